@@ -36,7 +36,7 @@ from webapp.kit import assets
 from webapp.people import users
 from webapp.sandbox.app import create_sandbox
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
@@ -275,9 +275,9 @@ def _opened(settings: Settings) -> Iterator[Service]:
 @contextmanager
 def _sandbox(settings: Settings, service: Service) -> Iterator[None]:
     """The provider at the other end, on its own port."""
-    client_id, secret = provider_clients.ensure_sandbox(service)
+    client_id, secret = oauth_apps.ensure_sandbox(service)
     folders = assets.templates_dir(), assets.static_dir()
-    redirect_uris = [provider_clients.new_redirect_uri(service, "sandbox")]
+    redirect_uris = [oauth_apps.new_redirect_uri(service, "sandbox")]
     app = create_sandbox(settings.data / "sandbox", settings.sandbox_url, client_id, secret, redirect_uris, *folders)
     server = make_server("localhost", settings.sandbox_port, app)  # one thread, which is not watched
     thread = threading.Thread(target=server.serve_forever)

@@ -30,7 +30,7 @@ from webapp.service.domain.instance.belongings import EmbeddedBelongings
 from webapp.service.domain.instance.opening import open_service
 from webapp.service.domain.instance.two_step import TotpSealer
 from webapp.service.domain.projects import projects
-from webapp.service.domain.projects.first_project import FirstProject
+from webapp.service.domain.projects.projects import FirstProject
 from webapp.service.inbound import wiring as inbound
 from webapp.service.link import wiring as link
 from webapp.service.mcp import wiring as mcp

@@ -19,9 +19,9 @@ from tests.fakes.provider import APP_TOML, FakeProvider, serving
 from tests.service.domain.conftest import Bench
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.service.components.calls import Emitted
-from webapp.service.domain.accounts import credentials, health, provider_clients
+from webapp.service.domain.accounts import credentials, health, oauth_apps
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import claims, deliveries, events, outcomes
+from webapp.service.domain.deliveries import claims, deliveries, events
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -158,7 +158,7 @@ def _deliver(service: Service) -> None:
     with service.store.write() as tx:
         tasks = claims.claim(tx, now + 1, lambda *_: AT_ONCE)
     with service.store.write() as tx:
-        outcomes.finish(tx, [outcomes.Outcome(task, now, 12, 200, None, None, SIGNED, RESPONSE) for task in tasks], now)
+        claims.finish(tx, [claims.Outcome(task, now, 12, 200, None, None, SIGNED, RESPONSE) for task in tasks], now)
 
 
 def _cpu_ms(work: Callable[[], object]) -> float:
@@ -183,7 +183,7 @@ def _bench(folder: Path, netloc: str, url: str | None) -> Iterator[Bench]:
         service = open_service(settings, clock)
         try:
             project = projects.create(service, name="Costs", support_email="help@costs.example")
-            provider_clients.add(service, app="acme", client_id="c", client_secret="s", project_id=project.id)
+            oauth_apps.add(service, app="acme", client_id="c", client_secret="s", project_id=project.id)
             yield Bench(service, clock, acme, Scene(project.id, "development"))
         finally:
             close_service(service)

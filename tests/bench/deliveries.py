@@ -25,7 +25,8 @@ from webapp.kit import cursors
 from webapp.kit.crypto import new_id, ordered_id
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import claims, deliveries, event_bodies, events, log, outcomes, trigger_webhooks
+from webapp.service.domain.deliveries import claims, deliveries, events, log, trigger_webhooks
+from webapp.service.domain.deliveries import claims as outcomes
 from webapp.service.domain.deliveries.log import Filter
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import external_users, projects
@@ -126,7 +127,7 @@ def _rate_pair(service: Service, scene: Scene, netloc: str, count: int) -> tuple
         time.sleep(0.02)
     signed = count / (time.perf_counter() - began)
     engine.stop(5.0)
-    body = event_bodies.as_bytes(_BODY)
+    body = events.body_bytes(_BODY)
 
     def post(_: int) -> None:
         if isinstance(service.outbound.request("POST", url, data=body), Failure):

@@ -11,7 +11,7 @@ from webapp.kit.crypto import new_id
 from webapp.people import users
 from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.access.tokens import TokenRequest
-from webapp.service.domain.accounts import lifecycle, provider_clients
+from webapp.service.domain.accounts import lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -148,9 +148,7 @@ def _write_components(folder: Path) -> None:
 
 def _add_accounts(service: Service, scene: Scene, count: int, names: Sequence[str]) -> str:
     """Accounts of a provider's client that is the project's own, so that their credentials may be read."""
-    own = provider_clients.add(
-        service, app="github", client_id="bench", client_secret=None, project_id=scene.project_id
-    )
+    own = oauth_apps.add(service, app="github", client_id="bench", client_secret=None, project_id=scene.project_id)
     account_id = ""
     with service.store.write() as tx:
         owners = [external_users.ensure(tx, scene, name, service.clock()) for name in names]

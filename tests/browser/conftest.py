@@ -27,7 +27,7 @@ from webapp.sandbox.product.pages import Product as Example
 from webapp.sandbox.product.server import Connect
 from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.access.tokens import TokenRequest
-from webapp.service.domain.accounts import accounts, provider_clients
+from webapp.service.domain.accounts import accounts, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -131,7 +131,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
             third.app = create_sandbox(
                 data / "sandbox",
                 settings.sandbox_url,
-                *provider_clients.ensure_sandbox(service),
+                *oauth_apps.ensure_sandbox(service),
                 [f"{settings.public_url}/connect/oauth/callback"],
                 assets.templates_dir(),
                 assets.static_dir(),

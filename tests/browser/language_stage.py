@@ -10,8 +10,8 @@ from webapp.people import users
 from webapp.service.domain.accounts import lifecycle as accounts
 from webapp.service.domain.components import runs
 from webapp.service.domain.components.runs import Run
-from webapp.service.domain.deliveries import claims, outcomes, trigger_webhooks
-from webapp.service.domain.deliveries.outcomes import Outcome
+from webapp.service.domain.deliveries import claims, trigger_webhooks
+from webapp.service.domain.deliveries.claims import Outcome
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.domain.triggers import lifecycle as triggers
 
@@ -108,7 +108,7 @@ def _triggers(product: Product, user: str, working: str, broken: str) -> list[st
         triggers.switch_off(tx, service, off, "Its Sandbox Tasks account Ada was disconnected; choose another account.")
         tasks = claims.claim(tx, service.clock(), lambda *_: 9)
         why = "The receiver answered 500; any status from 200 to 299 counts as received."
-        outcomes.finish(tx, [Outcome(task, service.clock(), 12, 500, why) for task in tasks], service.clock())
+        claims.finish(tx, [Outcome(task, service.clock(), 12, 500, why) for task in tasks], service.clock())
         delivery = tasks[0].id
     url = f"/triggers/{failing.id}"
     endpoint = trigger_webhooks.of_trigger(service.store, failing.id)[0]

@@ -6,7 +6,7 @@ import pytest
 
 from webapp.cli import options
 from webapp.errors import NotFound
-from webapp.service.domain.base.key_file import WrongKey
+from webapp.service.domain.base.keyring import WrongKey
 from webapp.settings import BadSetting
 
 

@@ -35,7 +35,7 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import SESSION_TOKEN, absolute
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import connecting, provider, provider_clients
+from webapp.service.domain.accounts import connections, oauth_apps, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.fields import kept
 from webapp.service.domain.base.service import Service
@@ -152,19 +152,19 @@ class Bench:
         token = tokens.verify(self.service, made["token"])
         fields = {field.name: self.values(app, kind)[field.name] for field in app.spec.fields}
         if app.auth_type == "keys":
-            return connecting.connect_with_keys(self.service, token, app, fields)
-        client = provider_clients.choose(self.service.store, self.scene.project_id, app.slug)
+            return connections.connect_with_keys(self.service, token, app, fields)
+        client = oauth_apps.choose(self.service.store, self.scene.project_id, app.slug)
         assert client is not None
         result = self.grant(app, fields)
         assert isinstance(result, TokenResult), result
-        return connecting.connect_with_grant(
+        return connections.connect_with_grant(
             self.service, token, app, client, result,
             requested=app.default_scopes, profile=None, fields=fields, account_id=None, answers=answers,
         )  # fmt: skip
 
     def grant(self, app: App, fields: dict[str, str], *, down: bool = False) -> TokenResult | OAuthFailure:
         """Sign in at the provider and exchange the code; ``down``: the provider fails in between."""
-        client = provider_clients.choose(self.service.store, self.scene.project_id, app.slug)
+        client = oauth_apps.choose(self.service.store, self.scene.project_id, app.slug)
         assert client is not None
         asked, outbound = provider.oauth_provider(self.service, app, client, fields), self.service.client_for(app)
         if asked.request_token_url:
@@ -269,9 +269,7 @@ def catalog_bench(data: Path, ca: Path) -> Iterator[Bench]:
         for app in (service.app(slug) for slug in SLUGS):
             if app.oauth:
                 secret = None if app.oauth.token_auth_method == "none" else CLIENT_SECRET
-                provider_clients.add(
-                    service, app=app.slug, client_id=CLIENT_ID, client_secret=secret, project_id=project.id
-                )
+                oauth_apps.add(service, app=app.slug, client_id=CLIENT_ID, client_secret=secret, project_id=project.id)
         letters = smtp_server.MailServer("ada@example.com", "secret-mail", "tls", authority.context("mail.example.com"))
         yield Bench(
             service,

@@ -9,10 +9,9 @@ from tests.fakes.deployed import emit, plant_trigger
 from tests.fakes.receiver import Receiver
 from webapp.kit.clock import FakeClock
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import claims, endpoints, outcomes, trigger_webhooks
-from webapp.service.domain.deliveries.claims import Task
+from webapp.service.domain.deliveries import claims, endpoints, trigger_webhooks
+from webapp.service.domain.deliveries.claims import Outcome, Task
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers.delivering import Sender
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -44,7 +43,7 @@ class DeliveryHarness:
 
     def finish(self, attempts: list[Outcome]) -> int:
         with self.service.store.write() as tx:
-            return outcomes.finish(tx, attempts, self.service.clock())
+            return claims.finish(tx, attempts, self.service.clock())
 
     def turn(self, deadline_s: float = 5.0) -> list[Outcome]:
         sender = Sender(self.service, deadline_s=deadline_s)

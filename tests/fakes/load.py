@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.provider import APP_TOML, FakeProvider
-from webapp.service.domain.accounts import accounts, credentials, provider_clients
+from webapp.service.domain.accounts import accounts, credentials, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -98,7 +98,7 @@ def furnish(data: Path, provider: FakeProvider) -> None:
     (data / "apps" / "acme" / "app.toml").write_text(APP_TOML.replace("{origin}", provider.origin))
     with opened(environment(data, provider)) as service:
         project = projects.create(service, name="Shop")
-        provider_clients.add(service, app="acme", client_id="c", client_secret="s", project_id=project.id)
+        oauth_apps.add(service, app="acme", client_id="c", client_secret="s", project_id=project.id)
 
 
 @contextmanager

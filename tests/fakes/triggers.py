@@ -8,7 +8,7 @@ import orjson
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import requests
 from webapp.service.domain.deliveries import events
-from webapp.service.domain.deliveries.received import ReceivedRequest
+from webapp.service.domain.deliveries.events import ReceivedRequest
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deploying, firing, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger

@@ -7,7 +7,7 @@ from tests.fakes.deployed import emit, plant_trigger_of
 from tests.service.domain.agents.planted import plant_agent, plant_approval
 from webapp.kit.crypto import new_id
 from webapp.kit.cursors import Window
-from webapp.service.domain.accounts import app_overrides, lifecycle, provider_clients
+from webapp.service.domain.accounts import app_overrides, lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import Draft
 from webapp.service.domain.base.service import Service
@@ -62,9 +62,7 @@ def plant_user_data(service: Service, plant: Callable[..., Account], scene: Scen
     app = service.catalog.app("tinykeys")
     assert app is not None
     override = app_overrides.create(service, scene.project_id, app, Draft(mark, None, {}))
-    client = provider_clients.add(
-        service, app="tinyoauth", client_id=mark, client_secret="s", project_id=scene.project_id
-    )
+    client = oauth_apps.add(service, app="tinyoauth", client_id=mark, client_secret="s", project_id=scene.project_id)
     agent = plant_agent(service, scene, user, mark)
     ids = {
         "agent_id": agent.id, "approval_id": plant_approval(service, scene, agent).id,

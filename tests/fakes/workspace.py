@@ -25,7 +25,7 @@ from webapp.service.api.base.operations import USER
 from webapp.service.catalog.importing import documents, files
 from webapp.service.catalog.importing.plans import Options, plan
 from webapp.service.domain.access import oauth_clients, tokens
-from webapp.service.domain.accounts import lifecycle, provider_clients
+from webapp.service.domain.accounts import lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
@@ -141,7 +141,7 @@ def _account(service: Service, scene: Scene, sandbox_url: str) -> str:
             Account(
                 scene=scene, healthy=True, dead=False, authorized_scopes=("profile", "tasks:read", "tasks:write"),
                 id=account_id, external_user_id=user.id, external_id=USER, app="sandbox",
-                oauth_app_id=provider_clients.SANDBOX_ID, name=None, identity_id="per_ada", identity_name="Ada",
+                oauth_app_id=oauth_apps.SANDBOX_ID, name=None, identity_id="per_ada", identity_name="Ada",
                 error=None, scope_profile=None, credentials_sealed=sealed, credentials_key=version, expires_at=None,
                 last_refreshed_at=None, next_refresh_at=None, last_checked_at=None, next_check_at=None, failures=0,
                 lease_until=0, revision=0, created_at=at, updated_at=at,
@@ -152,9 +152,9 @@ def _account(service: Service, scene: Scene, sandbox_url: str) -> str:
 
 def _signed_in(service: Service, sandbox_url: str) -> dict[str, str]:
     """A person's consent at the sandbox, as its pages ask for it."""
-    callback, verifier = provider_clients.new_redirect_uri(service, "sandbox"), secrets.token_urlsafe(48)
+    callback, verifier = oauth_apps.new_redirect_uri(service, "sandbox"), secrets.token_urlsafe(48)
     with OAuth2Session(
-        *provider_clients.ensure_sandbox(service), scope="profile tasks:read tasks:write webhooks",
+        *oauth_apps.ensure_sandbox(service), scope="profile tasks:read tasks:write webhooks",
         redirect_uri=callback, code_challenge_method="S256", token_endpoint_auth_method="client_secret_post",
     ) as client:  # fmt: skip
         address, _ = client.create_authorization_url(f"{sandbox_url}/oauth/authorize", code_verifier=verifier)

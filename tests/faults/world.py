@@ -17,7 +17,7 @@ from tests.faults.upstream import APP, COMPONENTS, Upstream, providing
 from webapp.kit.clock import now
 from webapp.kit.crypto import new_id
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import connecting, provider_clients
+from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.oauth import TokenResult
@@ -70,10 +70,10 @@ class World:
         service = open_service(Settings.from_env({**self.server.shell.env}), now)
         try:
             scene = Scene(self.client.project.rpartition("/")[2], "development")
-            client = provider_clients.choose(service.store, scene.project_id, "acme")
+            client = oauth_apps.choose(service.store, scene.project_id, "acme")
             made = tokens.create(service, scene, tokens.TokenRequest("alice"), client_id=None)
             assert client is not None
-            return connecting.connect_with_grant(
+            return connections.connect_with_grant(
                 service, tokens.verify(service, made["token"]), service.app("acme"), client,
                 TokenResult("a", self.upstream.refresh_token, 1, None, "bearer", {}),
                 requested=("read",), profile=None, fields={}, account_id=None,

@@ -16,7 +16,7 @@ import requests
 
 from tests.fakes.installation import Installation, free_port, write_app
 from webapp.kit.clock import SECOND, FakeClock, now
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 
 HERE = Path(__file__).parent
 INDEX = HERE.parents[1] / "instance" / "node" / "node_modules" / "oidc-provider" / "lib" / "index.js"
@@ -113,7 +113,7 @@ def meeting(data: Path) -> Iterator[Meeting]:
         allowed = peer.issuer.removeprefix("http://")
         installation = Installation(data, clock=clock, port=port, PATCHBAY_ALLOW_HOSTS=allowed).start()
         try:
-            provider_clients.add(
+            oauth_apps.add(
                 installation.service, app="oidc", client_id=CLIENT_ID, client_secret=CLIENT_SECRET,
                 project_id=installation.project.id,
             )  # fmt: skip

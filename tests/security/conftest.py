@@ -11,8 +11,8 @@ from tests.fakes.installation import Installation, copied, prepared
 from tests.fakes.tenants import Tenants, create_tenants
 from tests.fakes.thirdparty import ThirdParty
 from webapp.kit.clock import FakeClock, now
-from webapp.service.domain.accounts import provider_clients
-from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
 
 
 @pytest.fixture
@@ -50,9 +50,9 @@ def installation(data: Path, clock: FakeClock, party: ThirdParty, prepared_folde
     made.stop()
 
 
-def own_client(installation: Installation) -> ProviderClient:
+def own_client(installation: Installation) -> OAuthApp:
     """The project's own OAuth client at the third party."""
-    return provider_clients.add(
+    return oauth_apps.add(
         installation.service,
         app="acme",
         client_id=thirdparty.CLIENT_ID,

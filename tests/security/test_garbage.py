@@ -19,7 +19,7 @@ from tests.fakes.thirdparty import ThirdParty
 from tests.fakes.triggers import request_of
 from webapp.kit.clock import MINUTE, FakeClock
 from webapp.service.components.calls import Emitted
-from webapp.service.domain.deliveries import event_bodies, events
+from webapp.service.domain.deliveries import events
 from webapp.service.domain.triggers import firing, inbox, receiving
 from webapp.service.worker.mail_server import MailServer
 
@@ -223,7 +223,7 @@ def test_large_events_come_in_pages(installation: Installation) -> None:
         firing.emit(service, trigger, [Emitted("x" * size * 2**20, None, None, service.clock())])
     pages, after = list[int](), ""
     while found := events.page_of_trigger(service.store, trigger.id, after=after):
-        assert sum(len(one.body or b"") for one in found) <= event_bodies.MAX_PAGE_BYTES or len(found) == 1
+        assert sum(len(one.body or b"") for one in found) <= events.MAX_PAGE_BYTES or len(found) == 1
         pages, after = [*pages, len(found)], found[-1].id
     assert pages == [1, 1, 2, 2]
 

@@ -27,7 +27,7 @@ from webapp.service.components.calls import Emitted
 from webapp.service.domain.accounts import accounts, lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.deliveries import trigger_webhooks
-from webapp.service.domain.projects import history, projects
+from webapp.service.domain.projects import activity, projects
 from webapp.service.domain.triggers import firing
 from webapp.service.domain.triggers import inbox as trigger_inbox
 from webapp.service.domain.triggers import receiving as inbox
@@ -132,7 +132,7 @@ def filled(installation: Installation, receiver: Receiver, party: ThirdParty, cl
     post = DeliveryHarness(service, clock, installation.scene, receiver)
     assert {outcome.status for outcome in post.turn()} == {400}
     with service.store.write() as tx:
-        history.write(tx, account.subject, clock(), "trouble", EVIL, good=False)
+        activity.write(tx, account.subject, clock(), "trouble", EVIL, good=False)
     lifecycle.mark_retrying(service, account, EVIL)
     return ada.email
 

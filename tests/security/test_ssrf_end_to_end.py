@@ -25,7 +25,7 @@ from tests.fakes.installation import Installation, copied, prepared
 from tests.fakes.ssrf import VECTORS, answers
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from webapp.kit.clock import HOUR, FakeClock
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 
 DOCS = "https://docs.example.com/"
 SHELF = f"""
@@ -194,7 +194,7 @@ def attack(
         copied(catalog_folder, data), clock=clock, resolver=answers, PATCHBAY_ALLOW_HOSTS=party.netloc
     )  # fmt: skip
     for app in ("acme", "exchange", "instance"):
-        provider_clients.add(
+        oauth_apps.add(
             made.service, app=app, client_id=thirdparty.CLIENT_ID, client_secret=thirdparty.CLIENT_SECRET,
             project_id=made.project.id,
         )  # fmt: skip

@@ -18,7 +18,7 @@ from tests.fakes.thirdparty import GOOD_KEY
 from webapp.kit.crypto import new_id
 from webapp.service.api.table import OPERATIONS
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 
 ABSENT = "ses_00000000000000"
 
@@ -154,7 +154,7 @@ def test_a_server_of_another_project(tenants: Tenants) -> None:
 
 def test_users_and_clients_that_are_not_ones_own(tenants: Tenants) -> None:
     token, server = tenants.installation.token(tenants.ada.id), tenants.installation.server_token()
-    foreign = provider_clients.add(
+    foreign = oauth_apps.add(
         tenants.installation.service, app="acme", client_id="theirs", client_secret=thirdparty.CLIENT_SECRET,
         project_id=tenants.foreign["another project's"].scene.project_id,
     )  # fmt: skip

@@ -19,7 +19,7 @@ from tests.fakes.tenants import Tenants, comparable, connected
 from tests.fakes.thirdparty import CLIENT_SECRET, ThirdParty
 from webapp.kit.crypto import new_id
 from webapp.kit.cursors import Window
-from webapp.service.domain.accounts import app_overrides, provider_clients
+from webapp.service.domain.accounts import app_overrides, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import Draft
 from webapp.service.domain.components import dynamic_props, file_stash, runs
@@ -97,7 +97,7 @@ def settle(tenants: Tenants, account: Account) -> Belongings:
     run = Run(user, component.id, component.key, component.version, None, service.clock(), 5, True)
     runs.begin(service, scene, run, {"configured_props": {}})
     runs.end(service, scene, run, outputs={"ret": mark})
-    client = provider_clients.add(
+    client = oauth_apps.add(
         service, app="acme", client_id=mark, client_secret=CLIENT_SECRET, project_id=scene.project_id
     )
     return Belongings({

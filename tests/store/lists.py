@@ -9,9 +9,9 @@ from typing import Any
 
 from webapp import audit
 from webapp.kit.cursors import Window
-from webapp.service.domain.accounts import accounts, provider_clients
+from webapp.service.domain.accounts import accounts, oauth_apps
 from webapp.service.domain.components import runs
-from webapp.service.domain.projects import external_users, history
+from webapp.service.domain.projects import activity, external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployed_triggers
@@ -49,12 +49,12 @@ RUNS = {
     "of a result": runs.Filter(ok=False),
 }
 HISTORY = {
-    "of a user": history.Filter(external_user_id=USER.id),
-    "of an app": history.Filter(app="wanted"),
-    "of an account": history.Filter(account_id="apn_wanted"),
-    "of a trigger": history.Filter(trigger_id="dc_wanted"),
-    "of a kind": history.Filter(kind="wanted"),
-    "of a user and a kind": history.Filter(external_user_id=USER.id, kind="wanted"),
+    "of a user": activity.Filter(external_user_id=USER.id),
+    "of an app": activity.Filter(app="wanted"),
+    "of an account": activity.Filter(account_id="apn_wanted"),
+    "of a trigger": activity.Filter(trigger_id="dc_wanted"),
+    "of a kind": activity.Filter(kind="wanted"),
+    "of a user and a kind": activity.Filter(external_user_id=USER.id, kind="wanted"),
 }
 AUDIT = {
     "of a thing": audit.Filter(SCENE.project_id, SCENE.environment, subject_id="wanted"),
@@ -76,13 +76,13 @@ LISTS: dict[str, List] = {
     **_listed("accounts", ACCOUNTS, lambda reader, chosen: accounts.page(reader, SCENE, chosen, PAGE)),
     **_listed("triggers", TRIGGERS, lambda reader, chosen: deployed_triggers.page(reader, SCENE, chosen, PAGE)),
     **_listed("runs", RUNS, lambda reader, chosen: runs.page(reader, SCENE, chosen, PAGE)),
-    **_listed("history", HISTORY, lambda reader, chosen: history.of_scene(reader, SCENE, PAGE, chosen)),
+    **_listed("history", HISTORY, lambda reader, chosen: activity.of_scene(reader, SCENE, PAGE, chosen)),
     **_listed("audit", AUDIT, lambda reader, chosen: audit.page(reader, chosen, PAGE)),
     "every account of a user": lambda store: accounts.of_user(store, USER),
     "a user's accounts of an app": lambda store: accounts.of_app(store, SCENE, "wanted", user=USER),
     "every trigger of a user": lambda store: deployed_triggers.of_user(store, USER),
     "users of an environment": lambda store: external_users.page(store, Scene("proj_2", "development"), PAGE),
-    "how many accounts a client has": lambda store: provider_clients.accounts_of(store, "oa_wanted"),
+    "how many accounts a client has": lambda store: oauth_apps.accounts_of(store, "oa_wanted"),
 }
 
 

@@ -9,7 +9,7 @@ from webapp.cli.serving.preparing import prepare
 from webapp.kit.clock import now
 from webapp.people import start_tokens
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
@@ -24,7 +24,7 @@ def settings(data: Path) -> Settings:
 def test_the_start_token_lets_the_first_person_in_and_the_sandbox_learns_its_client(settings: Settings) -> None:
     prepared = json.loads(json.dumps(prepare(settings, NOWHERE)))
     service = open_service(settings)
-    client_id, client_secret = provider_clients.ensure_sandbox(service)
+    client_id, client_secret = oauth_apps.ensure_sandbox(service)
     example_id, example_secret = oauth_clients.example(service)
     assert start_tokens.admits(service.store, now, prepared["start_token"])
     close_service(service)

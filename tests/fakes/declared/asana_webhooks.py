@@ -13,7 +13,7 @@ from tests.fakes.declared.provider import Answer, DeclaredProvider, Heard
 from tests.fakes.triggers import summaries
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import connecting, provider_clients
+from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.triggers import deployed_triggers, deploying, receiving
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deploying import Deployment
@@ -61,13 +61,13 @@ class AsanaStage:
         asana.stage = self
         for front in bench.fronts:
             front.provider = asana
-        self.client = provider_clients.add(
+        self.client = oauth_apps.add(
             self.service, app="asana", client_id="c", client_secret="s", project_id=self.scene.project_id
         )
 
     def deploy(self, name: str) -> DeployedTrigger:
         made = tokens.create(self.service, self.scene, tokens.TokenRequest(name), client_id=None)
-        account = connecting.connect_with_grant(
+        account = connections.connect_with_grant(
             self.service, tokens.verify(self.service, made["token"]), self.app, self.client,
             TokenResult(f"token-{name}", None, None, None, "", {}), requested=(), profile=None, fields={},
             account_id=None,

@@ -15,7 +15,7 @@ from webapp.kit.clock import FakeClock
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.components.declared.interpreter import Interpreter
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import connecting, provider_clients
+from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.triggers import deployed_triggers, deploying, receiving
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -51,14 +51,14 @@ class Stage:
         self.app = provider.app
         for front in bench.fronts:
             front.provider = provider
-        client = provider_clients.choose(self.service.store, self.scene.project_id, self.app.slug)
+        client = oauth_apps.choose(self.service.store, self.scene.project_id, self.app.slug)
         assert client is not None
         self.client = client
 
     def connect(self, name: str) -> Account:
         made = tokens.create(self.service, self.scene, tokens.TokenRequest(name), client_id=None)
         result = TokenResult(f"token-{name}", None, None, None, "bearer", {})
-        return connecting.connect_with_grant(
+        return connections.connect_with_grant(
             self.service, tokens.verify(self.service, made["token"]), self.app, self.client, result,
             requested=self.app.default_scopes, profile=None, fields={}, account_id=None,
         )  # fmt: skip

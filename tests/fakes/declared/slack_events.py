@@ -13,7 +13,7 @@ from tests.fakes.declared.provider import Answer, DeclaredProvider, Heard
 from tests.fakes.triggers import summaries
 from webapp.kit.clock import SECOND
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import connecting, provider_clients
+from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.triggers import app_events, deploying, inbox, receiving
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -54,7 +54,7 @@ class Stage:
         self.slack = Slack(app, {}, {})
         for front in bench.fronts:
             front.provider = self.slack
-        self.client = provider_clients.add(
+        self.client = oauth_apps.add(
             self.service, app="slack", client_id="c", client_secret="s", project_id=self.scene.project_id,
             events_secret=SECRET,
         )  # fmt: skip
@@ -63,7 +63,7 @@ class Stage:
         made = tokens.create(self.service, self.scene, tokens.TokenRequest(name), client_id=None)
         token, app = tokens.verify(self.service, made["token"]), self.bench.app("slack")
         result = TokenResult(f"token-{name}", None, None, None, "user", {})
-        return connecting.connect_with_grant(
+        return connections.connect_with_grant(
             self.service, token, app, self.client, result,
             requested=app.default_scopes, profile=None, fields={}, account_id=account_id,
         )  # fmt: skip

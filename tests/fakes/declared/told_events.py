@@ -16,7 +16,7 @@ from tests.fakes.catalog_bench import Bench
 from tests.fakes.declared.provider import Answer, DeclaredProvider, Heard
 from webapp.kit.clock import SECOND
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import connecting, provider_clients
+from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.triggers import app_events, deploying, inbox, receiving
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deploying import Deployment
@@ -281,7 +281,7 @@ class ToldStage:
         self.teller = kind(self.app, {}, {})
         for front in bench.fronts:
             front.provider = self.teller
-        self.client = provider_clients.add(
+        self.client = oauth_apps.add(
             self.service, app=kind.slug, client_id="c", client_secret="s", project_id=self.scene.project_id,
             events_secret=SECRET,
         )  # fmt: skip
@@ -289,7 +289,7 @@ class ToldStage:
     def deploy(self, name: str) -> DeployedTrigger:
         made = tokens.create(self.service, self.scene, tokens.TokenRequest(name), client_id=None)
         result = TokenResult(f"token-{name}", None, None, None, "", {})
-        account = connecting.connect_with_grant(
+        account = connections.connect_with_grant(
             self.service, tokens.verify(self.service, made["token"]), self.app, self.client, result,
             requested=self.app.default_scopes, profile=None, fields=dict(self.teller.fields), account_id=None,
         )  # fmt: skip

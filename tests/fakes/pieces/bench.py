@@ -23,7 +23,7 @@ from webapp.app import create_app
 from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import new_id
 from webapp.service.components.pieces.package_calls import PackageCall
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.deliveries.endpoints import key_of
 from webapp.service.domain.instance.pieces import rows
 from webapp.service.domain.instance.pieces.rows import Piece
@@ -75,7 +75,7 @@ class PieceBench:
 
     def client(self, app: str, secret: str) -> str:
         """An OAuth client of ``app``, and what signs its events."""
-        return provider_clients.add(
+        return oauth_apps.add(
             self.installation.service, app=app, client_id="c", client_secret="s", events_secret=secret,
             project_id=self.installation.project.id,
         ).id  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.fakes.user_data import plant_account
 from webapp.service.components.calls import Call, Emitted, ErrorInfo, HttpAnswer, Reply
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
@@ -138,7 +138,7 @@ class PieceStage:
         self.played = Played()
         self.service = replace(service, executor=self.played)  # type: ignore[arg-type]
         self.scene = scene
-        self.client = provider_clients.add(
+        self.client = oauth_apps.add(
             self.service,
             app="bench",
             client_id="c",

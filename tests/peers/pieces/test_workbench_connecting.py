@@ -11,7 +11,7 @@ from tests.peers.pieces.conftest import Ours
 from webapp.errors import Invalid, PatchbayError
 from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import connecting, provider, provider_clients
+from webapp.service.domain.accounts import connections, oauth_apps, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import TokenResult
@@ -24,7 +24,7 @@ VERIFIER = "v" * 43
 def connect(ours: Ours, slug: str, fields: dict[str, str]) -> Account:
     installation = ours.bench.installation
     token = tokens.verify(installation.service, installation.token("alice"))
-    return connecting.connect_with_keys(installation.service, token, installation.service.app(slug), fields)
+    return connections.connect_with_keys(installation.service, token, installation.service.app(slug), fields)
 
 
 KEYS = [
@@ -61,7 +61,7 @@ def test_client_credentials_are_made_a_token_in_the_body(ours: Ours) -> None:
 
 def test_a_sign_in_goes_where_the_account_says_with_a_challenge(ours: Ours) -> None:
     service = ours.bench.installation.service
-    client = provider_clients.get(service.store, ours.bench.client("workbench", "s"))
+    client = oauth_apps.get(service.store, ours.bench.client("workbench", "s"))
     app, redirect_uri = service.app("workbench"), "https://patchbay.example/connect/oauth/callback"
     told = provider.oauth_provider(service, app, client, {"tenant": "acme"})
     address = urlsplit(

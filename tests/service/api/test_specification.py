@@ -19,7 +19,7 @@ from tests.service.conftest import GOOD_KEY
 from webapp.service.api.reference import openapi
 from webapp.service.api.table import OPERATIONS
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base import scopes
 from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.projects import projects
@@ -143,7 +143,7 @@ def triggers(shared: World, server: str) -> list[Any]:
 def accounts(shared: World) -> list[Any]:
     """Three accounts: by key, by the project's own OAuth client, and one that no longer works."""
     own = {"client_id": "c", "client_secret": "s", "project_id": shared.scene.project_id}
-    client = provider_clients.add(shared.service, app="tinyoauth", **own)
+    client = oauth_apps.add(shared.service, app="tinyoauth", **own)
     values = {"oauth_access_token": "a", "oauth_refresh_token": "r", "oauth_uid": "u-1", "region": "eu"}
     now = shared.clock()
     times = {"expires_at": now + 3_600_000, "last_refreshed_at": now, "next_refresh_at": now + 3_000_000}

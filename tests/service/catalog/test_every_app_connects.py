@@ -21,8 +21,8 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import Identity, LookUp, Request
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import accounts, apps, connecting, credentials, health
-from webapp.service.domain.accounts.questions import Question, Undecided
+from webapp.service.domain.accounts import accounts, apps, connections, credentials, health
+from webapp.service.domain.accounts.attempts import Question, Undecided
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown
 from webapp.service.outbound.oauth import OAuthFailure
 
@@ -64,7 +64,7 @@ def test_it_connects(bench: Bench, slug: str) -> None:
 def _refuses_to_connect(bench: Bench, app: App) -> None:
     made = tokens.create(bench.service, bench.scene, tokens.TokenRequest("alice"), client_id=None)
     with pytest.raises(Invalid):
-        connecting.connect_with_keys(bench.service, tokens.verify(bench.service, made["token"]), app, {})
+        connections.connect_with_keys(bench.service, tokens.verify(bench.service, made["token"]), app, {})
     assert apps.why_not(bench.service, app, bench.scene.project_id) == f"{app.name} needs no account."
 
 

@@ -18,9 +18,9 @@ from webapp.kit.clock import FakeClock
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import connecting, provider_clients
+from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.connecting import OnCommit
+from webapp.service.domain.accounts.connections import OnCommit
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
@@ -54,7 +54,7 @@ def acme_folder(acme_port: int, tmp_path_factory: pytest.TempPathFactory) -> Pat
         (folder / "apps" / slug / "app.toml").write_text(text.replace("{origin}", f"http://127.0.0.1:{acme_port}"))
     service = open_service(Settings.from_env({}, data=folder), FakeClock())
     project = projects.create(service, name="Shop", support_email="help@shop.example")
-    provider_clients.add(service, app="acme", client_id="c", client_secret="s", project_id=project.id)
+    oauth_apps.add(service, app="acme", client_id="c", client_secret="s", project_id=project.id)
     close_service(service)
     return folder
 
@@ -94,9 +94,9 @@ class Bench:
     ) -> Account:
         """Connect an account of Acme, with the first tokens changed as told."""
         token = token or self.token()
-        client = provider_clients.choose(self.service.store, self.scene.project_id, "acme")
+        client = oauth_apps.choose(self.service.store, self.scene.project_id, "acme")
         assert client is not None
-        return connecting.connect_with_grant(
+        return connections.connect_with_grant(
             self.service, token, self.app, client, self.result(**changes),
             requested=("read", "write"), profile="full", fields={}, account_id=account_id, on_commit=on_commit,
         )  # fmt: skip

@@ -22,7 +22,7 @@ from webapp.cli.serving.stopping import Stop
 from webapp.kit.clock import HOUR, MINUTE, SECOND, FakeClock
 from webapp.kit.cursors import Window
 from webapp.service.components.masking import MASK
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import (
@@ -424,7 +424,7 @@ def test_a_request_is_read_as_it_came() -> None:
 def test_the_one_address_of_a_client_refuses_what_is_not_signed_and_is_nobody_elses(
     web: FlaskClient, service: Service
 ) -> None:
-    client = provider_clients.add(
+    client = oauth_apps.add(
         service, app="slack", client_id="c", client_secret="s", events_secret="canary-events-secret"
     )
     answer = send(web, f"/h/app/slack/{client.id}", json={"type": "event_callback"})

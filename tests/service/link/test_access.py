@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.link.access import EVERYTHING, choices, scopes_of
 from webapp.service.link.visit import Visit
 
@@ -34,7 +34,7 @@ def test_grants_are_in_words_and_never_twice(world: Any) -> None:
 
 def test_a_client_says_which_scopes_are_usual_and_adds_its_own(world: Any) -> None:
     app = world.service.app("sandbox")
-    client = provider_clients.choose(world.service.store, world.project.id, "sandbox")
+    client = oauth_apps.choose(world.service.store, world.project.id, "sandbox")
     assert client is not None
     own = replace(client, scopes=("webhooks",), additional_scopes=("profile", "webhooks"))
     assert scopes_of(app, own, EVERYTHING) == ("webhooks", "profile")

@@ -8,7 +8,7 @@ from flask import template_rendered
 
 from tests.service.link.conftest import FORM, opened
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import accounts, app_overrides, credentials, provider_clients
+from webapp.service.domain.accounts import accounts, app_overrides, credentials, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import AppOverride, Draft
 from webapp.service.link import forms
@@ -61,8 +61,8 @@ def test_it_holds_in_a_frame_too(world: Any, browser: Any, hidden_fields: Any, o
 
 
 def test_it_names_the_client_of_an_oauth_app(world: Any, browser: Any, project: Any) -> None:
-    provider_clients.add(world.service, app="sandbox", client_id="newest", client_secret="s", project_id=project.id)
-    chosen = provider_clients.choose(world.service.store, project.id, "sandbox", provider_clients.SANDBOX_ID)
+    oauth_apps.add(world.service, app="sandbox", client_id="newest", client_secret="s", project_id=project.id)
+    chosen = oauth_apps.choose(world.service.store, project.id, "sandbox", oauth_apps.SANDBOX_ID)
     assert chosen is not None
     app = world.service.catalog.app("sandbox")
     override = app_overrides.create(world.service, project.id, app, Draft("Shared", chosen.id, {}))
@@ -112,7 +112,7 @@ def test_each_field_is_entered_as_its_facts_say(world: Any, browser: Any) -> Non
 def test_a_reconnect_uses_the_client_of_the_account_while_there_is_one(world: Any, browser: Any) -> None:
     browser.callback(browser.open(world.token()))
     (account,) = world.accounts()
-    other = provider_clients.add(world.service, app="sandbox", client_id="c", client_secret="s")
+    other = oauth_apps.add(world.service, app="sandbox", client_id="c", client_secret="s")
     token = tokens.recall(world.service.store, world.token())
     assert token is not None
 
@@ -120,7 +120,7 @@ def test_a_reconnect_uses_the_client_of_the_account_while_there_is_one(world: An
         visit = Visit(token, world.project, parameters)
         return forms.wish(world.service, visit, world.service.app("sandbox"), account).oauth_app_id
 
-    assert client(account) == account.oauth_app_id == provider_clients.SANDBOX_ID
+    assert client(account) == account.oauth_app_id == oauth_apps.SANDBOX_ID
     assert client(account, oauthAppId=other.id) == other.id
     assert client(account._replace(oauth_app_id="oa_gone")) is None
     assert client(None) is None

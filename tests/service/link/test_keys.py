@@ -5,7 +5,7 @@ from threading import Barrier
 from typing import Any
 
 from tests.service.link.conftest import FORM, opened
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 
 
 def test_right_keys_connect(world: Any, browser: Any, hidden_fields: Any) -> None:
@@ -82,7 +82,7 @@ def test_fields_that_the_sign_in_needs_are_asked_first(world: Any, browser: Any,
     folder.mkdir(parents=True)
     (folder / "app.toml").write_text(HELPDESK)
     world.restart()
-    provider_clients.add(world.service, app="helpdesk", client_id="c1", client_secret="s1")
+    oauth_apps.add(world.service, app="helpdesk", client_id="c1", client_secret="s1")
     page = opened(world, browser, "helpdesk")
     assert "Begins your address." in page.text and "data-start" not in page.text
     refused = browser.post(FORM, {**hidden_fields(page.text, FORM), "cf_subdomain": ""})

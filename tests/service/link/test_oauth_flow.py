@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from webapp.kit.clock import HOUR, MINUTE
-from webapp.service.domain.accounts import attempts, provider_clients
+from webapp.service.domain.accounts import attempts, oauth_apps
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import OAuthFailure
 
@@ -50,7 +50,7 @@ def test_the_read_only_profile_asks_for_less(world: Any, browser: Any) -> None:
 
 
 def test_a_profile_may_sign_in_another_way(world: Any, browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    provider_clients.add(world.service, app="slack", client_id="1.2", client_secret="s")
+    oauth_apps.add(world.service, app="slack", client_id="1.2", client_secret="s")
     begun = browser.start(browser.open(world.token(), "&connectLink=true&app=slack"), profile="bot")
     asked = query(begun.headers["Location"])
     assert "chat:write" in asked["scope"].split(",") and "user_scope" not in asked
@@ -72,7 +72,7 @@ def test_a_profile_may_sign_in_another_way(world: Any, browser: Any, monkeypatch
 def test_an_answer_at_the_address_of_another_provider_is_not_exchanged(
     world: Any, browser: Any, monkeypatch: pytest.MonkeyPatch, added_before: bool, callback: str, exchanges: int
 ) -> None:
-    client = provider_clients.add(world.service, app="github", client_id="c", client_secret="s")
+    client = oauth_apps.add(world.service, app="github", client_id="c", client_secret="s")
     if added_before:
         with world.service.store.write() as tx:
             tx.run("UPDATE provider_clients SET callback = '' WHERE id = :id", {"id": client.id})

@@ -8,7 +8,7 @@ import pytest
 from tests.service.link.conftest import CALLBACK, CLIENT_SECRET, FORM
 from webapp.kit.clock import DAY
 from webapp.kit.cursors import Window
-from webapp.service.domain.accounts import accounts, credentials, project_clients, provider_clients
+from webapp.service.domain.accounts import accounts, credentials, oauth_apps
 from webapp.service.link import own_client
 
 QUERY = "&connectLink=true&app=sandbox&customOauthClient=true"
@@ -26,14 +26,14 @@ def test_an_account_is_connected_with_the_persons_own_client(world: Any, browser
     assert entered.status_code == 200 and CLIENT_SECRET not in entered.text
     browser.callback(entered)
     account = accounts.get(world.service.store, world.scene, world.accounts()[0].id)
-    client = provider_clients.get(world.service.store, str(account.oauth_app_id))
+    client = oauth_apps.get(world.service.store, str(account.oauth_app_id))
     assert (client.client_id, client.external_user_id) == ("patchbay", account.external_user_id)
     assert credentials.for_developer(world.service, account) is None, "it is not the developer's own"
     assert "oauth_client_id" not in credentials.read(world.service, account)
-    filters = project_clients.Filter()
-    assert not project_clients.page(world.service.store, world.project.id, filters, Window()).items
+    filters = oauth_apps.OAuthAppFilter()
+    assert not oauth_apps.page(world.service.store, world.project.id, filters, Window()).items
     world.clock.advance(2 * DAY)
-    assert provider_clients.purge(world.service) == 0, "an account uses it"
+    assert oauth_apps.purge(world.service) == 0, "an account uses it"
 
 
 def test_reconnecting_uses_it_again_and_nobody_else_may(world: Any, browser: Any, hidden_fields: Any) -> None:

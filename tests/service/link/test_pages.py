@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.people import users
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import connecting
+from webapp.service.domain.accounts import connections
 from webapp.service.domain.projects import logos, projects
 
 
@@ -186,7 +186,7 @@ def test_one_success_uses_the_link_up_and_the_api_goes_on(world: Any, browser: A
         assert "Write to" not in other.text, "one next step: a new link"
     live = tokens.verify(world.service, token)
     app = world.service.app("sandbox_keys")
-    connecting.connect_with_keys(world.service, live, app, {"api_key": world.sandbox.key()})
+    connections.connect_with_keys(world.service, live, app, {"api_key": world.sandbox.key()})
     assert len(world.accounts()) == 2
 
 

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from webapp.service.domain.accounts import provider, provider_clients
+from webapp.service.domain.accounts import oauth_apps, provider
 from webapp.service.domain.accounts.provider import CheckResult
 from webapp.service.outbound import oauth1
 from webapp.service.outbound.oauth import OAuthFailure, TokenResult, failure_for
@@ -18,7 +18,7 @@ GRANT = TokenResult("nnch", None, None, None, "oauth1", {"oauth_token": "nnch", 
 @pytest.fixture
 def asked(world: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What the provider is asked: addresses to come back to, then verifiers."""
-    provider_clients.add(world.service, app="discogs", client_id="ck", client_secret="cs")
+    oauth_apps.add(world.service, app="discogs", client_id="ck", client_secret="cs")
     seen: list[Any] = []
 
     def begin(_client: Any, _provider: Any, callback: str) -> Temporary:

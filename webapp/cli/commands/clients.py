@@ -97,7 +97,7 @@ def delete(client_id: str, as_json: bool) -> None:
     show({"client_id": client_id}, as_json, "The client was deleted; its tokens have ended.")
 
 
-def _with_secret(registered: oauth_clients.Client, secret: str) -> dict[str, str | None]:
+def _with_secret(registered: oauth_clients.OAuthClient, secret: str) -> dict[str, str | None]:
     return {
         "client_id": registered.id,
         **({"client_secret": secret} if secret else {}),

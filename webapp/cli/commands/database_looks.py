@@ -7,8 +7,8 @@ from typing import Literal
 from webapp import quotas as limits
 from webapp.errors import Damaged
 from webapp.kit.clock import now
-from webapp.service.domain.base.key_strength import WeakKey, is_weak
-from webapp.service.domain.deliveries import counts
+from webapp.service.domain.base.keyring import WeakKey, is_weak
+from webapp.service.domain.deliveries import stats
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.settings import Settings
@@ -96,7 +96,7 @@ def quotas(settings: Settings) -> Looks:
     with closing(open_store(settings)) as store:
         if store.pending():
             return
-        held = (*deployed_triggers.fullest(store), *counts.most_kept(store))
+        held = (*deployed_triggers.fullest(store), *stats.most_kept(store))
     for (quota, words), count in zip(_STANDING, held, strict=True):
         limit, number = settings.quotas[quota.name], count // quota.unit
         full = number >= limit

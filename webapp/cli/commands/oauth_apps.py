@@ -8,8 +8,8 @@ import click
 from webapp.cli.options import JSON, opened, show, table
 from webapp.errors import Invalid
 from webapp.kit.clock import iso
-from webapp.service.domain.accounts import client_events, event_handshakes, project_clients, provider_clients
-from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.projects import projects
 
 
@@ -38,7 +38,7 @@ def add(
             raise Invalid(f"{app.name} does not use OAuth, so it needs no client.")
         if project_id:
             projects.get(service.store, project_id)
-        client = provider_clients.add(
+        client = oauth_apps.add(
             service,
             app=slug,
             client_id=client_id.strip(),
@@ -47,7 +47,7 @@ def add(
             name=name,
             scopes=[scope for scope in re.split(r"[,\s]+", scopes) if scope],
         )
-        result = {**_row(client), "redirect_uri": provider_clients.redirect_uri(service, client)}
+        result = {**_row(client), "redirect_uri": oauth_apps.redirect_uri(service, client)}
     show(result, as_json, "The client was added. At the provider, allow the redirect_uri below.")
 
 
@@ -56,7 +56,7 @@ def add(
 def list_(as_json: bool) -> None:
     """Every such client, oldest first; never a secret."""
     with opened() as service:
-        rows = [_row(client) for client in project_clients.list_all(service.store)]
+        rows = [_row(client) for client in oauth_apps.list_all(service.store)]
     table(rows, as_json, "oauth_apps", "There is no such client yet; `patchbay oauth-app add` adds one.")
 
 
@@ -67,20 +67,20 @@ def list_(as_json: bool) -> None:
 def events(oauth_app_id: str, sent: bool, as_json: bool) -> None:
     """Take the secret that signs a client's events, from standard input; and say to which address they come."""
     with opened() as service:
-        client = provider_clients.get(service.store, oauth_app_id)
+        client = oauth_apps.get(service.store, oauth_app_id)
         app = service.app(client.app)
         told = app.spec.told
         if told is None:
             raise Invalid(f"{app.name} has no events that come to its OAuth client.")
         if sent:
-            secret, name = event_handshakes.take(service, client), told.secret_name
+            secret, name = oauth_apps.take_handshake(service, client), told.secret_name
             sentence = f"At {app.name}, paste this as the {name}. It is shown only now. "
             refused = "If it is refused there, somebody else sent it: let it be sent again, and run this again."
             show({"events_secret": secret}, as_json, sentence + refused)
             return
         if secret_entered := _secret(None, told.secret_name):
-            client = provider_clients.update(service, client, events_secret=secret_entered)
-        result = client_events.of(service, client) or {}
+            client = oauth_apps.update(service, client, events_secret=secret_entered)
+        result = oauth_apps.events_of(service, client) or {}
     show(result, as_json, "At the provider, enter the uri below as the address for its events.")
 
 
@@ -92,7 +92,7 @@ def _secret(secret: str | None, name: str = "Client secret") -> str | None:
     return secret.strip() or None
 
 
-def _row(client: ProviderClient) -> dict[str, object]:
+def _row(client: OAuthApp) -> dict[str, object]:
     return {
         "id": client.id,
         "app": client.app,

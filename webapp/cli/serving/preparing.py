@@ -10,7 +10,7 @@ from webapp.people import start_tokens
 from webapp.service.catalog.app import SANDBOX
 from webapp.service.components.runner import Runner
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
@@ -24,8 +24,8 @@ def prepare(settings: Settings, runner: Path) -> dict[str, Any]:
     try:
         sandbox = None
         if settings.sandbox:
-            client_id, client_secret = provider_clients.ensure_sandbox(service)
-            redirect_uri = provider_clients.new_redirect_uri(service, SANDBOX)
+            client_id, client_secret = oauth_apps.ensure_sandbox(service)
+            redirect_uri = oauth_apps.new_redirect_uri(service, SANDBOX)
             sandbox = asdict(
                 roles.SandboxClient(client_id, client_secret, redirect_uri, *oauth_clients.example(service))
             )

@@ -20,7 +20,7 @@ from webapp import quotas
 from webapp.errors import NotFound, PatchbayError, Throttled
 from webapp.kit.networks import network_of
 from webapp.service.components.calls import HttpAnswer
-from webapp.service.domain.accounts import client_events
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import app_events, receiving
 from webapp.service.domain.triggers.requests import InboundRequest
@@ -94,7 +94,7 @@ class Receiver:
         asks_a_piece = app_events.asks_a_piece(service, slug)
         if current.method == "GET" and not asks_a_piece:
             raise MethodNotAllowed(["HEAD", "POST"])
-        base = client_events.address(service, slug, oauth_app_id)
+        base = oauth_apps.events_address(service, slug, oauth_app_id)
         received = read(current, base, "", service.clock())
         return self._run(lambda: app_events.receive(service, slug, oauth_app_id, received), waits=asks_a_piece)
 

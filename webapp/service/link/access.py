@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from webapp.kit.translation import lazy as _
 from webapp.kit.translation import translated
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
 from webapp.service.link.visit import Visit
 
@@ -32,12 +32,12 @@ class Choice:
 
 
 def choices(
-    service: Service, current: Visit, app: App, account: Account | None = None, client: ProviderClient | None = None
+    service: Service, current: Visit, app: App, account: Account | None = None, client: OAuthApp | None = None
 ) -> list[Choice]:
     """The usual access, unless a profile says the same, then the profiles; the link, or the account
     that is reconnected, names the chosen one.
     """
-    client = client or provider_clients.choose(
+    client = client or oauth_apps.choose(
         service.store, current.project.id, app.slug, current.oauth_app_id, user_id=current.token.user.id
     )
     usual = scopes_of(app, client, EVERYTHING)
@@ -51,7 +51,7 @@ def choices(
     return [Choice(name, _label(name), _words(app, scopes), scopes, name == chosen) for name, scopes in offered.items()]
 
 
-def scopes_of(app: App, client: ProviderClient | None, profile: str) -> tuple[str, ...]:
+def scopes_of(app: App, client: OAuthApp | None, profile: str) -> tuple[str, ...]:
     """The scopes to ask for: the profile's; else the client's own or the app's usual ones, and what the client adds."""
     chosen = app.profile_scopes(profile) if profile else None
     usual = client.scopes if client and client.scopes else app.default_scopes

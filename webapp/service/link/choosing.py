@@ -5,7 +5,7 @@ from flask import Response, request
 from webapp.kit import cursors
 from webapp.service.catalog.app import App
 from webapp.service.catalog.search import Subset
-from webapp.service.domain.accounts import project_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base.service import Service
 from webapp.service.link.answers import page
 from webapp.service.link.visit import Visit
@@ -17,7 +17,7 @@ MAX_SEARCH = 100
 def show(service: Service, current: Visit) -> Response:
     """The page that lists apps, narrowed by ``q``: the one with the number ``page``, or the last that there is."""
     q = request.values.get("q", "").strip()[:MAX_SEARCH]
-    clients = project_clients.apps_with_client(service.store, current.project.id)
+    clients = oauth_apps.apps_with_client(service.store, current.project.id)
     rows = [
         (app, ready)
         for ready in (True, False)

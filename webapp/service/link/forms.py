@@ -12,9 +12,9 @@ from webapp.errors import Detail, NotFound
 from webapp.kit.translation import gettext, translated
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import CustomField
-from webapp.service.domain.accounts import credentials, provider_clients, starting
+from webapp.service.domain.accounts import attempts, credentials, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.starting import AttemptRequest
+from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.service import Service
 from webapp.service.link import own_client
 from webapp.service.link.answers import page
@@ -65,7 +65,7 @@ def show(
     """The form of ``app``, fresh or with the ``texts`` entered and what is wrong with them. A fresh one has what the
     account that is connected anew has of what is no secret."""
     if secret is None:
-        _, secret = starting.create(service, current.token, wish(service, current, app, account))
+        _, secret = attempts.create(service, current.token, wish(service, current, app, account))
     return page(
         service,
         "link/keys.html",
@@ -75,7 +75,7 @@ def show(
         secret=secret,
         fields=_drawn(current, app, _open_values(service, app, account) if texts is None else texts, details),
         own_client=own_client.is_brought(current, app),
-        redirect_uri=provider_clients.new_redirect_uri(service, app.slug),
+        redirect_uri=oauth_apps.new_redirect_uri(service, app.slug),
         problem=translated(problem or ""),
         wrong=len(details),
         can_choose="picked" in current.parameters,
@@ -107,7 +107,7 @@ def _client_id(service: Service, current: Visit, app: App, account: Account | No
     if app.auth_type != "oauth" or current.oauth_app_id or account is None or account.oauth_app_id is None:
         return current.oauth_app_id if app.auth_type == "oauth" else None
     try:
-        provider_clients.choose(
+        oauth_apps.choose(
             service.store, current.project.id, app.slug, account.oauth_app_id, user_id=current.token.user.id
         )
     except NotFound:

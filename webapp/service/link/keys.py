@@ -10,12 +10,11 @@ from flask import Blueprint, Response, request
 
 from webapp.errors import Invalid, PatchbayError
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import attempts, connecting, provider, starting
+from webapp.service.domain.accounts import attempts, connections, provider
 from webapp.service.domain.accounts import fields as domain_fields
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.attempts import Attempt
-from webapp.service.domain.accounts.provider_clients import ProviderClient
-from webapp.service.domain.accounts.questions import Undecided
+from webapp.service.domain.accounts.attempts import Attempt, Undecided
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, NoClient
 from webapp.service.domain.base.service import Service
 from webapp.service.link import forms, outcomes, own_client, pages, visit
@@ -51,11 +50,11 @@ def _to_the_sign_in(service: Service, current: Visit, app: App, account: Account
         return forms.show(service, current, app, account, texts=texts, problem=problem, secret=secret, status=422)
     own_id = client.id if client and client.external_user_id else None
     wish = forms.wish(service, current, app, account, values, own_id=own_id)
-    _, secret = starting.create(service, current.token, wish)
+    _, secret = attempts.create(service, current.token, wish)
     return pages.show_start(service, current, app, account, secret, values=values, client=client)
 
 
-def _out_of_place(service: Service, app: App, client: ProviderClient | None, values: Mapping[str, str]) -> str | None:
+def _out_of_place(service: Service, app: App, client: OAuthApp | None, values: Mapping[str, str]) -> str | None:
     """Why the provider's addresses cannot be made of ``values``, such as a subdomain that is none."""
     if client is None:
         raise NoClient
@@ -94,7 +93,7 @@ def _test(
 ) -> Response:
     """Test the keys in ``texts`` and connect; ``attempt`` was claimed for it."""
     try:
-        connecting.connect_with_keys(
+        connections.connect_with_keys(
             service,
             current.token,
             app,

@@ -19,19 +19,9 @@ from webapp.errors import NotFound, PatchbayError
 from webapp.kit.text import naming
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import (
-    attempts,
-    connecting,
-    provider,
-    provider_clients,
-    questions,
-    signed_sign_ins,
-    starting,
-)
-from webapp.service.domain.accounts.attempts import Attempt
-from webapp.service.domain.accounts.provider_clients import ProviderClient
-from webapp.service.domain.accounts.questions import Undecided
-from webapp.service.domain.accounts.starting import SignInStart
+from webapp.service.domain.accounts import attempts, connections, oauth_apps, provider
+from webapp.service.domain.accounts.attempts import Attempt, SignInStart, Undecided
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import (
     AttemptUnknown,
     Cancelled,
@@ -98,7 +88,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
         raise NoClient
     profile = request.args.get("profile", "")
     profile = profile if app.profile_scopes(profile) else ""
-    started = starting.start(
+    started = attempts.start(
         service,
         secret,
         scopes=access.scopes_of(app, client, profile),
@@ -155,14 +145,14 @@ def finish(service: Service, attempt: Attempt, answer: Mapping[str, str] | None 
     return attempts.reread(service, attempt)
 
 
-def _authorization_url(service: Service, app: App, client: ProviderClient, started: SignInStart) -> str:
+def _authorization_url(service: Service, app: App, client: OAuthApp, started: SignInStart) -> str:
     try:
         oauth_provider = provider.oauth_provider(service, app, client, started.fields, started.attempt.scope_profile)
     except TemplateError as error:
         raise RejectedByProvider(f"{app.name} cannot be reached with what was entered. Start again.") from error
-    redirect_uri = provider_clients.redirect_uri(service, client)
+    redirect_uri = oauth_apps.redirect_uri(service, client)
     if oauth_provider.request_token_url:
-        address = signed_sign_ins.begin(service, app, oauth_provider, redirect_uri, started)
+        address = attempts.begin_signed(service, app, oauth_provider, redirect_uri, started)
         if not isinstance(address, str):
             raise _rejected(address)
         return address
@@ -184,7 +174,7 @@ def _connect(service: Service, attempt: Attempt, answer: Mapping[str, str]) -> N
     fields, answers = sealed.get("fields", {}), {**sealed.get("answers", {}), **answer}
     grant = _grant(service, app, client, attempt, sealed)
     try:
-        connecting.connect_with_grant(
+        connections.connect_with_grant(
             service,
             token,
             app,
@@ -198,16 +188,14 @@ def _connect(service: Service, attempt: Attempt, answer: Mapping[str, str]) -> N
             answers=answers,
         )
     except Undecided as undecided:
-        kept = questions.kept_grant(grant, service.clock())
+        kept = attempts.kept_grant(grant, service.clock())
         attempts.ask(service, attempt, undecided.question, fields=fields, answers=answers, grant=kept)
 
 
-def _grant(
-    service: Service, app: App, client: ProviderClient, attempt: Attempt, sealed: Mapping[str, Any]
-) -> TokenResult:
+def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, sealed: Mapping[str, Any]) -> TokenResult:
     """What the code is exchanged for, or was before the person was asked. Raises :class:`ConnectFailed` kinds."""
     if kept := sealed.get("grant"):
-        return questions.grant_of(kept, service.clock())
+        return attempts.grant_of(kept, service.clock())
     fields = sealed.get("fields", {})
     oauth_provider = provider.oauth_provider(service, app, client, fields, attempt.scope_profile)
     _check_sender(oauth_provider, app, client)
@@ -218,7 +206,7 @@ def _grant(
             service.client_for(app),
             oauth_provider,
             code=_code(app),
-            redirect_uri=provider_clients.redirect_uri(service, client),
+            redirect_uri=oauth_apps.redirect_uri(service, client),
             verifier=sealed["verifier"],
         )
     if isinstance(result, OAuthFailure):
@@ -226,8 +214,8 @@ def _grant(
     return result
 
 
-def _client(service: Service, token: ConnectToken, attempt: Attempt) -> ProviderClient | None:
-    return provider_clients.choose(
+def _client(service: Service, token: ConnectToken, attempt: Attempt) -> OAuthApp | None:
+    return oauth_apps.choose(
         service.store, token.scene.project_id, attempt.app, attempt.oauth_app_id, user_id=token.user.id
     )
 
@@ -246,7 +234,7 @@ def _code(app: App) -> str:
     return code
 
 
-def _check_sender(oauth_provider: Provider, app: App, client: ProviderClient) -> None:
+def _check_sender(oauth_provider: Provider, app: App, client: OAuthApp) -> None:
     """Raise :class:`RejectedByProvider` unless the answer may be trusted to be this provider's."""
     if (request.view_args or {}).get("server", "") != client.callback:
         raise RejectedByProvider(oauth.WRONG_ISSUER)

@@ -8,8 +8,7 @@ from flask import Blueprint, Response, g, request
 
 from webapp.kit.translation import translated
 from webapp.service.domain.accounts import attempts
-from webapp.service.domain.accounts.attempts import Attempt
-from webapp.service.domain.accounts.questions import Question
+from webapp.service.domain.accounts.attempts import Attempt, Question
 from webapp.service.domain.base.failures import AttemptUnknown
 from webapp.service.domain.base.service import Service
 from webapp.service.link import answers, endings, returning, visit

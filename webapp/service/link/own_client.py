@@ -6,8 +6,8 @@ Two fields stand before the app's own. The client serves the accounts of that pe
 from webapp.kit.translation import gettext
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import CustomField
-from webapp.service.domain.accounts import provider_clients
-from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
 from webapp.service.link.visit import Visit
 
@@ -36,15 +36,13 @@ def facts(current: Visit, app: App) -> tuple[CustomField, ...]:
     )
 
 
-def taken(service: Service, current: Visit, app: App, values: dict[str, str]) -> ProviderClient | None:
+def taken(service: Service, current: Visit, app: App, values: dict[str, str]) -> OAuthApp | None:
     """The client for the connection: the one in ``values``, which is taken out of them and kept, or the link's."""
     client_id, client_secret = values.pop(CLIENT_ID, None), values.pop(CLIENT_SECRET, None)
     user = current.token.user
     if not is_brought(current, app) or client_id is None:
-        return provider_clients.choose(
-            service.store, current.project.id, app.slug, current.oauth_app_id, user_id=user.id
-        )
-    return provider_clients.add(
+        return oauth_apps.choose(service.store, current.project.id, app.slug, current.oauth_app_id, user_id=user.id)
+    return oauth_apps.add(
         service,
         app=app.slug,
         client_id=client_id,

@@ -14,10 +14,10 @@ from webapp.kit.clock import HOUR, SECOND
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import LinkSession
-from webapp.service.domain.accounts import apps, attempts, fields, provider_clients, starting
+from webapp.service.domain.accounts import apps, attempts, fields, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
-from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import LinkUsed
 from webapp.service.domain.base.service import Service
 from webapp.service.link import choosing, endings, forms, framing, outcomes, own_client, returning, visit
@@ -85,7 +85,7 @@ def show_app(
     if app.auth_type == "keys" or any(field.name not in current.preset for field in own_client.facts(current, app)):
         return forms.show(service, current, app, account)
     wish = forms.wish(service, current, app, account, fields.checked(app, current.preset))
-    _, secret = starting.create(service, current.token, wish)
+    _, secret = attempts.create(service, current.token, wish)
     return show_start(service, current, app, account, secret, values=wish.fields, last=last)
 
 
@@ -98,7 +98,7 @@ def show_start(
     *,
     values: Mapping[str, str],
     last: Attempt | None = None,
-    client: ProviderClient | None = None,
+    client: OAuthApp | None = None,
 ) -> Response:
     """The page with the button that leads to the provider. ``values`` fill its address; ``client`` is the one that the
     connection uses."""
@@ -164,7 +164,7 @@ def _no_client(service: Service, app: App) -> Response:
         "link/no_client.html",
         status=409,
         app=app,
-        redirect_uri=provider_clients.new_redirect_uri(service, app.slug),
+        redirect_uri=oauth_apps.new_redirect_uri(service, app.slug),
         note=app.oauth.client if app.oauth else None,
         outcome="error",
         ending=endings.of_code("no_oauth_client"),

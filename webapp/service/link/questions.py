@@ -7,8 +7,7 @@ second like any form of the link.
 from flask import Blueprint, Response, request
 
 from webapp.service.domain.accounts import attempts
-from webapp.service.domain.accounts.attempts import Attempt
-from webapp.service.domain.accounts.questions import Question
+from webapp.service.domain.accounts.attempts import Attempt, Question
 from webapp.service.domain.base.failures import AttemptUnknown
 from webapp.service.domain.base.service import Service
 from webapp.service.link import keys, oauth_flow, outcomes, visit

@@ -6,7 +6,7 @@ from typing import Any
 from flask import request
 
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import signed_sign_ins
+from webapp.service.domain.accounts import attempts
 from webapp.service.domain.base.failures import Cancelled, RejectedByProvider
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
@@ -21,4 +21,4 @@ def exchange(
     token, verifier = (request.args.getlist(name) for name in ("oauth_token", "oauth_verifier"))
     if len(token) != 1 or len(verifier) != 1 or not verifier[0]:
         raise RejectedByProvider(f"{app.name} sent you back without an answer.")
-    return signed_sign_ins.exchange(service, app, oauth_provider, sealed, token[0], verifier[0])
+    return attempts.exchange_signed(service, app, oauth_provider, sealed, token[0], verifier[0])

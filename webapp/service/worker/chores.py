@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.domain.access import embedding, oauth_clients, tokens
-from webapp.service.domain.accounts import attempts, provider_clients
+from webapp.service.domain.accounts import attempts, oauth_apps
 from webapp.service.domain.agents import approvals, bearers, ended, sessions, signals
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
@@ -37,7 +37,7 @@ def all_due() -> list[Chore]:
         Chore("purge refused calls", 10 * MINUTE, embedding.purge_refused_calls),
         Chore("settle attempts", 15 * SECOND, attempts.settle),
         Chore("purge attempts", 10 * MINUTE, attempts.purge),
-        Chore("purge clients that people brought", 60 * MINUTE, provider_clients.purge),
+        Chore("purge clients that people brought", 60 * MINUTE, oauth_apps.purge),
         Chore("purge link sessions", 10 * MINUTE, tokens.purge_link_sessions),
         Chore("purge runs", 10 * MINUTE, runs.purge),
         Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),

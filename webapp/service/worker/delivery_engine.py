@@ -14,9 +14,8 @@ import time
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit.clock import SECOND, ClockMonitor
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import claims, deliveries, outcomes
-from webapp.service.domain.deliveries.claims import Task
-from webapp.service.domain.deliveries.outcomes import Outcome
+from webapp.service.domain.deliveries import claims, deliveries
+from webapp.service.domain.deliveries.claims import Outcome, Task
 from webapp.service.domain.triggers.delivering import DEADLINE_S, Sender
 from webapp.service.worker.places import SENDERS, SLOW_S, Places
 from webapp.store.contract import NotShared
@@ -121,7 +120,7 @@ class DeliveryEngine:
         shared = time.monotonic() >= self.alone_until
         try:
             with self._service.store.write(shared=shared) as tx:
-                outcomes.finish(tx, self._unwritten, now)
+                claims.finish(tx, self._unwritten, now)
                 return claims.claim(tx, now, self._places.room, self._service.generation)
         except NotShared:
             self.alone_until = time.monotonic() + ALONE_S
@@ -175,6 +174,6 @@ class DeliveryEngine:
             return
         try:
             with self._service.store.write() as tx:
-                outcomes.finish(tx, self._unwritten, self._service.clock())
+                claims.finish(tx, self._unwritten, self._service.clock())
         except Unavailable as error:
             log.warning("The last results of deliveries could not be written: %s", error.message)

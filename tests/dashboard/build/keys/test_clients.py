@@ -11,7 +11,7 @@ from webapp.dashboard.client.build import projects as listed
 from webapp.dashboard.dashboard import KEY
 from webapp.kit.clock import DAY, HOUR, FakeClock
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.access.oauth_clients import Client
+from webapp.service.domain.access.oauth_clients import OAuthClient
 from webapp.service.domain.projects import projects
 
 URL = "/build/keys"
@@ -19,7 +19,7 @@ FORM = {"name": "Billing worker", "project_id": "", "access": "some", "scopes": 
 
 
 @pytest.fixture
-def client(office: Embedded) -> Client:
+def client(office: Embedded) -> OAuthClient:
     return oauth_clients.create(office.service, name="Reports", scope="connect:accounts:read connect:usage:read")[0]
 
 
@@ -59,7 +59,7 @@ def test_a_secret_is_not_kept_for_longer_than_minutes(office: Embedded, office_c
 
 
 def test_rows_say_what_clients_may_do_and_when_they_called(
-    office: Embedded, client: Client, office_clock: FakeClock
+    office: Embedded, client: OAuthClient, office_clock: FakeClock
 ) -> None:
     page = office.browser().get(URL)
     row = re.findall(rf"<tr>(?:(?!</tr>).)*{client.id}.*?</tr>", page, re.DOTALL)[-1]
@@ -70,7 +70,7 @@ def test_rows_say_what_clients_may_do_and_when_they_called(
     assert "2 hours ago" in office.browser().get(URL)
 
 
-def test_both_secrets_work_until_the_old_one_is_ended(office: Embedded, client: Client) -> None:
+def test_both_secrets_work_until_the_old_one_is_ended(office: Embedded, client: OAuthClient) -> None:
     browser, path = office.browser(), f"{URL}/clients/{client.id}"
     assert "A new secret for “Reports”?" in browser.get(f"{path}/rotation")
     page = browser.follow(f"{path}/rotation", {"overlap": str(DAY // 1000)})
@@ -85,14 +85,16 @@ def test_both_secrets_work_until_the_old_one_is_ended(office: Embedded, client: 
 
 @pytest.mark.parametrize(("overlap", "kept"), [("0", 0), ("3600", HOUR), ("7", DAY), ("", DAY)])
 def test_the_overlap_is_one_of_those_that_are_offered(
-    office: Embedded, client: Client, overlap: str, kept: int
+    office: Embedded, client: OAuthClient, overlap: str, kept: int
 ) -> None:
     office.browser().send(f"{URL}/clients/{client.id}/rotation", {"overlap": overlap})
     rotated = oauth_clients.get(office.service.store, client.id)
     assert (rotated.old_secret_ends_at or rotated.rotated_at) - rotated.rotated_at == kept
 
 
-def test_one_that_is_in_use_is_deleted_by_somebody_who_says_that_they_know(office: Embedded, client: Client) -> None:
+def test_one_that_is_in_use_is_deleted_by_somebody_who_says_that_they_know(
+    office: Embedded, client: OAuthClient
+) -> None:
     browser, path = office.browser(), f"{URL}/clients/{client.id}/removal"
     assert "It has not called yet." in browser.get(path)
     oauth_clients.verify_token(office.service, oauth_clients.issue_token(office.service, client, None).token)
@@ -113,7 +115,7 @@ def test_a_form_that_lacks_something_says_so(office: Embedded, changes: dict[str
     assert answer.status_code == 422 and sentence in answer.text
 
 
-def test_a_developer_gives_nobody_more_than_they_have(office: Embedded, client: Client) -> None:
+def test_a_developer_gives_nobody_more_than_they_have(office: Embedded, client: OAuthClient) -> None:
     """A client that may do everything could make its holder an owner."""
     powerful, _ = oauth_clients.create(office.service, name="Root")
     browser = office.browser("developer")
@@ -149,7 +151,7 @@ def test_a_developer_s_client_acts_for_any_user_and_the_audit_says_who_made_it(o
     assert "connect:*" in entry["sentence"]
 
 
-def test_members_and_absent_clients_meet_nothing(office: Embedded, client: Client) -> None:
+def test_members_and_absent_clients_meet_nothing(office: Embedded, client: OAuthClient) -> None:
     member, owner = office.browser("member"), office.browser()
     for path in ("", "/clients/new", f"/clients/{client.id}/rotation", f"/clients/{client.id}/removal"):
         member.get(URL + path, code=404)
@@ -159,7 +161,7 @@ def test_members_and_absent_clients_meet_nothing(office: Embedded, client: Clien
     owner.get(f"{URL}/clients/absent/rotation", code=404)
 
 
-def test_the_audit_names_who_did_it(office: Embedded, client: Client) -> None:
+def test_the_audit_names_who_did_it(office: Embedded, client: OAuthClient) -> None:
     office.browser("developer").send(f"{URL}/clients/{client.id}/rotation")
     sql = "SELECT actor_kind, actor FROM audit WHERE subject_id = :id AND verb = 'rotated'"
     (entry,) = office.service.store.all(sql, {"id": client.id})

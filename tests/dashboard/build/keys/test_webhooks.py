@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.dashboard.embedded import Browser, Embedded
-from webapp.service.domain.deliveries import endpoint_state, endpoints, general_webhooks, signing_keys
+from webapp.service.domain.deliveries import endpoint_state, endpoints
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
 URL = "/build/keys"
@@ -15,7 +15,7 @@ HOOK = "https://hooks.acme.example/patchbay"
 @pytest.fixture
 def webhook(office: Embedded) -> Endpoint:
     with office.service.store.write() as tx:
-        for endpoint in general_webhooks.every(tx):
+        for endpoint in endpoints.general_webhooks(tx):
             endpoint_state.remove(tx, endpoint, office.service.clock())
         return endpoints.add(tx, office.service, "general", HOOK, scene=None, name="", description="")
 
@@ -31,7 +31,7 @@ def test_an_address_is_added_and_one_that_cannot_be_reached_is_not(office: Embed
     assert refused.status_code == 422 and 'value="http://10.0.0.1/x"' in refused.text
     page = browser.follow(f"{URL}/webhooks", {"url": " https://b.example/in "})
     assert "b.example/in" in page and "hooks.acme.example/patchbay" in page
-    assert webhook.id in [row.id for row in general_webhooks.every(office.service.store)]
+    assert webhook.id in [row.id for row in endpoints.general_webhooks(office.service.store)]
 
 
 def test_one_that_was_switched_off_says_why_and_begins_anew(office: Embedded, webhook: Endpoint) -> None:
@@ -53,7 +53,7 @@ def test_a_test_is_sent_and_an_address_removed(office: Embedded, webhook: Endpoi
     assert office.service.store.one(sql, {"id": webhook.id}) == {"n": 1}
     assert HOOK in browser.get(f"{URL}/webhooks/{webhook.id}/removal")
     assert "is removed" in browser.follow(f"{URL}/webhooks/{webhook.id}/removal")
-    assert general_webhooks.every(office.service.store) == []
+    assert endpoints.general_webhooks(office.service.store) == []
     for verb in ("test", "reset", "removal"):
         assert browser.send(f"{URL}/webhooks/{webhook.id}/{verb}").status_code == 404
 
@@ -80,10 +80,10 @@ def test_the_projects_own_address(office: Embedded) -> None:
 def test_the_signing_key_is_shown_and_made_anew(office: Embedded) -> None:
     browser = office.browser()
     key = shown_key(browser, f"{URL}/signing-key")
-    assert key == signing_keys.of_scene(office.service, office.scene)
+    assert key == endpoints.signing_key_of(office.service, office.scene)
     assert "Make a new signing key?" in browser.get(f"{URL}/signing-key/rotation")
     fresh = shown_key(browser, f"{URL}/signing-key/rotation")
-    assert fresh == signing_keys.of_scene(office.service, office.scene) != key
+    assert fresh == endpoints.signing_key_of(office.service, office.scene) != key
     browser.send(f"{URL}/secret/kept")
 
 
@@ -94,4 +94,4 @@ def test_members_meet_nothing(office: Embedded, webhook: Endpoint) -> None:
     verbs = (f"webhooks/{webhook.id}/{verb}" for verb in ("reset", "test", "removal"))
     for path in ("webhooks", "project-webhook", "signing-key", "signing-key/rotation", *verbs):
         assert member.send(f"{URL}/{path}", {"url": HOOK}).status_code == 404
-    assert [row.id for row in general_webhooks.every(office.service.store)] == [webhook.id]
+    assert [row.id for row in endpoints.general_webhooks(office.service.store)] == [webhook.id]

@@ -13,7 +13,7 @@ from tests.sandbox.product.test_server import Inside
 from webapp.kit.clock import SECOND, now
 from webapp.service.api.access import oauth_tokens
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.access.oauth_clients import Client
+from webapp.service.domain.access.oauth_clients import OAuthClient
 
 URL = "/v1/oauth/token"
 GRANT = {"grant_type": "client_credentials"}
@@ -192,20 +192,20 @@ AUDIENCE = "http://localhost:8600/v1/oauth/token"
 
 
 @pytest.fixture
-def keyed(world: Any) -> Client:
+def keyed(world: Any) -> OAuthClient:
     """A client with a public key, and the clock of this machine, by which libraries sign."""
     world.clock.at = now()
     key = oauth_clients.read_key(KEY.as_pem(private=False).decode())
     return oauth_clients.create(world.service, name="Keyed", scope="connect:accounts:read", public_key=key)[0]
 
 
-def signed(world: Any, client: Client, **changes: Any) -> dict[str, str]:
+def signed(world: Any, client: OAuthClient, **changes: Any) -> dict[str, str]:
     claims = {"iss": client.id, "sub": client.id, "aud": AUDIENCE, "exp": world.clock() // SECOND + 60, "jti": "1"}
     assertion = jwt.encode({"alg": "RS256"}, claims | changes, KEY)
     return {**GRANT, "client_assertion_type": oauth_tokens.ASSERTION_TYPE, "client_assertion": assertion}
 
 
-def test_a_library_for_clients_gets_a_token_with_its_key(world: Any, keyed: Client) -> None:
+def test_a_library_for_clients_gets_a_token_with_its_key(world: Any, keyed: OAuthClient) -> None:
     session = OAuth2Session(keyed.id, KEY.as_pem(private=True).decode(), PrivateKeyJWT(AUDIENCE))
     session.mount("http://", Inside(world.http.application))
     for _ in range(2):
@@ -220,7 +220,7 @@ def test_a_library_for_clients_gets_a_token_with_its_key(world: Any, keyed: Clie
         session.fetch_token(AUDIENCE, grant_type="client_credentials")
 
 
-def test_an_assertion_counts_once(world: Any, keyed: Client) -> None:
+def test_an_assertion_counts_once(world: Any, keyed: OAuthClient) -> None:
     body = signed(world, keyed)
     assert [world.http.post(URL, data=body).status_code for _ in range(2)] == [200, 401]
     assert world.http.post(URL, json=signed(world, keyed, jti="2", aud=["http://localhost:8600"])).status_code == 200
@@ -239,7 +239,7 @@ def test_an_assertion_counts_once(world: Any, keyed: Client) -> None:
     ],
 )
 def test_what_is_wrong_around_an_assertion(
-    world: Any, keyed: Client, changes: dict[str, str], status: int, code: str
+    world: Any, keyed: OAuthClient, changes: dict[str, str], status: int, code: str
 ) -> None:
     answer = world.http.post(URL, data=signed(world, keyed) | changes)
     assert (answer.status_code, answer.json["error"]) == (status, code)
@@ -247,7 +247,7 @@ def test_what_is_wrong_around_an_assertion(
     assert (both.status_code, both.json["error"]) == (400, "invalid_request")
 
 
-def test_wrong_assertions_are_limited_like_wrong_secrets(world: Any, keyed: Client) -> None:
+def test_wrong_assertions_are_limited_like_wrong_secrets(world: Any, keyed: OAuthClient) -> None:
     wrong = signed(world, keyed, aud="https://other.example")
     assert {world.http.post(URL, data=wrong).status_code for _ in range(20)} == {401}
     assert world.http.post(URL, data=wrong).status_code == 429

@@ -7,7 +7,7 @@ import pytest
 
 from webapp.kit.clock import SECOND, iso, parse_iso
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.projects import projects
 
 
@@ -30,7 +30,7 @@ def test_the_answer(world: Any, server: str) -> None:
 
 
 def test_everything_that_may_be_asked_is_kept(world: Any, server: str) -> None:
-    client = provider_clients.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
+    client = oauth_apps.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
     wishes = {
         "allowed_origins": ["https://a.example"],
         "error_redirect_uri": "https://a.example/no",
@@ -90,7 +90,7 @@ def test_every_wrong_field_is_named_at_once(world: Any, server: str) -> None:
 
 def test_another_projects_oauth_app_cannot_be_preset(world: Any, server: str) -> None:
     other = projects.create(world.service, name="Other")
-    client = provider_clients.add(world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=other.id)
+    client = oauth_apps.add(world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=other.id)
     absent = create(world, server, oauth_app_id="oa_none")
     theirs = create(world, server, oauth_app_id=client.id)
     assert theirs.status_code == 400 and theirs.data == absent.data
@@ -138,7 +138,7 @@ class TestValidate:
             assert self.get(world, world.frontend(), app_id=name).json["app"] == app.api_dict
 
     def test_presets_count_unless_something_else_is_asked(self, world: Any) -> None:
-        client = provider_clients.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
+        client = oauth_apps.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
         token = world.frontend(app="tinyoauth", oauth_app_id=client.id)
         found = self.get(world, token).json
         assert (found["app"]["name_slug"], found["oauth_app_id"]) == ("tinyoauth", client.id)

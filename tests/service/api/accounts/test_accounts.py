@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import MINUTE, SECOND, iso
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.projects import projects
 
 GOOD, CANARY = {"api_key": "canary-good-key"}, "canary"
@@ -24,7 +24,7 @@ def server(world: Any) -> str:
 @pytest.fixture
 def own_client(world: Any) -> str:
     """An OAuth client of the project's own."""
-    client = provider_clients.add(
+    client = oauth_apps.add(
         world.service, app="tinyoauth", client_id="dev-client", client_secret="s", project_id=world.scene.project_id
     )
     return client.id
@@ -212,11 +212,9 @@ class TestCredentials:
         assert listed["credentials"] == of_user["credentials"] == found.json["credentials"]
 
     def test_all_others_stay_here(self, world: Any, server: str, own_client: str) -> None:
-        installation = provider_clients.add(world.service, app="tinyoauth", client_id="op", client_secret="s")
+        installation = oauth_apps.add(world.service, app="tinyoauth", client_id="op", client_secret="s")
         other = projects.create(world.service, name="Other")
-        theirs = provider_clients.add(
-            world.service, app="tinyoauth", client_id="x", client_secret="s", project_id=other.id
-        )
+        theirs = oauth_apps.add(world.service, app="tinyoauth", client_id="x", client_secret="s", project_id=other.id)
         hidden = [world.plant(), *(oauth_account(world, one) for one in (installation.id, theirs.id, "oa_gone"))]
         for account in hidden:
             answer = world.get(f"P/accounts/{account.id}?include_credentials=true", server)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 
 BUILT_IN = Path(__file__).parents[4] / "webapp" / "service" / "catalog" / "apps"
 SANDBOXES = {"sandbox", "sandbox_basic", "sandbox_keys"}  # there only where the sandbox is on
@@ -153,9 +153,7 @@ def test_extensions_tell_whether_it_can_be_connected_here(world: Any) -> None:
     assert google["notes"] and google["id_shape"]["pattern"] and google["read_on"]
     assert (github["provider"], github["family"], github["id_shape"]) == ("GitHub", [], None)
     assert oauth["scopes"][0] == {"scope": "profile", "words": "see who you are"}
-    provider_clients.add(
-        world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=world.scene.project_id
-    )
+    oauth_apps.add(world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=world.scene.project_id)
     assert ours("tinyoauth")["connectable"] is ours("tinyoauth")["ready"] is True
 
 
@@ -164,9 +162,7 @@ def test_apps_that_are_ready_and_apps_that_wait_for_a_client(world: Any) -> None
     assert {"tinyoauth", "github"} <= waiting and {"tinykeys", "http", "sandbox"} <= ready
     assert waiting | ready == set(slugs(world)) and not waiting & ready
     assert {app["name_slug"] for app in listed(world, "extensions=true") if app["patchbay"]["ready"]} == ready
-    provider_clients.add(
-        world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=world.scene.project_id
-    )
+    oauth_apps.add(world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=world.scene.project_id)
     assert "tinyoauth" in slugs(world, "ready=true") and "tinyoauth" not in slugs(world, "ready=false")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import iso
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 
 OURS = {"identity", "last_checked_at", "next_check_at", "oauth_app_id", "scope_profile"}
 
@@ -53,7 +53,7 @@ class TestTest:
 
 class TestRevoke:
     def test_where_the_provider_can(self, world: Any, server: str, provider: Any) -> None:
-        client = provider_clients.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
+        client = oauth_apps.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
         values = {"oauth_access_token": "canary-access-1", "oauth_refresh_token": "canary-refresh"}
         account = world.plant("alice", "tinyoauth", oauth_app_id=client.id, values=values)
         answer = world.post(f"P/accounts/{account.id}/revoke", server)
@@ -67,7 +67,7 @@ class TestRevoke:
 
     def test_where_it_is_down(self, world: Any, server: str, provider: Any) -> None:
         provider.down = True
-        client = provider_clients.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
+        client = oauth_apps.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
         account = world.plant(
             "alice", "tinyoauth", oauth_app_id=client.id, values={"oauth_access_token": "canary-access-1"}
         )

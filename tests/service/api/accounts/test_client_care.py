@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from webapp.service.domain.accounts import client_checks, event_handshakes, provider_clients
-from webapp.service.domain.accounts.client_checks import ClientVerdict
+from webapp.service.domain.accounts import oauth_app_checks, oauth_apps
+from webapp.service.domain.accounts.oauth_app_checks import ClientVerdict
 
 NEW = {"app": "gmail", "client_id": "c.apps.googleusercontent.com", "client_secret": "canary-secret"}
 UNKNOWN = ClientVerdict("unknown", "Google does not know this client.")
@@ -21,7 +21,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         verdict: ClientVerdict = seen[-1]
         return verdict
 
-    monkeypatch.setattr(client_checks, "check", check)
+    monkeypatch.setattr(oauth_app_checks, "check", check)
     return seen
 
 
@@ -53,8 +53,8 @@ def test_a_client_that_is_not_known_is_not_kept(world: Any, asked: list[Any]) ->
     one, change = f"P/oauth_apps/{kept.json['id']}", {"client_secret": "canary-new", "check": True}
     refused = world.call("PUT", one, server, json=change)
     assert (refused.status_code, refused.json["details"][0]["field"]) == (400, "redirect_uri")
-    client = provider_clients.get(world.service.store, kept.json["id"])
-    assert provider_clients.secret(world.service, client) == "canary-secret"
+    client = oauth_apps.get(world.service.store, kept.json["id"])
+    assert oauth_apps.secret(world.service, client) == "canary-secret"
     asked[-1] = ClientVerdict("known", "Known.")
     assert world.call("PUT", one, server, json=change).status_code == 200
     assert asked[-2][2] == "canary-new"
@@ -95,9 +95,9 @@ def test_frontends_and_readers_may_do_neither(world: Any, gmail: Any) -> None:
 def test_the_secret_that_a_provider_sent_is_shown_to_whoever_takes_it_once(world: Any) -> None:
     server = world.server()
     made = world.post("P/oauth_apps", server, json={"app": "notion", "client_id": "n", "client_secret": "s"}).json
-    place, client = f"P/oauth_apps/{made['id']}", provider_clients.get(world.service.store, made["id"])
+    place, client = f"P/oauth_apps/{made['id']}", oauth_apps.get(world.service.store, made["id"])
     assert world.post(f"{place}/events_secret", server).status_code == 409
-    event_handshakes.keep(world.service, client, "canary-sent")
+    oauth_apps.keep_handshake(world.service, client, "canary-sent")
     shown = world.get(f"{place}?extensions=true", server)
     assert shown.json["patchbay"]["events"]["secret_sent_at"] and "canary" not in shown.text
     assert world.post(f"{place}/events_secret", server).json == {"events_secret": "canary-sent"}

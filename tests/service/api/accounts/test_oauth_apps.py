@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.service.domain.accounts import client_events, provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.projects import projects
 
 NEW = {"app": "tinyoauth", "client_id": "abc", "client_secret": "canary-secret", "scopes": ["profile"]}
@@ -31,13 +31,13 @@ class TestClients:
         assert made["owner_id"] == world.scene.project_id
 
     def test_the_secret_is_kept_and_never_shown(self, world: Any, made: Any) -> None:
-        client = provider_clients.get(world.service.store, made["id"])
-        assert provider_clients.secret(world.service, client) == "canary-secret"
+        client = oauth_apps.get(world.service.store, made["id"])
+        assert oauth_apps.secret(world.service, client) == "canary-secret"
         one, server = f"P/oauth_apps/{made['id']}", world.server()
         changed = world.call("PUT", one, server, json={"client_secret": "canary-other", "name": "Ours"})
         assert changed.json == made | {"name": "Ours", "updated_at": changed.json["updated_at"]}
-        client = provider_clients.get(world.service.store, made["id"])
-        assert provider_clients.secret(world.service, client) == "canary-other"
+        client = oauth_apps.get(world.service.store, made["id"])
+        assert oauth_apps.secret(world.service, client) == "canary-other"
         for answer in (changed, world.get(one, server), world.get("P/oauth_apps", server)):
             assert "canary" not in answer.text and "client_secret" not in answer.text
 
@@ -55,8 +55,8 @@ class TestClients:
             "secret_sent_at": None,
         }
         changed = world.call("PUT", f"P/oauth_apps/{client_id}", server, json={"events_secret": "canary-other"})
-        client = provider_clients.get(world.service.store, client_id)
-        assert client_events.secret(world.service, client) == "canary-other"
+        client = oauth_apps.get(world.service.store, client_id)
+        assert oauth_apps.events_secret(world.service, client) == "canary-other"
         assert "canary" not in answer.text + changed.text
         refused = world.call("PUT", f"P/oauth_apps/{made['id']}", server, json={"events_secret": "x"})
         assert (refused.status_code, refused.json["details"][0]["field"]) == (400, "events_secret")
@@ -72,7 +72,7 @@ class TestClients:
             assert [one["id"] for one in found["data"]] == [named["id"]], query
         assert world.call("DELETE", f"P/oauth_apps/{named['id']}", server).status_code == 204
         assert world.get("P/oauth_apps?app=tinykeys", server).json["data"] == []
-        provider_clients.add(world.service, app="tinyoauth", client_id="op", client_secret="s")
+        oauth_apps.add(world.service, app="tinyoauth", client_id="op", client_secret="s")
         assert world.get("P/oauth_apps", server).json["page_info"]["total_count"] == 1, "the operator's is not listed"
 
     @pytest.mark.parametrize(
@@ -99,10 +99,8 @@ class TestClients:
 
     def test_another_projects_client_and_the_operators_are_like_absent_ones(self, world: Any, made: Any) -> None:
         server, other = world.server(), projects.create(world.service, name="Other")
-        theirs = provider_clients.add(
-            world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=other.id
-        )
-        operators = provider_clients.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
+        theirs = oauth_apps.add(world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=other.id)
+        operators = oauth_apps.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
         absent = world.get("P/oauth_apps/oa_none", server)
         for client in (theirs, operators):
             for method in ("GET", "DELETE"):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.service.conftest import GOOD_KEY, Provider
 from webapp.kit.clock import MINUTE
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 
 TASK, EVERY = "~/make-task", "~/every-type"
 
@@ -302,7 +302,7 @@ class TestAccounts:
         assert "reconnect" in found["errors"][0] and found["observations"][0]["k"] == "error"
 
     def test_an_expired_token_is_refreshed_and_the_refresh_token_stays_here(self, world: Any) -> None:
-        client = provider_clients.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
+        client = oauth_apps.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
         values = {"oauth_access_token": "stale", "oauth_refresh_token": "canary-refresh", "oauth_uid": "u-1"}
         given = {"app": "tinyoauth", "oauth_app_id": client.id, "values": values}
         account = world.plant("alice", **given, expires_at=world.clock() - 1, next_refresh_at=world.clock())
@@ -311,7 +311,7 @@ class TestAccounts:
         assert answer["ret"] == {"name": "Ada", "fields": ["oauth_access_token", "oauth_uid"]}, answer
 
     def test_one_that_cannot_be_refreshed_fails_the_run_by_an_observation(self, world: Any, provider: Any) -> None:
-        client = provider_clients.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
+        client = oauth_apps.add(world.service, app="tinyoauth", client_id="c", client_secret="s")
         values = {"oauth_access_token": "stale", "oauth_refresh_token": "revoked"}
         given = {"app": "tinyoauth", "oauth_app_id": client.id, "values": values}
         account = world.plant("alice", **given, expires_at=world.clock() - 1, next_refresh_at=world.clock())

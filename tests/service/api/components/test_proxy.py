@@ -19,7 +19,7 @@ from tests.fakes.provider_api import Api, serving
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import proxying
@@ -442,7 +442,7 @@ def test_what_looks_like_another_host_stays_a_path_below_the_app(
 
 
 def test_an_expired_token_is_refreshed_first(world: Any, upstream: Api) -> None:
-    client = provider_clients.add(world.service, app="signed", client_id="op", client_secret="s")
+    client = oauth_apps.add(world.service, app="signed", client_id="op", client_secret="s")
     values = {"oauth_access_token": "canary-old", "oauth_refresh_token": "canary-refresh"}
     planted = world.plant("alice", "signed", values=values, expires_at=world.clock() - 1, oauth_app_id=client.id)
     query = {"external_user_id": "alice", "account_id": planted.id}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.projects import projects
 
 
@@ -47,12 +47,10 @@ def test_no_environment_is_needed_where_none_is_meant(world: Any) -> None:
 
 def test_info_names_the_apps_with_an_own_client(world: Any) -> None:
     app = world.service.catalog.app("tinyoauth")
-    provider_clients.add(world.service, app="tinyoauth", client_id="op", client_secret="s")
+    oauth_apps.add(world.service, app="tinyoauth", client_id="op", client_secret="s")
     assert world.get("P/projects/info", world.server()).json == {"apps": []}
     for name in ("gone", "tinyoauth", "tinyoauth"):
-        provider_clients.add(
-            world.service, app=name, client_id="c", client_secret="s", project_id=world.scene.project_id
-        )
+        oauth_apps.add(world.service, app=name, client_id="c", client_secret="s", project_id=world.scene.project_id)
     expected = {"apps": [{"id": app.id, "name_slug": "tinyoauth"}]}
     assert world.get("P/projects/info", world.server()).json == expected
     assert world.get("/v1/connect/projects/info", world.frontend()).json == expected

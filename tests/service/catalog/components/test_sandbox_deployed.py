@@ -16,7 +16,7 @@ from webapp.kit.clock import MINUTE, now
 from webapp.sandbox.people import find_person
 from webapp.sandbox.webhooks import Webhook
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import connecting, provider_clients
+from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -49,12 +49,12 @@ def scene(service: Service) -> Scene:
 def account(service: Service, served: Served, scene: Scene) -> Account:
     made = tokens.create(service, scene, tokens.TokenRequest("alice"), client_id=None)
     token, app = tokens.verify(service, made["token"]), service.catalog.app("sandbox")
-    client = provider_clients.choose(service.store, scene.project_id, "sandbox")
+    client = oauth_apps.choose(service.store, scene.project_id, "sandbox")
     assert app is not None and client is not None
     granted = served.connect()
     result = TokenResult(granted["access_token"], granted["refresh_token"], 3600, None, "bearer", {})
     scopes = ("profile", "tasks:read", "tasks:write", "webhooks")
-    return connecting.connect_with_grant(
+    return connections.connect_with_grant(
         service, token, app, client, result, requested=scopes, profile=None, fields={}, account_id=None
     )
 

@@ -18,7 +18,7 @@ from joserfc import jwk, jwt
 from webapp.errors import Conflict, Invalid, NotFound, Unauthorized
 from webapp.kit.clock import HOUR, MINUTE, SECOND, FakeClock
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.access.oauth_clients import BadAssertion, Client
+from webapp.service.domain.access.oauth_clients import BadAssertion, OAuthClient
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
@@ -299,12 +299,12 @@ def public(key: Any) -> str:
 
 
 @pytest.fixture
-def client(service: Service) -> Client:
+def client(service: Service) -> OAuthClient:
     return oauth_clients.create(service, name="Server", public_key=oauth_clients.read_key(public(P256)))[0]
 
 
 @pytest.fixture
-def sign(client: Client, clock: FakeClock) -> Sign:
+def sign(client: OAuthClient, clock: FakeClock) -> Sign:
     def make(key: Any = P256, algorithm: str = "ES256", **changes: Any) -> str:
         now = clock() // SECOND
         claims = {"iss": client.id, "sub": client.id, "aud": AUDIENCE, "exp": now + 60, "jti": "1"} | changes
@@ -316,7 +316,7 @@ def sign(client: Client, clock: FakeClock) -> Sign:
 
 @pytest.mark.parametrize(("key", "algorithm"), [(RSA, "RS256"), (P256, "ES256"), (ED25519, "Ed25519")])
 def test_each_kind_of_key_proves_its_client(
-    service: Service, sign: Sign, client: Client, key: Any, algorithm: str
+    service: Service, sign: Sign, client: OAuthClient, key: Any, algorithm: str
 ) -> None:
     for text in (public(key), key.as_pem(private=False).decode()):
         oauth_clients.set_key(service, client.id, oauth_clients.read_key(text))
@@ -357,7 +357,7 @@ def test_what_proves_nothing(service: Service, sign: Sign, changes: dict[str, An
 
 
 @pytest.mark.parametrize("text", ["", "x", "a.b.c", "é.é.é", "W10.W10.W10", "e30.e30.", "a" * 30_000])
-def test_garbage_proves_nothing(service: Service, client: Client, text: str) -> None:
+def test_garbage_proves_nothing(service: Service, client: OAuthClient, text: str) -> None:
     with pytest.raises(BadAssertion):
         oauth_clients.authenticate_by_key(service, text, [AUDIENCE])
 
@@ -380,7 +380,7 @@ def test_each_counts_once_however_the_clock_moves(service: Service, sign: Sign, 
         oauth_clients.authenticate_by_key(service, assertion, [AUDIENCE])
 
 
-def test_tokens_end_with_the_key(service: Service, client: Client) -> None:
+def test_tokens_end_with_the_key(service: Service, client: OAuthClient) -> None:
     token = oauth_clients.issue_token(service, client, None, client.credentials(service.clock())[0]).token
     assert oauth_clients.verify_token(service, token)[0].id == client.id
     assert oauth_clients.authenticate(service, client.id, "") is None, "it has no secret"

@@ -12,7 +12,7 @@ from webapp.service.domain.accounts import accounts, credentials, lifecycle
 from webapp.service.domain.accounts.accounts import Account, Filter
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import removing
-from webapp.service.domain.projects import external_users, history
+from webapp.service.domain.projects import activity, external_users
 from webapp.service.domain.projects.projects import Scene
 
 Plant = Callable[..., Account]
@@ -113,7 +113,7 @@ def test_removing_keeps_the_history_and_the_counts(service: Service, scene: Scen
     removing.delete(service, account)  # twice removes and counts once
     assert ids(service, scene) == ([other.id], 1)
     assert ids(service, scene, Filter("alice")) == ([], 0)
-    entries = history.of_account(service.store, account.id, Window()).items
+    entries = activity.of_account(service.store, account.id, Window()).items
     assert [entry.kind for entry in entries] == ["disconnected"]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit import cursors
-from webapp.service.domain.accounts import app_overrides, provider_clients
+from webapp.service.domain.accounts import app_overrides, oauth_apps
 from webapp.service.domain.accounts.app_overrides import AppOverride, Draft
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
@@ -57,7 +57,7 @@ def test_what_cannot_be_preset(
 
 
 def test_the_client_must_be_the_apps_and_the_projects(service: Service, project: Project) -> None:
-    client = provider_clients.add(service, app="tinyoauth", client_id="c", client_secret=None, project_id=project.id)
+    client = oauth_apps.add(service, app="tinyoauth", client_id="c", client_secret=None, project_id=project.id)
     draft = Draft("Ours", client.id, {})
     assert app_overrides.create(service, project.id, service.app("tinyoauth"), draft).oauth_app_id == client.id
     stranger = projects.create(service, name="Other", support_email="help@other.example")

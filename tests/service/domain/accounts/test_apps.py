@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from webapp.service.domain.accounts import apps, provider_clients
+from webapp.service.domain.accounts import apps, oauth_apps
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Project
 
@@ -31,7 +31,7 @@ def test_why_an_app_cannot_be_connected(service: Service, project: Project) -> N
     keys, oauth = service.app("tinykeys"), service.app("tinyoauth")
     assert apps.why_not(service, keys, project.id) is None
     assert "has no OAuth client yet" in str(apps.why_not(service, oauth, project.id))
-    provider_clients.add(service, app="tinyoauth", client_id="c", client_secret="s", project_id=project.id)
+    oauth_apps.add(service, app="tinyoauth", client_id="c", client_secret="s", project_id=project.id)
     assert apps.why_not(service, oauth, project.id) is None
     assert apps.why_not(service, oauth, "proj_other") is not None
     bare = replace(keys, auth_type="none")

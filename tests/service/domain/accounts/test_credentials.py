@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import CountedPlace
 from webapp.errors import Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
-from webapp.service.domain.accounts import accounts, credentials, lifecycle, provider, provider_clients
+from webapp.service.domain.accounts import accounts, credentials, lifecycle, oauth_apps, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Project
@@ -211,8 +211,8 @@ def test_credentials_open_in_their_own_row_alone(service: Service, plant: Plant)
 
 
 def test_only_an_own_client_shows_them(service: Service, project: Project, plant: Plant) -> None:
-    own = provider_clients.add(service, app="tinyoauth", client_id="own", client_secret=None, project_id=project.id)
-    shared = provider_clients.add(service, app="tinyoauth", client_id="shared", client_secret="s")
+    own = oauth_apps.add(service, app="tinyoauth", client_id="own", client_secret=None, project_id=project.id)
+    shared = oauth_apps.add(service, app="tinyoauth", client_id="shared", client_secret="s")
     shown = credentials.for_developer(service, plant(app="tinyoauth", oauth_app_id=own.id, values=VALUES))
     assert shown == {"oauth_client_id": "own", **VALUES}
     for client_id in (None, shared.id, "oa_gone"):

@@ -13,10 +13,10 @@ from webapp.kit.clock import now
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import attempts, connecting, lifecycle, notifications, starting
-from webapp.service.domain.accounts.starting import AttemptRequest
+from webapp.service.domain.accounts import attempts, connections, lifecycle, notifications
+from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.failures import CredentialsRefused
-from webapp.service.domain.deliveries import endpoints, signing_keys
+from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.instance import rotation
 
 
@@ -35,7 +35,7 @@ def token_of(post: DeliveryHarness, webhook_uri: str | None = None) -> tuple[str
 
 def delivered(post: DeliveryHarness, path: str) -> list[dict[str, Any]]:
     """What came in there, each verified with the key of the scene."""
-    key = signing_keys.of_scene(post.service, post.scene)
+    key = endpoints.signing_key_of(post.service, post.scene)
     return [Webhook(key).verify(one.body, one.headers) for one in post.receiver.of(path)]
 
 
@@ -47,7 +47,7 @@ def today(post: DeliveryHarness) -> None:
 
 def test_a_connection_is_told_to_the_tokens_webhook(post: DeliveryHarness) -> None:
     clear, token = token_of(post, post.receiver.url("/told"))
-    account = connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
+    account = connections.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
     post.turn()
     (told,) = delivered(post, "/told")
     assert (told["event"], told["connect_token"], told["environment"]) == ("CONNECTION_SUCCESS", clear, "development")
@@ -64,7 +64,7 @@ def test_a_connection_is_told_to_the_tokens_webhook(post: DeliveryHarness) -> No
 
 def test_a_failure_is_told_too_and_only_once(post: DeliveryHarness) -> None:
     clear, token = token_of(post, post.receiver.url("/told"))
-    attempt, _ = starting.create(post.service, token, AttemptRequest("tinykeys"))
+    attempt, _ = attempts.create(post.service, token, AttemptRequest("tinykeys"))
     attempt = attempts.claim_keys(post.service, attempt)
     attempts.fail(post.service, attempt, CredentialsRefused("The key is refused."))
     attempts.fail(post.service, attempt, CredentialsRefused("The key is refused."))
@@ -76,11 +76,11 @@ def test_a_failure_is_told_too_and_only_once(post: DeliveryHarness) -> None:
 def test_what_nobody_came_back_to_is_told_once_without_anybody_looking(post: DeliveryHarness) -> None:
     post.clock.advance(-attempts.EXCHANGE_TIME - attempts.SIGN_IN_TIME)
     _, token = token_of(post, post.receiver.url("/told"))
-    _, secret = starting.create(post.service, token_of(post, post.receiver.url("/told"))[1], AttemptRequest("acme"))
-    starting.start(post.service, secret, scopes=(), scope_profile=None, oauth_app_id="oa_1", mode="tab")
-    broken_off, _ = starting.create(post.service, token, AttemptRequest("tinykeys"))
+    _, secret = attempts.create(post.service, token_of(post, post.receiver.url("/told"))[1], AttemptRequest("acme"))
+    attempts.start(post.service, secret, scopes=(), scope_profile=None, oauth_app_id="oa_1", mode="tab")
+    broken_off, _ = attempts.create(post.service, token, AttemptRequest("tinykeys"))
     attempts.claim_keys(post.service, broken_off)
-    starting.create(post.service, token, AttemptRequest("tinykeys"))  # which nobody began
+    attempts.create(post.service, token, AttemptRequest("tinykeys"))  # which nobody began
     counts = [attempts.settle(post.service)]
     for wait in (attempts.EXCHANGE_TIME, 1, attempts.SIGN_IN_TIME, 1):
         post.clock.advance(wait)
@@ -96,7 +96,7 @@ def test_what_nobody_came_back_to_is_told_once_without_anybody_looking(post: Del
 
 def test_without_a_webhook_nothing_is_written(post: DeliveryHarness) -> None:
     _, token = token_of(post)
-    connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
+    connections.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
     assert post.service.store.all("SELECT * FROM events") == []
     assert token.token_sealed is None
 
@@ -108,7 +108,7 @@ def test_an_undone_connection_is_not_told(post: DeliveryHarness) -> None:
         raise RuntimeError("the attempt ended otherwise")
 
     with pytest.raises(RuntimeError):
-        connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY}, on_commit=too_late)
+        connections.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY}, on_commit=too_late)
     assert post.service.store.all("SELECT * FROM events") == []
 
 
@@ -119,7 +119,7 @@ def test_general_webhooks_hear_of_everything_in_their_reach(post: DeliveryHarnes
                 tx, post.service, "general", post.receiver.url(path), scene=None, project_id=project_id, name="Ops"
             )
     clear, token = token_of(post, post.receiver.url("/told"))
-    account = connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
+    account = connections.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
     lifecycle.mark_dead(post.service, account, "The key was revoked.")
     trigger = post.trigger()
     with post.service.store.write() as tx:
@@ -138,9 +138,9 @@ def test_neither_keys_nor_tokens_stand_in_the_database(post: DeliveryHarness) ->
     """Nor what a receiver repeats of them."""
     clear, token = token_of(post, post.receiver.url("/told"))
     post.receiver.moods["/told"] = _echo(clear)
-    connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
+    connections.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
     post.turn()
-    key = signing_keys.of_scene(post.service, post.scene)
+    key = endpoints.signing_key_of(post.service, post.scene)
     post.service.store.checkpoint()
     for path in post.service.settings.data.rglob("*"):
         if path.is_file():
@@ -151,13 +151,13 @@ def test_neither_keys_nor_tokens_stand_in_the_database(post: DeliveryHarness) ->
 
 def test_a_rotation_reseals_what_is_on_its_way(post: DeliveryHarness) -> None:
     clear, token = token_of(post, post.receiver.url("/told"))
-    key = signing_keys.of_scene(post.service, post.scene)
-    connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
+    key = endpoints.signing_key_of(post.service, post.scene)
+    connections.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
     assert rotation.rotate(post.service).resealed["events"] == 1
     post.turn()
     (told,) = delivered(post, "/told")
     assert told["connect_token"] == clear
-    assert signing_keys.of_scene(post.service, post.scene) == key
+    assert endpoints.signing_key_of(post.service, post.scene) == key
 
 
 def test_one_that_was_switched_off_gets_the_next_notification(post: DeliveryHarness) -> None:
@@ -165,7 +165,7 @@ def test_one_that_was_switched_off_gets_the_next_notification(post: DeliveryHarn
     url = post.receiver.url("/told", Mood(410))
     for _ in range(2):
         _, token = token_of(post, url)
-        connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
+        connections.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
         post.turn()
     assert len(post.receiver.of("/told")) == 2
     assert len(endpoints.of_url(post.service.store, post.service, post.scene, "notification", url)) == 1

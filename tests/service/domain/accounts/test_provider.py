@@ -2,16 +2,30 @@
 
 At three moments: as the code is exchanged and the person is asked after (connecting), as a token is renewed, and as an
 account is looked after. What may pass never kills an account; what was not accepted is never stored.
+
+An app that names its provider by the issuer alone: its addresses are asked for once an hour, then used as others.
+
+Key accounts whose fields are exchanged for a session: kept sealed, renewed once for all, dead when refused for good;
+and those whose key signs each request.
+
+Accounts of apps that a package brought are tested by it.
 """
 
 import gzip
 import json
 import re
 import socket
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
-from typing import Any
-from urllib.parse import urlencode
+from io import BytesIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from urllib.parse import parse_qs, urlencode
 
 import orjson
 import pytest
@@ -19,19 +33,50 @@ from flask import Flask
 from markupsafe import escape
 
 from tests.fakes.provider import APP_TOML, Play
+from tests.service.catalog.test_spec import BASE, BROUGHT
+from tests.service.domain.instance.pieces.planted import plant
 from webapp.errors import Refused, UpstreamFailed
 from webapp.kit import assets, cursors
-from webapp.kit.clock import HOUR
-from webapp.service.domain.accounts import accounts, attempts, credentials, health, starting
+from webapp.kit.clock import HOUR, MINUTE
+from webapp.service.catalog import variants
+from webapp.service.catalog.app import App
+from webapp.service.catalog.spec import AppSpec
+from webapp.service.components.calls import ErrorInfo, Reply
+from webapp.service.components.executor import Executor
+from webapp.service.domain.accounts import (
+    accounts,
+    attempts,
+    connections,
+    credentials,
+    health,
+    oauth_app_checks,
+    oauth_apps,
+    provider,
+)
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.attempts import Attempt
-from webapp.service.domain.accounts.starting import AttemptRequest
-from webapp.service.domain.base.failures import ProviderDown, WrongAccount
-from webapp.service.domain.projects import history
+from webapp.service.domain.accounts.attempts import Attempt, AttemptRequest
+from webapp.service.domain.base import piece_reach
+from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, WrongAccount
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import grants, proxying
+from webapp.service.domain.components.proxying import ProxyRequest
+from webapp.service.domain.instance.pieces import keeping
+from webapp.service.domain.projects import activity, projects
 from webapp.service.link import wiring
 from webapp.service.link.oauth_flow import binding_cookie
+from webapp.service.outbound.signing import SigV4
+from webapp.service.outbound.templates import TemplateError
+from webapp.service.outbound.transport import Message, Upload
+from webapp.service.outbound.urls import Url, parse_url
 
 BIG = 100 * 1024 * 1024
+PLACE = "/.well-known/oauth-authorization-server"
+FIELDS = {"user": "ada", "password": "canary-password"}
+AUTH: dict[str, Any] = {
+    "type": "CUSTOM_AUTH", "index": 1, "validated": True, "hosts": ["{server}"],
+    "fields": {"key": {"field": "token"}, "baseUrl": {"field": "server"}},
+}  # fmt: skip
+VALUES = {"token": "t0psecret", "server": "https://tasks.acme.example:8443"}
 
 
 def answer(body: bytes, status: int = 200, kind: str = "application/json", **headers: str) -> Play:
@@ -128,8 +173,8 @@ def walk(bench: Any, **returned: str) -> tuple[Attempt, str]:
     service, app = bench.service, Flask("webapp", template_folder=str(assets.templates_dir()), **static)  # type: ignore[arg-type]
     app.testing = True
     wiring.register(app, service)
-    open_attempt, secret = starting.create(service, bench.token(), AttemptRequest("acme"))
-    begun = starting.start(
+    open_attempt, secret = attempts.create(service, bench.token(), AttemptRequest("acme"))
+    begun = attempts.start(
         service, secret, scopes=("read", "write"), scope_profile="full", mode="tab",
         oauth_app_id=service.store.one("SELECT id FROM provider_clients WHERE app = 'acme'")["id"],
     )  # fmt: skip
@@ -275,7 +320,7 @@ def test_a_hostile_name_is_bounded_stored_printable_and_shown_escaped(bench: Any
     with pytest.raises(WrongAccount) as refused:
         bench.connect(account_id=account.id)
     assert kept in refused.value.message and len(refused.value.message) < 500
-    (entry,) = history.of_account(bench.service.store, account.id, cursors.Window()).items
+    (entry,) = activity.of_account(bench.service.store, account.id, cursors.Window()).items
     assert entry.sentence == f"Connected as {kept}."
 
 
@@ -390,3 +435,323 @@ def test_a_hostile_error_code_is_not_repeated(bench: Any) -> None:
     with pytest.raises(UpstreamFailed):
         credentials.ensure_fresh(bench.service, account)
     assert (again(bench, account).dead, again(bench, account).error) == (False, ended.error_sentence)
+
+
+class Issuer:
+    """What the issuer says of itself, and how often it was asked."""
+
+    def __init__(self, acme: Any) -> None:
+        self.asked, self.status, self._origin = 0, 200, acme.origin
+        acme.plays |= {PLACE: self._tell, "/.well-known/openid-configuration": self._tell}
+
+    def _tell(self, handler: BaseHTTPRequestHandler) -> None:
+        self.asked += 1
+        endpoints = {
+            "authorization_endpoint": "/authorize",
+            "token_endpoint": "/token",
+            "revocation_endpoint": "/revoke",
+        }
+        raw = json.dumps({"issuer": self._origin} | {n: self._origin + p for n, p in endpoints.items()}).encode()
+        handler.send_response(self.status)
+        handler.send_header("Content-Length", str(len(raw)))
+        handler.end_headers()
+        handler.wfile.write(raw)
+
+
+@pytest.fixture
+def issuer(bench: Any) -> Issuer:
+    return Issuer(bench.acme)
+
+
+def connect(bench: Any) -> Account:
+    client = oauth_apps.add(bench.service, app="acmeissuer", client_id="c", client_secret="s")
+    return connections.connect_with_grant(
+        bench.service, bench.token(), bench.service.app("acmeissuer"), client, bench.result(),
+        requested=("read", "write"), profile="full", fields={}, account_id=None,
+    )  # fmt: skip
+
+
+def test_the_addresses_are_asked_for_once_an_hour(bench: Any, issuer: Issuer) -> None:
+    client = oauth_apps.add(bench.service, app="acmeissuer", client_id="c", client_secret="s")
+    for _ in range(3):
+        named = provider.oauth_provider(bench.service, bench.service.app("acmeissuer"), client, {})
+    origin = bench.acme.origin
+    urls = named.authorize_url, named.token_url, named.revoke_url
+    assert urls == (f"{origin}/authorize", f"{origin}/token", f"{origin}/revoke")
+    assert issuer.asked == 1
+    bench.clock.advance(HOUR)
+    provider.oauth_provider(bench.service, bench.service.app("acmeissuer"), client, {})
+    assert issuer.asked == 2
+
+
+def test_tokens_are_renewed_there_and_an_issuer_that_is_away_is_a_passing_failure(bench: Any, issuer: Issuer) -> None:
+    account = connect(bench)
+    bench.clock.advance(HOUR)
+    issuer.status = 503
+    with pytest.raises(UpstreamFailed, match="The issuer does not say where people sign in"):
+        credentials.ensure_fresh(bench.service, account)
+    bench.clock.advance(HOUR)
+    issuer.status = 200
+    account = credentials.ensure_fresh(bench.service, account)
+    assert (account.healthy, credentials.read(bench.service, account)["oauth_access_token"]) == (True, "a1")
+
+
+def test_a_client_is_checked_there(bench: Any, issuer: Issuer) -> None:
+    bench.acme.clients = {"c": "s"}
+    bench.acme.refused_code = (400, "invalid_grant")
+    app = bench.service.app("acmeissuer")
+    assert oauth_app_checks.check(bench.service, app, "c", "s", "http://x/").verdict == "known"
+    assert oauth_app_checks.check(bench.service, app, "c", "wrong", "http://x/").verdict == "unknown"
+
+
+def test_without_an_answer_nothing_is_made_up(bench: Any, issuer: Issuer) -> None:
+    issuer.status = 404
+    client = oauth_apps.add(bench.service, app="acmeissuer", client_id="c", client_secret="s")
+    with pytest.raises(TemplateError):
+        provider.oauth_provider(bench.service, bench.service.app("acmeissuer"), client, {})
+
+
+class Door:
+    """What stands at ``/session`` and ``/me``: a password gives a session, which is good until it is ended."""
+
+    def __init__(self, acme: Any) -> None:
+        self.begun = self.ended = 0
+        self.status = 200
+        self.password = FIELDS["password"]
+        self.answer: dict[str, Any] = {"site": "eu"}
+        self._acme, self._lock = acme, threading.Lock()
+        acme.plays |= {"/session": self._begin, "/me": self._me}
+
+    def _begin(self, handler: BaseHTTPRequestHandler) -> None:
+        form = {name: values[0] for name, values in parse_qs(self._acme.posted.decode()).items()}
+        if form != {"user": "ada", "password": self.password}:
+            return send(handler, 401, {})
+        with self._lock:
+            self.begun += self.status == 200
+        return send(handler, self.status, {"id": f"canary-session-{self.begun}", **self.answer})
+
+    def _me(self, handler: BaseHTTPRequestHandler) -> None:
+        good = handler.headers.get("X-Session") == f"canary-session-{self.begun}" and self.begun > self.ended
+        send(handler, 200 if good else 401, {"id": "u1", "name": "Ada"} if good else {})
+
+
+def send(handler: BaseHTTPRequestHandler, status: int, body: Any) -> None:
+    raw = json.dumps(body).encode()
+    handler.send_response(status)
+    handler.send_header("Content-Length", str(len(raw)))
+    handler.end_headers()
+    handler.wfile.write(raw)
+
+
+@pytest.fixture
+def door(bench: Any) -> Door:
+    return Door(bench.acme)
+
+
+def connect_by_session(bench: Any, slug: str = "acmekeys", **fields: str) -> Account:
+    return connections.connect_with_keys(bench.service, bench.token(), bench.service.app(slug), {**FIELDS, **fields})
+
+
+def reread(bench: Any, account: Account) -> Account:
+    return accounts.get(bench.service.store, bench.scene, account.id)
+
+
+def test_fields_are_exchanged_before_they_are_kept(bench: Any, door: Door) -> None:
+    account = connect_by_session(bench)
+    assert credentials.read(bench.service, account) == {**FIELDS, "session_token": "canary-session-1", "site": "eu"}
+    assert (account.identity_id, account.expires_at) == ("u1", bench.clock() + HOUR)
+    assert account.next_refresh_at == bench.clock() + 55 * MINUTE
+    assert b"canary" not in (account.credentials_sealed or b"canary")
+
+
+def test_twenty_callers_of_an_expired_session_begin_one(bench: Any, door: Door, open_bench: Callable[[], Any]) -> None:
+    account, other = connect_by_session(bench), open_bench()
+    bench.clock.advance(HOUR)
+    gate = threading.Barrier(20)
+
+    def use(index: int) -> str:
+        gate.wait()
+        service = (bench if index % 2 else other).service
+        return credentials.read(service, credentials.ensure_fresh(service, account))["session_token"]
+
+    with ThreadPoolExecutor(20) as pool:
+        assert set(pool.map(use, range(20))) == {"canary-session-2"}
+    assert door.begun == 2
+
+
+def test_a_session_that_ends_early_is_renewed_in_the_middle_of_a_call(bench: Any, door: Door) -> None:
+    account = connect_by_session(bench)
+    door.ended = 1
+    answer = proxying.send(bench.service, account, ProxyRequest("GET", "/me"))
+    assert (answer.status, b"".join(answer.blocks())) == (200, b'{"id": "u1", "name": "Ada"}')
+    assert credentials.read(bench.service, reread(bench, account))["session_token"] == "canary-session-2"
+
+
+def test_a_password_that_was_changed_makes_the_account_dead_and_an_outage_does_not(bench: Any, door: Door) -> None:
+    account = connect_by_session(bench)
+    bench.clock.advance(HOUR)
+    door.status = 503
+    with pytest.raises(UpstreamFailed):
+        credentials.ensure_fresh(bench.service, account)
+    assert not reread(bench, account).dead
+    door.status, door.password = 200, "another"
+    bench.clock.advance(HOUR)
+    with pytest.raises(Refused):
+        credentials.ensure_fresh(bench.service, reread(bench, account))
+    after = health.check(bench.service, reread(bench, account))
+    assert (after.dead, "canary" in str(after.error)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"password": "another"}, CredentialsRefused),
+        ({"status": 503}, ProviderDown),
+        ({"answer": {}}, ProviderDown),
+    ],
+)
+def test_nothing_is_kept_of_what_brings_no_session(
+    bench: Any, door: Door, changes: dict[str, Any], error: type[Exception]
+) -> None:
+    vars(door).update(changes)
+    with pytest.raises(error):
+        connect_by_session(bench)
+    assert bench.service.store.one("SELECT 1 FROM accounts") is None
+
+
+def test_a_project_that_asks_for_no_test_keeps_them_and_begins_later(bench: Any, door: Door) -> None:
+    project = projects.get(bench.service.store, bench.scene.project_id)
+    projects.update(bench.service, project, connect_require_key_auth_test=False)
+    door.status = 503
+    account = connect_by_session(bench)
+    assert not account.healthy
+    door.status = 200
+    bench.clock.advance(HOUR)
+    after = health.check(bench.service, account)
+    assert (after.healthy, credentials.read(bench.service, after)["session_token"]) == (True, "canary-session-1")
+
+
+def test_a_component_gets_the_session_and_not_what_it_was_got_for(bench: Any, door: Door) -> None:
+    granted = grants.grant_accounts(bench.service, {"account": connect_by_session(bench)}, "acmekeys").accounts[
+        "account"
+    ]
+    assert granted.values == {"user": "ada", "session_token": "canary-session-1", "site": "eu"}
+    assert "session_token" in (granted.secrets or ())
+
+
+def test_the_proxy_signs_what_it_sends(bench: Any) -> None:
+    """The provider makes the signature again from what arrived, with the key that it knows."""
+    heard: list[Message] = []
+
+    def hear(handler: BaseHTTPRequestHandler) -> None:
+        url = parse_url(f"{bench.acme.origin}{handler.path}")
+        assert isinstance(url, Url)
+        heard.append(Message(handler.command, url, dict(handler.headers), bench.acme.posted))
+        send(handler, 200, {})
+
+    bench.acme.plays["/signed?a=x%20y&b=%2F"] = hear
+    keys = {"access_key_id": "AKID", "secret_access_key": "canary-key", "session_token": "canary-temporary"}
+    account = connect_by_session(bench, "acmesigned", **keys)
+    body = Upload(BytesIO(b'{"text": "hello"}'), 17)
+    params, headers = [("b", "/"), ("a", "x y")], {"Content-Type": "application/json", "Authorization": "stolen"}
+    answer = proxying.send(bench.service, account, ProxyRequest("POST", "/signed", params, headers, body))
+    assert answer.status == 200
+    (message,) = heard
+    time = datetime.strptime(message.headers["X-Amz-Date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    again = SigV4("AKID", "canary-key", "eu-west-1", "s3", "canary-temporary", clock=lambda: time)(message)
+    assert isinstance(again, Message)
+    assert message.headers["Authorization"] == again.headers["Authorization"]
+    assert b"canary-key" not in repr(message.headers).encode()
+
+
+def brought(**auth: Any) -> App:
+    fields = variants.whole(
+        {**BROUGHT, "piece": {**BROUGHT["piece"], "auth": {**AUTH, **auth}, "hosts": ["a.example"]}}, BASE
+    )
+    fields["fields"] = [*fields["fields"], {"name": "server", "label": "Server"}]
+    spec = AppSpec.model_validate(fields)
+    return cast("App", SimpleNamespace(spec=spec, name=spec.name, test_kind="piece"))
+
+
+class Asked:
+    """As much of a service as is needed: an executor that answers with ``reply``, and keeps what it was asked."""
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply, self.questions = reply, list[Any]()
+        self.executor = self
+        self.settings = SimpleNamespace(data=Path("/data"), allow_hosts=("10.0.0.1",))
+        self.store = SimpleNamespace(tuples=lambda *_: [('["a.example"]',)])
+
+    def ask_package(self, question: Any) -> Reply:
+        self.questions.append(question)
+        return self.reply
+
+
+def checked(reply: Reply, app: App) -> tuple[tuple[str, str], list[Any]]:
+    service = Asked(reply)
+    return provider.check_by_piece(cast("Service", service), app, VALUES), service.questions
+
+
+def test_it_is_asked_with_the_account_as_the_piece_has_it_and_its_own_hosts() -> None:
+    answer, (question,) = checked(Reply({"valid": True}), brought())
+    assert answer == ("ok", "")
+    assert (question.name, question.method) == ("@acme/piece-acme", "validate")
+    assert question.folder == Path("/data/pieces/packages/piece-acme/0.2.0")
+    assert question.fields == {
+        "auth": {"type": "CUSTOM_AUTH", "props": {"key": "t0psecret", "baseUrl": "https://tasks.acme.example:8443"}},
+        "index": 1,
+    }
+    assert (question.hosts, question.allow_hosts) == (("a.example", "tasks.acme.example:8443"), ("10.0.0.1",))
+    assert question.mask == ("t0psecret",)
+
+
+def test_each_question_has_a_process_of_its_own() -> None:
+    users = {checked(Reply({"valid": True}), brought())[1][0].user for _ in range(2)}
+    assert len(users) == 2
+    assert "" not in users
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        (Reply({"valid": False, "error": "Invalid  key\n"}), ("refused", "Invalid key")),
+        (Reply({"valid": True}, refused_hosts=("b.example",)), ("ok", "")),
+        (Reply({"valid": False}), ("refused", "Acme (token) did not accept this. Check it, and try again.")),
+        (Reply(None), ("refused", "Acme (token) did not accept this. Check it, and try again.")),
+        (Reply(None, error=ErrorInfo("timeout", "T", "The provider is slow.")), ("trouble", "Acme (token) is slow.")),
+        (
+            Reply({"valid": False}, refused_hosts=("b.example",)),
+            (
+                "trouble",
+                "Acme (token) asked for b.example, which its owner does not let it reach. Ask them to allow it.",
+            ),
+        ),
+    ],
+)
+def test_what_it_says_is_told(reply: Reply, answer: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    noted: list[tuple[str, Sequence[str]]] = []
+    monkeypatch.setattr(piece_reach, "note_of", lambda _, package, hosts: noted.append((package, hosts)))
+    assert checked(reply, brought())[0] == answer
+    assert noted == ([("@acme/piece-acme", ("b.example",))] if reply.refused_hosts else [])
+
+
+def test_it_may_reach_what_its_owner_lets_it_reach_now(service: Service) -> None:
+    piece, asked = plant(service, "acme", hosts=("a.example",)), Asked(Reply(None, refused_hosts=("b.example",)))
+    checking = replace(service, executor=cast("Executor", asked))
+    kind, sentence = provider.check_by_piece(checking, brought(), VALUES)
+    assert (kind, "b.example" in sentence) == ("trouble", True)
+    assert [each.host for each in piece_reach.refused_of(service.store, piece.package)] == ["b.example"]
+    keeping.allow(service, piece.id, "b.example")
+    asked.reply = Reply({"valid": True})
+    assert provider.check_by_piece(checking, brought(), VALUES) == ("ok", "")
+    assert asked.questions[1].hosts[:2] == ("a.example", "b.example")
+
+
+def test_one_that_cannot_tell_is_not_asked() -> None:
+    assert checked(Reply(None), brought(validated=False)) == (("ok", ""), [])
+
+
+def test_the_check_of_an_account_asks_it() -> None:
+    service = cast("Service", Asked(Reply({"valid": False, "error": "No."})))
+    result = provider.test(service, brought(), VALUES)
+    assert (result.kind, result.sentence) == ("refused", "No.")

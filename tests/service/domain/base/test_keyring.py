@@ -1,17 +1,71 @@
-"""Keys: where the instance key comes from, what it refuses to open, and what a sealed field is bound to."""
+"""The instance key: made once in its file, or given by the setting.
 
+Which values of PATCHBAY_SECRET_KEY can be guessed.
+
+Keys: where the instance key comes from, what it refuses to open, and what a sealed field is bound to.
+"""
+
+import secrets
+import stat
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import CannotOpen, new_key
-from webapp.service.domain.base.key_file import WrongKey
-from webapp.service.domain.base.keyring import KeyGone, Keyring, Place, ProjectGone
+from webapp.service.domain.base.keyring import (
+    KeyGone,
+    Keyring,
+    MissingKey,
+    Place,
+    ProjectGone,
+    WrongKey,
+    is_weak,
+    load_instance_key,
+)
+from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 
 INSTANCE_KEY = new_key()
 PLACE = Place("proj_1", "accounts", "apn_1", "credentials")
+
+
+def test_the_key_file_is_made_once_and_for_the_owner_alone(settings: Settings) -> None:
+    first = load_instance_key(settings, new=True)
+    path = settings.data / "keys"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert load_instance_key(settings, new=True) == first
+    assert [file.name for file in settings.data.iterdir()] == ["keys"]
+
+
+def test_the_setting_wins_over_the_file(data: Path) -> None:
+    settings = Settings.from_env({"PATCHBAY_SECRET_KEY": "s" * 40}, data=data)
+    assert load_instance_key(settings, new=True) == load_instance_key(settings, new=True)
+    assert not (data / "keys").exists()
+
+
+def test_a_missing_key_file_is_made_for_a_new_database_alone(settings: Settings) -> None:
+    with pytest.raises(MissingKey, match=r"keys is missing.*Put it back"):
+        load_instance_key(settings, new=False)
+    assert list(settings.data.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["a" * 64, "password" * 4, "0123456789abcdef" * 4, "qwertyuiopasdfghjklzxcvbnm1234567890", "changeme-" * 4],
+)
+def test_what_repeats_or_is_typed_in_a_row_is_weak(key: str) -> None:
+    assert is_weak(key)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [secrets.token_hex(32), secrets.token_urlsafe(24), "correct horse battery staple forever"],
+    ids=["hex", "base64", "words"],  # the same in every process that collects
+)
+def test_what_is_random_is_not(key: str) -> None:
+    assert not is_weak(key)
 
 
 def seal(store: SQLiteStore, keys: Keyring, place: Place, plain: bytes) -> tuple[bytes, int]:

@@ -1,4 +1,7 @@
-"""Claiming what is due: each delivery once, as many as there is room for, and again when a worker has died."""
+"""Claiming what is due: each delivery once, as many as there is room for, and again when a worker has died.
+
+What comes of attempts: a success settles, a failure is tried again, and whoever was too slow changes nothing.
+"""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -6,9 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.fakes.delivery_harness import DeliveryHarness
-from webapp.service.domain.deliveries import claims, counts, deliveries, outcomes
-from webapp.service.domain.deliveries.claims import Task
-from webapp.service.domain.deliveries.outcomes import Outcome
+from webapp.service.domain.deliveries import claims, deliveries, stats
+from webapp.service.domain.deliveries.claims import Outcome, Task
 from webapp.store.contract import NotShared, Store
 
 
@@ -53,15 +55,15 @@ def test_four_workers_claim_side_by_side_and_none_what_another_has(
         with worker.write(shared=True) as tx:
             tasks = claims.claim(tx, post.clock.at, lambda *_: 3)
             all_have_claimed.wait()
-            outcomes.finish(tx, [Outcome(task, post.clock.at, 1, 200, None) for task in tasks], post.clock.at)
+            claims.finish(tx, [Outcome(task, post.clock.at, 1, 200, None) for task in tasks], post.clock.at)
         return tasks
 
     with ThreadPoolExecutor(4) as pool:
         tasks = [task for tasks in pool.map(claim, workers) for task in tasks]
     assert len(tasks) == len({task.id for task in tasks}) == 20
     for trigger in triggers:
-        numbers = [counts.count(post.service.store, trigger.id, [status]) for status in counts.STATUSES]
-        assert dict(zip(counts.STATUSES, numbers, strict=True)) == {"waiting": 0, "delivered": 10, "failed": 0}
+        numbers = [stats.count(post.service.store, trigger.id, [status]) for status in stats.STATUSES]
+        assert dict(zip(stats.STATUSES, numbers, strict=True)) == {"waiting": 0, "delivered": 10, "failed": 0}
     assert post.service.store.all("SELECT n FROM usage") == [{"n": 20}]
 
 
@@ -73,7 +75,50 @@ def test_what_concerns_an_endpoint_that_is_not_well_is_no_matter_of_a_shared_tra
     one, other = post.claim()
     failure = Outcome(one, post.clock.at, 1, 500, "No.")
     with pytest.raises(NotShared), workers[0].write(shared=True) as tx:
-        outcomes.finish(tx, [failure], post.clock.at)
+        claims.finish(tx, [failure], post.clock.at)
     assert post.finish([failure]) == 1, "nothing was written before"
     with pytest.raises(NotShared), workers[0].write(shared=True) as tx:
-        outcomes.finish(tx, [Outcome(other, post.clock.at, 1, 200, None)], post.clock.at)
+        claims.finish(tx, [Outcome(other, post.clock.at, 1, 200, None)], post.clock.at)
+
+
+def outcome(task: Task, error: str | None = None, status: int = 200) -> Outcome:
+    return Outcome(task, 1, 5, status, error)
+
+
+def test_a_success_settles_its_delivery(post: DeliveryHarness) -> None:
+    trigger = post.trigger(post.receiver.url())
+    post.emit(trigger)
+    assert post.finish([outcome(task) for task in post.claim()]) == 1
+    row = post.row()
+    assert (row["status"], row["next_at"], row["last_error"]) == ("delivered", None, None)
+    assert stats.count(post.service.store, trigger.id, ("delivered",)) == 1
+
+
+def test_a_failure_is_tried_again_later(post: DeliveryHarness) -> None:
+    post.emit(post.trigger(post.receiver.url()))
+    post.finish([outcome(task, "It said no.", 500) for task in post.claim()])
+    row = post.row()
+    assert (row["status"], row["last_error"], row["last_status"]) == ("waiting", "It said no.", 500)
+    assert row["next_at"] > post.clock.at
+
+
+def test_a_receiver_that_is_gone_gets_nothing_more(post: DeliveryHarness) -> None:
+    trigger = post.trigger(post.receiver.url())
+    post.emit(trigger)
+    (task,) = post.claim()
+    assert outcome(task, "Gone.", 410).gone
+    post.finish([outcome(task, "Gone.", 410)])
+    assert post.row()["status"] == "failed"
+    assert not post.endpoint(trigger).active
+
+
+def test_whoever_was_too_slow_changes_nothing(post: DeliveryHarness) -> None:
+    post.emit(post.trigger(post.receiver.url()))
+    (slow,) = post.claim()
+    post.clock.advance(deliveries.LEASE)
+    (quick,) = post.claim()
+    assert post.finish([outcome(slow, "Too late.", 500)]) == 0
+    assert post.finish([outcome(quick)]) == 1
+    assert post.finish([outcome(quick, "Again.", 500)]) == 0
+    assert post.row()["status"] == "delivered"
+    assert post.finish([]) == 0

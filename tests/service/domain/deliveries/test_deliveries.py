@@ -1,4 +1,7 @@
-"""The outbox: claims, leases, fences, the schedule, and what counts."""
+"""The outbox: claims, leases, fences, the schedule, and what counts.
+
+Attempts are logged in one statement, however many there are.
+"""
 
 import pytest
 
@@ -9,17 +12,16 @@ from webapp.kit import cursors
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.service.domain.deliveries import (
     claims,
-    counts,
     deliveries,
     endpoint_state,
     endpoints,
     log,
-    resending,
     retry,
+    stats,
     trigger_webhooks,
 )
+from webapp.service.domain.deliveries.claims import Outcome
 from webapp.service.domain.deliveries.log import Filter
-from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.instance import retention
 
 
@@ -33,8 +35,8 @@ def test_an_event_goes_to_each_webhook_once(post: DeliveryHarness) -> None:
         ("/a", b'{"n":1}'), ("/a", b'{"n":2}'), ("/b", b'{"n":1}'), ("/b", b'{"n":2}'),
     ]  # fmt: skip
     assert {row["status"] for row in post.rows()} == {"delivered"}
-    assert counts.count(post.service.store, trigger.id, ("delivered",)) == 4
-    assert counts.count(post.service.store, trigger.id, ("waiting", "failed")) == 0
+    assert stats.count(post.service.store, trigger.id, ("delivered",)) == 4
+    assert stats.count(post.service.store, trigger.id, ("waiting", "failed")) == 0
 
 
 def test_without_a_place_of_its_own_an_event_goes_to_the_project_webhook_or_nowhere(post: DeliveryHarness) -> None:
@@ -113,7 +115,7 @@ def test_gone_switches_the_webhook_off_and_everything_waits_until_it_is_switched
     assert [row["status"] for row in post.rows()] == ["failed", "waiting", "waiting", "waiting"]
     assert all("switched off" in row["last_error"] for row in post.rows()[1:])
     assert post.turn() == [] and len(post.receiver.got) == 1
-    assert counts.count(post.service.store, trigger.id, ("waiting",)) == 3
+    assert stats.count(post.service.store, trigger.id, ("waiting",)) == 3
     post.receiver.moods.clear()
     endpoint_state.reset(post.service, found)
     while post.turn():
@@ -201,9 +203,9 @@ def test_removing_a_webhook_keeps_its_deliveries_with_their_events(post: Deliver
         (status, post.receiver.url("/…")) for status in ("failed", "failed", "delivered")
     ]
     assert {row["last_error"] for row in rows} == {endpoints.REMOVED, None}
-    assert counts.count(post.service.store, trigger.id, ("failed",)) == 2
+    assert stats.count(post.service.store, trigger.id, ("failed",)) == 2
     with pytest.raises(Conflict, match="was removed"):
-        resending.resend(post.service, trigger.id, rows[0]["id"])
+        log.resend(post.service, trigger.id, rows[0]["id"])
     with post.service.store.write() as tx:
         trigger_webhooks.set_urls(tx, post.service, trigger, [url])
     assert post.endpoint(trigger).id != before.id and post.endpoint(trigger).active
@@ -231,3 +233,9 @@ def test_next_due(post: DeliveryHarness) -> None:
     assert deliveries.next_due_at(store, post.clock()) is None
     (task,) = post.claim()
     assert deliveries.next_due_at(store) == task.lease_until
+
+
+def test_rows_become_marks_and_parameters() -> None:
+    marks, params = deliveries.attempt_values([("a", 1), ("b", None)])
+    assert marks == "(:r0_0, :r0_1), (:r1_0, :r1_1)"
+    assert params == {"r0_0": "a", "r0_1": 1, "r1_0": "b", "r1_1": None}

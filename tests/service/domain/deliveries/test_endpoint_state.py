@@ -8,7 +8,7 @@ from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood
 from webapp.kit.clock import HOUR, MINUTE
 from webapp.service.domain.deliveries import endpoint_state, retry
-from webapp.service.domain.deliveries.outcomes import Outcome
+from webapp.service.domain.deliveries.claims import Outcome
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 

@@ -17,7 +17,7 @@ from tests.fakes.provider import FakeProvider
 from webapp.errors import Conflict, Invalid, PatchbayError
 from webapp.kit.clock import SECOND, FakeClock
 from webapp.service.domain.accounts import credentials
-from webapp.service.domain.base.key_file import WrongKey
+from webapp.service.domain.base.keyring import WrongKey
 from webapp.service.domain.instance import backups, restoring, rotation
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects

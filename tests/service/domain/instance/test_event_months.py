@@ -12,7 +12,7 @@ from tests.once import postgres as databases
 from webapp.kit.clock import DAY, HOUR, FakeClock
 from webapp.kit.crypto import ordered_id
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import counts, events
+from webapp.service.domain.deliveries import events, stats
 from webapp.service.domain.instance import instance_key, retention
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -65,7 +65,7 @@ def february(by_months: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch) 
                     "UPDATE deliveries SET status = 'delivered', next_at = NULL WHERE trigger_id = :id",
                     {"id": trigger.id},
                 )
-                counts.moved(tx, [(trigger.id, "waiting", "delivered")] * len(found) * len(urls))
+                stats.moved(tx, [(trigger.id, "waiting", "delivered")] * len(found) * len(urls))
         return trigger
 
     return emitting
@@ -75,8 +75,8 @@ def kept(service: Service, trigger: DeployedTrigger) -> tuple[int, int, int]:
     """How many events, deliveries and bytes of a trigger there are, as they are counted."""
     return (
         events.count_of_trigger(service.store, trigger.id),
-        counts.count(service.store, trigger.id),
-        counts.kept_bytes(service.store, trigger.id, trigger.external_user_id)[0],
+        stats.count(service.store, trigger.id),
+        stats.kept_bytes(service.store, trigger.id, trigger.external_user_id)[0],
     )
 
 
@@ -96,7 +96,7 @@ def test_a_month_goes_as_a_whole_with_its_counts(by_months: Service, february: E
     assert kept(by_months, trigger) == (3, 3, 17)
     with by_months.store.write() as tx:
         tx.run("DELETE FROM deployed_triggers WHERE id = :id", {"id": removed.id})
-        counts.forget(tx, removed.id)
+        stats.forget(tx, removed.id)
     assert purge(by_months, TOO_OLD - 1) == 0 and kept(by_months, trigger) == (3, 3, 17)
     assert purge(by_months, TOO_OLD) == 2
     assert months(by_months)[0] == "2025_03"

@@ -9,9 +9,7 @@ import pytest
 from webapp.errors import Conflict, Invalid, Unauthorized
 from webapp.kit.clock import FakeClock
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.base.key_file import MissingKey, WrongKey
-from webapp.service.domain.base.key_strength import WeakKey
-from webapp.service.domain.base.keyring import Place
+from webapp.service.domain.base.keyring import MissingKey, Place, WeakKey, WrongKey
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.instance import instance_key

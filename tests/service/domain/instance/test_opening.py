@@ -10,9 +10,9 @@ import pytest
 from webapp.kit.clock import FakeClock
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import TokenRequest
-from webapp.service.domain.base.key_file import WrongKey
+from webapp.service.domain.base.keyring import WrongKey
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import clear_addresses, endpoints
+from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.instance import opening, takeover
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -102,7 +102,7 @@ def test_one_that_could_not_be_opened_leaves_no_life_behind(
         ended.append(service.generation)
         give_up(service)
 
-    monkeypatch.setattr(clear_addresses, "seal_some", fail)
+    monkeypatch.setattr(endpoints, "seal_clear_addresses", fail)
     monkeypatch.setattr(takeover, "give_up", note)
     with pytest.raises(Trouble):
         opening.open_service(settings, clock)

@@ -17,8 +17,8 @@ from tests.once import stores
 from webapp.errors import Conflict
 from webapp.kit import crypto
 from webapp.kit.clock import HOUR
-from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle, provider_clients, starting
-from webapp.service.domain.accounts.starting import AttemptRequest
+from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle, oauth_apps
+from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
@@ -62,10 +62,10 @@ def chains_are_whole(service: Service, acme: FakeProvider) -> bool:
 def test_everything_is_sealed_anew_and_the_old_keys_open_nothing(bench: Any, open_bench: Callable[[], Any]) -> None:
     service, other = bench.service, open_bench().service
     account = bench.connect()
-    client = provider_clients.choose(service.store, bench.scene.project_id, "acme")
+    client = oauth_apps.choose(service.store, bench.scene.project_id, "acme")
     assert client is not None
-    shared = provider_clients.add(service, app="acme", client_id="x", client_secret="canary-shared")
-    attempt, _ = starting.create(service, bench.token(), AttemptRequest("acme", fields={"subdomain": "canary"}))
+    shared = oauth_apps.add(service, app="acme", client_id="x", client_secret="canary-shared")
+    attempt, _ = attempts.create(service, bench.token(), AttemptRequest("acme", fields={"subdomain": "canary"}))
     with service.store.write() as tx:
         kept = file_stash.keep(service, tx, bench.scene, "alice", None, "a.txt", "text/plain", b"canary-file")
     before = accounts.get(other.store, bench.scene, account.id)
@@ -84,8 +84,8 @@ def test_everything_is_sealed_anew_and_the_old_keys_open_nothing(bench: Any, ope
     assert not any(opens_any(service, key) for key in old)
     for one in (service, other, open_bench().service):
         assert credentials.read(one, accounts.get(one.store, bench.scene, account.id))["oauth_refresh_token"] == "r0"
-        assert provider_clients.secret(one, provider_clients.get(one.store, client.id)) == "s"
-        assert provider_clients.secret(one, provider_clients.get(one.store, shared.id)) == "canary-shared"
+        assert oauth_apps.secret(one, oauth_apps.get(one.store, client.id)) == "s"
+        assert oauth_apps.secret(one, oauth_apps.get(one.store, shared.id)) == "canary-shared"
         assert attempts.unsealed(one, attempts.reread(one, attempt))["fields"] == {"subdomain": "canary"}
         assert file_stash.find(one, bench.scene, kept)[1] == b"canary-file"
     after = accounts.get(service.store, bench.scene, account.id)
@@ -99,13 +99,13 @@ def test_whoever_read_a_row_before_reads_it_again_when_its_key_is_gone(
     bench: Any, open_bench: Callable[[], Any]
 ) -> None:
     account, other = bench.connect(), open_bench().service
-    client = provider_clients.choose(other.store, bench.scene.project_id, "acme")
+    client = oauth_apps.choose(other.store, bench.scene.project_id, "acme")
     assert client is not None
-    attempt, _ = starting.create(bench.service, bench.token(), AttemptRequest("acme", fields={"subdomain": "canary"}))
+    attempt, _ = attempts.create(bench.service, bench.token(), AttemptRequest("acme", fields={"subdomain": "canary"}))
     rotation.rotate(bench.service)
     assert other.keys._keys.keys().isdisjoint({(bench.scene.project_id, 1)}), "it has never opened anything"
     assert credentials.read(other, account)["oauth_access_token"] == "a0"
-    assert provider_clients.secret(other, client) == "s"
+    assert oauth_apps.secret(other, client) == "s"
     assert attempts.unsealed(other, attempt)["fields"] == {"subdomain": "canary"}
 
 

@@ -10,16 +10,16 @@ from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.triggers import deploy, request_of, row
 from tests.service.domain.conftest import Bench
 from webapp.kit.clock import HOUR, MINUTE, FakeClock
-from webapp.service.domain.accounts import attempts, credentials, starting
+from webapp.service.domain.accounts import attempts, credentials
 from webapp.service.domain.accounts import lifecycle as account_lifecycle
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.starting import AttemptRequest
+from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import runs
 from webapp.service.domain.components.runs import Run
-from webapp.service.domain.deliveries import claims, endpoints, outcomes
-from webapp.service.domain.deliveries.outcomes import Outcome
+from webapp.service.domain.deliveries import claims, endpoints
+from webapp.service.domain.deliveries.claims import Outcome
 from webapp.service.domain.instance import takeover
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deploying, inbox, lifecycle
@@ -59,7 +59,7 @@ def test_deliveries_on_their_way_are_due_again(post: DeliveryHarness, other: Ser
     assert takeover.take_over(post.service) == 1
     assert post.row()["next_at"] == post.clock.at
     with other.store.write() as tx:
-        assert outcomes.finish(tx, [Outcome(task, post.clock.at, 5, 200, None)], post.clock.at) == 0, "it is fenced off"
+        assert claims.finish(tx, [Outcome(task, post.clock.at, 5, 200, None)], post.clock.at) == 0, "it is fenced off"
     (again,) = post.claim()
     assert (again.id, again.attempt, again.tries) == (task.id, task.attempt + 1, 0)
     assert takeover.take_over(post.service) == 0, "it is buried"
@@ -69,7 +69,7 @@ def test_what_waits_for_its_next_attempt_stays_where_it_is(post: DeliveryHarness
     post.emit(post.trigger(post.receiver.url("/a")), 1)
     with other.store.write() as tx:
         (task,) = claims.claim(tx, other.clock(), post.room, other.generation)
-        outcomes.finish(tx, [Outcome(task, post.clock.at, 5, 500, "No.")], post.clock.at)
+        claims.finish(tx, [Outcome(task, post.clock.at, 5, 500, "No.")], post.clock.at)
     before = post.row()
     kill(other)
     takeover.take_over(post.service)
@@ -156,7 +156,7 @@ def test_a_sign_in_that_was_being_exchanged_has_failed_and_says_so(bench: Bench)
     with service.store.write() as tx:
         endpoints.add(tx, service, "general", "https://hooks.example/g", scene=None)
     other = replace(service, sign=generations.begin(service.store, service.clock))
-    attempt, _ = starting.create(service, bench.token(), AttemptRequest("acme"))
+    attempt, _ = attempts.create(service, bench.token(), AttemptRequest("acme"))
     attempts.claim_keys(other, attempt)
     assert takeover.take_over(service) == 0 and attempts.reread(service, attempt).status == "exchanging"
     kill(other)

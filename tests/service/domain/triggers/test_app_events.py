@@ -14,7 +14,7 @@ from tests.fakes.declared.told_events import Notion, ToldStage
 from tests.fakes.triggers import summaries
 from webapp.errors import NotFound, Unavailable
 from webapp.kit.clock import MINUTE, SECOND
-from webapp.service.domain.accounts import event_handshakes, provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.triggers import app_events, receiving
 from webapp.service.domain.triggers.requests import InboundRequest
 
@@ -40,7 +40,7 @@ def test_what_is_forged_or_comes_again_nobody_gets(stage: Stage) -> None:
     assert stage.texts(alice) == ["once"]
     assert stage.send(told("once")) == 200
     assert stage.texts(alice) == ["once"]
-    other = provider_clients.add(stage.service, app="slack", client_id="other", client_secret="s", events_secret=SECRET)
+    other = oauth_apps.add(stage.service, app="slack", client_id="other", client_secret="s", events_secret=SECRET)
     assert stage.send(told("other"), client_id=other.id) == 200
     assert stage.texts(alice) == ["once"]
 
@@ -64,7 +64,7 @@ def test_the_handshake_is_answered_once_it_is_signed(stage: Stage) -> None:
 
 @pytest.mark.parametrize("slug", ["slack", "github", "no-such-app"])
 def test_nobody_listens_without_a_secret_or_under_another_name(stage: Stage, slug: str) -> None:
-    unset = provider_clients.add(stage.service, app="slack", client_id="u", client_secret="s")
+    unset = oauth_apps.add(stage.service, app="slack", client_id="u", client_secret="s")
     request = InboundRequest("POST", "/", "", (), (), b"{}", "192.0.2.1", stage.service.clock())
     for client_id in (unset.id, "oa_none", *([stage.client.id] if slug != "slack" else [])):
         with pytest.raises(NotFound):
@@ -82,7 +82,7 @@ def test_what_was_taken_in_is_forgotten_after_a_day(stage: Stage) -> None:
 def test_a_secret_that_notion_sends_signs_once_its_owner_took_it(slack_bench: Bench) -> None:
     """As https://developers.notion.com/reference/webhooks has it: the token comes unsigned, and signs what follows."""
     notion = ToldStage(slack_bench, Notion)
-    service, notion.client = notion.service, provider_clients.add(
+    service, notion.client = notion.service, oauth_apps.add(
         notion.service, app="notion", client_id="n", client_secret="s", project_id=notion.scene.project_id
     )  # fmt: skip
 
@@ -97,8 +97,8 @@ def test_a_secret_that_notion_sends_signs_once_its_owner_took_it(slack_bench: Be
     assert shake("forged") == shake("secret_1") == 200
     with pytest.raises(NotFound):  # nobody took it yet
         notion.send("acme", secret="secret_1")
-    assert event_handshakes.take(service, notion.client) == "secret_1"
-    notion.client = provider_clients.get(service.store, notion.client.id)
+    assert oauth_apps.take_handshake(service, notion.client) == "secret_1"
+    notion.client = oauth_apps.get(service.store, notion.client.id)
     alice, bob = notion.deploy("alice"), notion.deploy("bob")
     assert shake("later") == 200
     assert [notion.send("acme", secret=secret) for secret in ("later", "forged", "secret_1")] == [401, 401, 200]
@@ -108,9 +108,7 @@ def test_a_secret_that_notion_sends_signs_once_its_owner_took_it(slack_bench: Be
 
 def test_zoom_tries_the_address_with_a_text_to_sign(stage: Stage) -> None:
     """As https://developers.zoom.us/docs/api/webhooks/ has it."""
-    client = provider_clients.add(
-        stage.service, app="zoom", client_id="z", client_secret="s", events_secret="zoom-secret"
-    )
+    client = oauth_apps.add(stage.service, app="zoom", client_id="z", client_secret="s", events_secret="zoom-secret")
     raw = b'{"event": "endpoint.url_validation", "payload": {"plainToken": "qgg8vlvZRS6UYooatFL8Aw"}}'
     now = stage.service.clock()
     sent = str(now // SECOND)

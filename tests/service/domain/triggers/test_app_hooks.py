@@ -10,7 +10,7 @@ from tests.fakes.declared.told_events import GitHubApp, ToldStage
 from tests.fakes.triggers import summaries
 from webapp.errors import Invalid
 from webapp.kit.clock import DAY
-from webapp.service.domain.accounts import client_events, provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.triggers import app_hooks, changing, deployed_triggers, deploying, inbox
 
 
@@ -41,13 +41,13 @@ def test_what_comes_while_a_trigger_is_changed_is_not_lost(stage: Stage, monkeyp
 
 
 def test_without_the_secret_of_the_client_nothing_is_started(stage: Stage) -> None:
-    stage.client = provider_clients.add(
+    stage.client = oauth_apps.add(
         stage.service, app="slack", client_id="n", client_secret="s", project_id=stage.scene.project_id
     )
     with pytest.raises(Invalid, match="The events of Slack are not set up yet"):
         stage.deploy("alice")
-    client = provider_clients.update(stage.service, stage.client, events_secret=SECRET)
-    assert client_events.secret(stage.service, client) == SECRET
+    client = oauth_apps.update(stage.service, stage.client, events_secret=SECRET)
+    assert oauth_apps.events_secret(stage.service, client) == SECRET
     assert b"8f742231" not in (client.events_sealed or b"8f742231")
     assert stage.deploy("alice").active
 
@@ -65,12 +65,12 @@ def test_a_trigger_from_before_keeps_its_own_address_and_its_secret(stage: Stage
 def test_an_account_that_is_connected_with_another_client_hears_the_events_of_that(stage: Stage) -> None:
     account, first = stage.connect("alice"), stage.client
     alice = stage.deploy("alice", account)
-    stage.client = provider_clients.add(
+    stage.client = oauth_apps.add(
         stage.service, app="slack", client_id="next", client_secret="s", project_id=stage.scene.project_id,
         events_secret=SECRET,
     )  # fmt: skip
     stage.connect("alice", account.id)
-    provider_clients.remove(stage.service, first)
+    oauth_apps.remove(stage.service, first)
     stage.send(told("by the other"))
     assert stage.texts(alice) == ["by the other"]
 

@@ -16,7 +16,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.instance import removing
-from webapp.service.domain.projects import history
+from webapp.service.domain.projects import activity
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import accounts, changing, deployed_triggers, lifecycle
 from webapp.service.domain.triggers.changing import Change
@@ -34,7 +34,7 @@ def change(service: Service, trigger: DeployedTrigger, **what: Any) -> DeployedT
 
 
 def kinds(service: Service, scene: Scene) -> list[str]:
-    found = history.of_scene(service.store, scene, cursors.Window(50), history.Filter())
+    found = activity.of_scene(service.store, scene, cursors.Window(50), activity.Filter())
     return [one.kind for one in reversed(found.items) if one.trigger_id]
 
 

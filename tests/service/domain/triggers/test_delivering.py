@@ -18,7 +18,7 @@ from tests.fakes.receiver import PRIVATE, Mood, black_hole, closed_port, receivi
 from webapp.errors import Unavailable
 from webapp.kit.clock import now
 from webapp.service.domain.deliveries import endpoints
-from webapp.service.domain.deliveries.outcomes import Outcome
+from webapp.service.domain.deliveries.claims import Outcome
 from webapp.service.domain.triggers.delivering import LargeBodies
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard

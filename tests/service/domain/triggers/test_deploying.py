@@ -14,7 +14,7 @@ from webapp.kit.clock import MINUTE, FakeClock
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints, trigger_webhooks
-from webapp.service.domain.projects import history
+from webapp.service.domain.projects import activity
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import accounts, calls, deployed_triggers, deploying, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import Filter
@@ -33,7 +33,7 @@ def listed(service: Service, scene: Scene) -> list[str]:
 
 
 def told(service: Service, scene: Scene) -> list[str]:
-    found = history.of_scene(service.store, scene, cursors.Window(50), history.Filter())
+    found = activity.of_scene(service.store, scene, cursors.Window(50), activity.Filter())
     return [one.kind for one in found.items if one.trigger_id]
 
 
@@ -81,7 +81,7 @@ def test_a_commit_that_fails_undoes_the_hooks(
     def full(*_: Any, **__: Any) -> None:
         raise Unavailable
 
-    monkeypatch.setattr(history, "write", full)
+    monkeypatch.setattr(activity, "write", full)
     with pytest.raises(Unavailable):
         deploy(service, scene, given=with_account(plant()))
     assert called_hooks(provider.calls) == ["deploy=", "subscribe=", "leave="]

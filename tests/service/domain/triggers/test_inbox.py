@@ -7,7 +7,7 @@ from tests.fakes.triggers import request_of
 from tests.service.domain.conftest import Bench
 from webapp.errors import Conflict, Throttled
 from webapp.kit.clock import SECOND
-from webapp.service.domain.deliveries import body_parts
+from webapp.service.domain.deliveries import events
 from webapp.service.domain.instance import rotation
 from webapp.service.domain.triggers import inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -65,7 +65,7 @@ def test_what_waits_survives_a_rotation_of_keys(bench: Bench, triggers: list[Dep
 
 
 def test_a_large_body_waits_in_parts_and_goes_with_its_request(bench: Bench, triggers: list[DeployedTrigger]) -> None:
-    text = "x" * (2 * body_parts.PART)
+    text = "x" * (2 * events.PART_BYTES)
     inbox.add(bench.service, triggers[0], request_of(text))
     assert bench.service.store.one("SELECT COUNT(*) AS n FROM body_parts") == {"n": 3}
     assert rotation.rotate(bench.service).resealed["body_parts"] == 3

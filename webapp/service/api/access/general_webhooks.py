@@ -19,7 +19,7 @@ from webapp.service.api.base.models import Data, ProjectId, Query
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.accounts import notifications
 from webapp.service.domain.base import scopes
-from webapp.service.domain.deliveries import endpoint_state, endpoints, general_webhooks, stats
+from webapp.service.domain.deliveries import endpoint_state, endpoints, stats
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
 operations = Operations(
@@ -53,7 +53,7 @@ class Tested(Query):
 def list_general_webhooks(call: Call) -> Response:
     """Every general webhook, oldest first, with how it does."""
     _refuse_members(call)
-    rows = general_webhooks.every(call.store, call.caller.project_id)
+    rows = endpoints.general_webhooks(call.store, call.caller.project_id)
     return answer({"data": [_state_to_json(call, webhook) for webhook in rows]})
 
 
@@ -109,7 +109,7 @@ def reset_general_webhook(call: Call) -> Response:
 def test_general_webhook(call: Call) -> Response:
     """Send a general webhook a notification of the kind `TEST`."""
     webhook, query = _load(call), call.query(Tested)
-    scene = general_webhooks.scene_of_test(call.service, webhook, query.project_id, query.environment)
+    scene = endpoints.scene_of_general_test(call.service, webhook, query.project_id, query.environment)
     notifications.test(call.service, webhook, scene)
     return no_content()
 
@@ -117,7 +117,7 @@ def test_general_webhook(call: Call) -> Response:
 def _load(call: Call) -> Endpoint:
     """The webhook in the path, as its owner has it."""
     _refuse_members(call)
-    return general_webhooks.get(call.store, call.path["general_webhook_id"], call.caller.project_id)
+    return endpoints.get_general(call.store, call.path["general_webhook_id"], call.caller.project_id)
 
 
 def _state_to_json(call: Call, webhook: Endpoint) -> dict[str, Any]:

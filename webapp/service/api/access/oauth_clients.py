@@ -19,7 +19,7 @@ from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import Body, Page, Paged, Query
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.access.oauth_clients import Client
+from webapp.service.domain.access.oauth_clients import OAuthClient
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import projects
 
@@ -153,7 +153,7 @@ def _read(public_key: PublicKey) -> str:
     return oauth_clients.read_key(text)
 
 
-def _to_json(call: Call, client: Client) -> dict[str, Any]:
+def _to_json(call: Call, client: OAuthClient) -> dict[str, Any]:
     overlapping = client.old_secret_works(call.service.clock())
     return {
         "id": client.id,

@@ -21,12 +21,12 @@ from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, holds_nul
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.base.problems import OAuthProblem
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.access.oauth_clients import Client
+from webapp.service.domain.access.oauth_clients import OAuthClient
 from webapp.service.domain.base import scopes
 
 FIELDS = ("grant_type", "client_id", "client_secret", "scope", "client_assertion_type", "client_assertion")
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-Proven = TypeVar("Proven", bound=Client | None)
+Proven = TypeVar("Proven", bound=OAuthClient | None)
 
 operations = Operations(
     Group("Access tokens", "Your server exchanges its client id and secret for an access token, which lasts one hour.")
@@ -36,7 +36,7 @@ operations = Operations(
 class Authenticated(NamedTuple):
     """A client, and the hash of what it showed: its tokens end with that."""
 
-    client: Client
+    client: OAuthClient
     credential: str
 
 

@@ -16,7 +16,7 @@ from webapp.service.api.base.operations import USER, Example, Group, Operations,
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import accounts, provider_clients
+from webapp.service.domain.accounts import accounts, oauth_apps
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import logos, projects
@@ -129,8 +129,8 @@ def _preset_app(call: Call, body: NewToken) -> App | None:
 
 def _check_client(service: Service, project_id: str, app: App | None, oauth_app_id: str) -> None:
     """Raise :class:`NotFound` unless ``oauth_app_id`` is a client that ``project_id`` may use, for ``app``."""
-    slug = app.slug if app else provider_clients.get(service.store, oauth_app_id).app
-    provider_clients.choose(service.store, project_id, slug, oauth_app_id)
+    slug = app.slug if app else oauth_apps.get(service.store, oauth_app_id).app
+    oauth_apps.choose(service.store, project_id, slug, oauth_app_id)
 
 
 def _validity(service: Service, token: ConnectToken, query: ValidityQuery) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from webapp.service.api.base.models import AppName, ExternalUserId, Page, Paged
 from webapp.service.api.base.operations import OWNER, Example, Group, Operations
 from webapp.service.domain.accounts import apps
 from webapp.service.domain.base import scopes
-from webapp.service.domain.projects import external_users, history
-from webapp.service.domain.projects.history import HistoryEntry
+from webapp.service.domain.projects import activity, external_users
+from webapp.service.domain.projects.activity import ActivityEntry
 
 operations = Operations(Group("Activity", "What happened to accounts and triggers."))
 
@@ -38,13 +38,13 @@ def list_activity(call: Call) -> Response:
     """Everything that happened, or what happened to one user's accounts and triggers."""
     query = call.query(ActivityList)
     user_id = call.caller.user_filter(query.external_user_id)
-    return answer_page(_page(call, user_id, query), HistoryEntry.to_json)
+    return answer_page(_page(call, user_id, query), ActivityEntry.to_json)
 
 
-def _page(call: Call, user_id: str | None, query: ActivityList) -> cursors.Page[HistoryEntry]:
+def _page(call: Call, user_id: str | None, query: ActivityList) -> cursors.Page[ActivityEntry]:
     user = external_users.find(call.store, call.scene, user_id) if user_id is not None else None
     if user is None and user_id is not None:
         return cursors.Page([], 0, "", "")
     app = apps.slug_of(call.service, query.app) if query.app else None
-    activity_filter = history.Filter(user.id if user else None, app, query.account_id, query.trigger_id, query.kind)
-    return history.of_scene(call.store, call.scene, query.window, activity_filter)
+    activity_filter = activity.Filter(user.id if user else None, app, query.account_id, query.trigger_id, query.kind)
+    return activity.of_scene(call.store, call.scene, query.window, activity_filter)

@@ -13,7 +13,7 @@ from webapp.service.api.base.models import Data, Extensions, Flag, Page, Paged, 
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.app import App
 from webapp.service.catalog.search import Subset
-from webapp.service.domain.accounts import apps, client_checks, project_clients, provider_clients
+from webapp.service.domain.accounts import apps, oauth_app_checks, oauth_apps
 from webapp.service.domain.instance.pieces import origins
 
 APPS = Group("Apps", "The catalog: what can be connected, and how.")
@@ -66,7 +66,7 @@ def list_apps(call: Call) -> Response:
     """Apps of the catalog, featured ones first unless sorted otherwise."""
     query, clients = call.query(AppList), frozenset[str]()
     if query.extensions or query.ready is not None:
-        clients = project_clients.apps_with_client(call.service.store, call.caller.project_id)
+        clients = oauth_apps.apps_with_client(call.service.store, call.caller.project_id)
     known = clients if query.ready is not None else frozenset()
     rows = call.service.catalog.search(
         q=query.q,
@@ -79,7 +79,7 @@ def list_apps(call: Call) -> Response:
         subset=Subset(frozenset(query.among), frozenset(query.without), query.ready, known),
         window=query.window,
     )
-    own = project_clients.own_clients(call.service.store, call.caller.project_id)
+    own = oauth_apps.own_clients(call.service.store, call.caller.project_id)
     if query.extensions:
         return answer_page(rows, lambda app: _extended(app, own.get(app.slug), app.ready(clients)))
     return answer_page(rows, lambda app: orjson.Fragment(app.with_client(own.get(app.slug))))
@@ -89,7 +89,7 @@ def list_apps(call: Call) -> Response:
 def get_app(call: Call) -> Response:
     """One app."""
     app = call.service.app(call.path["app"])
-    own = project_clients.own_clients(call.service.store, call.caller.project_id).get(app.slug)
+    own = oauth_apps.own_clients(call.service.store, call.caller.project_id).get(app.slug)
     if call.query(AppOptions).extensions:
         return answer({"data": {**_with_extensions(call, app), "oauth_app_id": own}})
     return answer({"data": orjson.Fragment(app.with_client(own))})
@@ -124,19 +124,19 @@ def _set_up(call: Call, app: App) -> dict[str, Any] | None:
     """How an OAuth client for the app is made; None for an app that needs none."""
     if app.oauth is None:
         return None
-    note, uri = app.oauth.client, provider_clients.new_redirect_uri(call.service, app.slug)
-    family = map(call.service.app, provider_clients.family(call.service, app.slug))
+    note, uri = app.oauth.client, oauth_apps.new_redirect_uri(call.service, app.slug)
+    family = map(call.service.app, oauth_apps.family(call.service, app.slug))
     return {
         **note.model_dump(mode="json", exclude={"source"}),
         "redirect_uri": uri,
         "steps": [step.replace("{redirect_uri}", uri) for step in note.steps],
         "provider": app.provider_name,
         "family": _named(call, family),
-        "checkable": client_checks.is_possible(app),
+        "checkable": oauth_app_checks.is_possible(app),
     }
 
 
 def _named(call: Call, apps: Iterable[App]) -> list[dict[str, Any]]:
     """``apps`` by name, and whether each can be used here."""
-    clients = project_clients.apps_with_client(call.service.store, call.caller.project_id)
+    clients = oauth_apps.apps_with_client(call.service.store, call.caller.project_id)
     return [{"name_slug": app.slug, "name": app.name, "ready": app.ready(clients)} for app in apps]

@@ -10,10 +10,10 @@ from webapp.service.api.accounts.accounts import ACCOUNT_ID, ACCOUNTS, READ, WRI
 from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import Body, Data, Page, Paged
 from webapp.service.api.base.operations import PROVIDER_ERRORS, Example, Operations
-from webapp.service.domain.accounts import accounts, health, lifecycle, siblings
+from webapp.service.domain.accounts import accounts, health, lifecycle
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.projects import history
-from webapp.service.domain.projects.history import HistoryEntry
+from webapp.service.domain.projects import activity
+from webapp.service.domain.projects.activity import ActivityEntry
 from webapp.service.domain.triggers import accounts as trigger_accounts
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
@@ -62,7 +62,7 @@ def list_account_uses(call: Call) -> Response:
 @operations.get(f"{ONE}/siblings", answer=Data[list[models.ExtendedAccount]], limit="accounts")
 def list_account_siblings(call: Call) -> Response:
     """The user's other accounts that end when this one is revoked at its provider."""
-    others = siblings.of(call.service, load(call))
+    others = health.of(call.service, load(call))
     return answer({"data": [accounts.to_json(call.service, other, extensions=True) for other in others]})
 
 
@@ -76,7 +76,7 @@ def list_account_siblings(call: Call) -> Response:
 def list_account_history(call: Call) -> Response:
     """What happened to an account, newest first."""
     account = load(call)
-    return answer_page(history.of_account(call.store, account.id, call.query(Paged).window), HistoryEntry.to_json)
+    return answer_page(activity.of_account(call.store, account.id, call.query(Paged).window), ActivityEntry.to_json)
 
 
 def _use_to_json(trigger: DeployedTrigger) -> dict[str, Any]:

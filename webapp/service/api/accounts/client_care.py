@@ -12,7 +12,7 @@ from webapp.service.api.accounts.oauth_apps import OAUTH_APP_ID, OAUTH_APPS, ONE
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body
 from webapp.service.api.base.operations import Example, Operations
-from webapp.service.domain.accounts import client_checks, event_handshakes, provider_clients
+from webapp.service.domain.accounts import oauth_app_checks, oauth_apps
 from webapp.service.domain.base import scopes
 
 operations = Operations(OAUTH_APPS, OAUTH_APP_ID, write=(scopes.PROJECTS_WRITE,), connect=False, extension=True)
@@ -32,12 +32,12 @@ class SharedApp(Body):
 def check_oauth_app(call: Call) -> Response:
     """Ask the provider whether it knows a client. Nobody signs in, and nothing changes."""
     client = load(call)
-    verdict = client_checks.check(
+    verdict = oauth_app_checks.check(
         call.service,
         call.service.app(client.app),
         client.client_id,
-        provider_clients.secret(call.service, client),
-        provider_clients.redirect_uri(call.service, client),
+        oauth_apps.secret(call.service, client),
+        oauth_apps.redirect_uri(call.service, client),
     )
     return answer(asdict(verdict))
 
@@ -52,9 +52,9 @@ def share_oauth_app(call: Call) -> Response:
     """Let another app of the provider use a client, as a client of its own with the same id and secret."""
     client = load(call)
     app = call.service.catalog.app(call.body(SharedApp).app)
-    if app is None or app.slug not in provider_clients.family(call.service, client.app):
+    if app is None or app.slug not in oauth_apps.family(call.service, client.app):
         raise Invalid.of("app", "A client can be shared with another app of its provider alone.")
-    return answer(to_json(call.service, provider_clients.share(call.service, client, app.slug)))
+    return answer(to_json(call.service, oauth_apps.share(call.service, client, app.slug)))
 
 
 @operations.post(
@@ -65,4 +65,4 @@ def share_oauth_app(call: Call) -> Response:
 def take_events_secret(call: Call) -> Response:
     """Take the secret that the provider sent to the client's address for events; it signs from now on. 409 while it has
     sent none."""
-    return answer({"events_secret": event_handshakes.take(call.service, load(call))})
+    return answer({"events_secret": oauth_apps.take_handshake(call.service, load(call))})

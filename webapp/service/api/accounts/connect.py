@@ -14,7 +14,7 @@ from webapp.service.api.base.operations import PROVIDER_ERRORS, Example, Operati
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import accounts, app_overrides, connecting, fields, notifications
+from webapp.service.domain.accounts import accounts, app_overrides, connections, fields, notifications
 from webapp.service.domain.base.failures import ConnectFailed
 
 operations = Operations(ACCOUNTS)
@@ -51,7 +51,7 @@ def create_account(call: Call) -> Response:
     app = _app(call, body.app_slug)
     values = {**fields.parse_cfmap(body.cfmap_json), **_preset(call, app, body.app_override_id)}
     try:
-        account = connecting.connect_with_keys(
+        account = connections.connect_with_keys(
             call.service, token, app, values, name=body.name, account_id=body.account_id or None
         )
     except ConnectFailed as error:

@@ -16,10 +16,9 @@ from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import Page
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import apps, client_checks, client_events, project_clients, provider_clients
-from webapp.service.domain.accounts.client_checks import ClientVerdict
-from webapp.service.domain.accounts.project_clients import Filter
-from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.accounts import apps, oauth_app_checks, oauth_apps
+from webapp.service.domain.accounts.oauth_app_checks import ClientVerdict
+from webapp.service.domain.accounts.oauth_apps import OAuthApp, OAuthAppFilter
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 
@@ -43,8 +42,8 @@ ALL, ONE = "P/oauth_apps", "P/oauth_apps/<oauth_app_id>"
 def list_oauth_apps(call: Call) -> Response:
     """The project's own clients, oldest first."""
     query = call.query(OAuthAppList)
-    client_filter = Filter(apps.slug_of(call.service, query.app) if query.app else None, query.q)
-    clients = project_clients.page(call.store, call.scene.project_id, client_filter, query.window)
+    client_filter = OAuthAppFilter(apps.slug_of(call.service, query.app) if query.app else None, query.q)
+    clients = oauth_apps.page(call.store, call.scene.project_id, client_filter, query.window)
     return answer_page(clients, lambda client: to_json(call.service, client, extensions=query.extensions))
 
 
@@ -62,9 +61,9 @@ def create_oauth_app(call: Call) -> Response:
         message = "There is no such app." if app is None else f"{app.name} is not connected by OAuth."
         raise Invalid.of("app", message)
     _check_events(app, body)
-    uri = provider_clients.new_redirect_uri(call.service, app.slug)
+    uri = oauth_apps.new_redirect_uri(call.service, app.slug)
     verdict = _checked(call.service, app, body.client_id, body.client_secret, uri) if body.check else None
-    client = provider_clients.add(
+    client = oauth_apps.add(
         call.service,
         app=app.slug,
         client_id=body.client_id,
@@ -98,12 +97,12 @@ def update_oauth_app(call: Call) -> Response:
     changed, secret = _changed(client, body), body.client_secret
     verdict = None
     if body.check:
-        known = secret or provider_clients.secret(call.service, client)
-        uri = provider_clients.redirect_uri(call.service, client)
+        known = secret or oauth_apps.secret(call.service, client)
+        uri = oauth_apps.redirect_uri(call.service, client)
         verdict = _checked(call.service, call.service.app(client.app), changed.client_id, known, uri)
     return _answer(
         call,
-        provider_clients.update(call.service, changed, client_secret=secret, events_secret=body.events_secret),
+        oauth_apps.update(call.service, changed, client_secret=secret, events_secret=body.events_secret),
         verdict,
     )
 
@@ -111,16 +110,16 @@ def update_oauth_app(call: Call) -> Response:
 @operations.delete(ONE)
 def delete_oauth_app(call: Call) -> Response:
     """Remove a client; 409 while accounts were connected with it, since their tokens could not be refreshed."""
-    provider_clients.remove(call.service, load(call))
+    oauth_apps.remove(call.service, load(call))
     return no_content()
 
 
-def load(call: Call) -> ProviderClient:
+def load(call: Call) -> OAuthApp:
     """The client that the address names, if it is the project's own. Raises :class:`webapp.errors.NotFound`."""
-    return project_clients.own(call.store, call.scene.project_id, call.path["oauth_app_id"])
+    return oauth_apps.own(call.store, call.scene.project_id, call.path["oauth_app_id"])
 
 
-def to_json(service: Service, client: ProviderClient, *, extensions: bool = False) -> dict[str, Any]:
+def to_json(service: Service, client: OAuthApp, *, extensions: bool = False) -> dict[str, Any]:
     """A client as the API shows it, with what is Patchbay's own where that was asked for."""
     app = apps.facts(service, client.app)
     document = {
@@ -132,14 +131,14 @@ def to_json(service: Service, client: ProviderClient, *, extensions: bool = Fals
         "client_id": client.client_id,
         "scopes": client.scopes,
         "additional_scopes": client.additional_scopes,
-        "redirect_uri": provider_clients.redirect_uri(service, client),
+        "redirect_uri": oauth_apps.redirect_uri(service, client),
         "owner_id": client.project_id,
         "created_at": iso(client.created_at),
         "updated_at": iso(client.updated_at),
     }
     if extensions:
-        use = asdict(project_clients.use_of(service.store, client))
-        document["patchbay"] = {"app_name": app["name"], **use, "events": client_events.of(service, client)}
+        use = asdict(oauth_apps.use_of(service.store, client))
+        document["patchbay"] = {"app_name": app["name"], **use, "events": oauth_apps.events_of(service, client)}
     return document
 
 
@@ -148,7 +147,7 @@ def _check_events(app: App, body: OAuthAppChange) -> None:
         raise Invalid.of("events_secret", f"{app.name} has no events that come to its OAuth client.")
 
 
-def _changed(client: ProviderClient, body: OAuthAppChange) -> ProviderClient:
+def _changed(client: OAuthApp, body: OAuthAppChange) -> OAuthApp:
     """``client`` with all of ``body`` but the secret."""
     return replace(
         client,
@@ -160,14 +159,14 @@ def _changed(client: ProviderClient, body: OAuthAppChange) -> ProviderClient:
     )
 
 
-def _answer(call: Call, client: ProviderClient, verdict: ClientVerdict | None) -> Response:
+def _answer(call: Call, client: OAuthApp, verdict: ClientVerdict | None) -> Response:
     document = to_json(call.service, client)
     return answer({**document, "check": asdict(verdict)} if verdict else document)
 
 
 def _checked(service: Service, app: App, client_id: str, client_secret: str | None, redirect_uri: str) -> ClientVerdict:
     """What the provider of ``app`` says of a client. Raises :class:`Invalid` if nobody could connect with it."""
-    verdict = client_checks.check(service, app, client_id, client_secret, redirect_uri)
+    verdict = oauth_app_checks.check(service, app, client_id, client_secret, redirect_uri)
     if verdict.refused:
         raise Invalid.of("redirect_uri" if verdict.verdict == "redirect_uri" else "client_id", verdict.sentence)
     return verdict

@@ -8,7 +8,7 @@ from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import Extensions, Page, Paged, Query, SearchWords
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.projects import models
-from webapp.service.domain.accounts import project_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import logos, projects
 from webapp.service.domain.projects.projects import Project
@@ -53,7 +53,7 @@ def get_project(call: Call) -> Response:
 @operations.get("P/projects/info", answer=models.ProjectInfo)
 def get_project_info(call: Call) -> Response:
     """The apps for which the project has an OAuth client of its own."""
-    slugs = project_clients.own_clients(call.store, call.scene.project_id)
+    slugs = oauth_apps.own_clients(call.store, call.scene.project_id)
     apps = [app for app in map(call.service.catalog.app, slugs) if app]
     return answer({"apps": [{"id": app.id, "name_slug": app.slug} for app in apps]})
 

@@ -10,7 +10,7 @@ from webapp.service.api.base.models import Body, Data, Page
 from webapp.service.api.base.operations import OWNER, Example, Operations, PathParameter
 from webapp.service.api.triggers import delivery_models
 from webapp.service.api.triggers.owned import DEPLOYED_TRIGGERS, PATH, READ, TRIGGER_ID, WRITE, Owned, OwnedList, load
-from webapp.service.domain.deliveries import log, resending, stats
+from webapp.service.domain.deliveries import log, stats
 from webapp.service.domain.deliveries.log import Filter
 
 operations = Operations(
@@ -86,7 +86,7 @@ def get_delivery(call: Call) -> Response:
 def resend_delivery(call: Call) -> Response:
     """Send one again."""
     trigger = load(call, call.query(Owned))
-    delivery = resending.resend(call.service, trigger.id, call.path["delivery_id"])
+    delivery = log.resend(call.service, trigger.id, call.path["delivery_id"])
     return answer({"data": log.to_json(delivery)})
 
 
@@ -102,7 +102,7 @@ def resend_deliveries(call: Call) -> Response:
     trigger = load(call, call.query(Owned))
     body = call.body(ResendRequest)
     delivery_filter = Filter(since=body.since, until=body.until)
-    count = resending.resend_many(
+    count = log.resend_many(
         call.service, trigger.id, body.status or "failed", delivery_filter, dry_run=bool(body.dry_run)
     )
     return answer({"count": count})

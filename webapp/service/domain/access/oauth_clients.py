@@ -51,6 +51,7 @@ from webapp.store.table import Table
 if TYPE_CHECKING:
     from joserfc.jwk import Key
 
+
 Origin = Literal["init", "cli", "person", "dashboard"]
 DASHBOARD_ID = "dashboard"
 EXAMPLE_ID = "example-product"
@@ -65,7 +66,7 @@ _PUBLIC = ("kty", "n", "e", "crv", "x", "y")
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class OAuthClient:
     """An OAuth client. ``project_id`` is None when it sees every project; times are in epoch milliseconds.
 
     ``secret_hash`` is "" without a secret, and ``public_key`` a JWK or "". ``old_secret_hash`` is that of the secret
@@ -99,7 +100,7 @@ class Client:
         return [*self.secrets(now), hash_token(self.public_key)] if self.public_key else self.secrets(now)
 
 
-_CLIENTS = Table("oauth_clients", Client)
+_CLIENTS = Table("oauth_clients", OAuthClient)
 _REFUSED = "SELECT 1 FROM ended_access_tokens WHERE token_hash = :hash"
 
 
@@ -111,14 +112,14 @@ def create(
     project_id: str | None = None,
     origin: Origin = "cli",
     public_key: str = "",
-) -> tuple[Client, str]:
+) -> tuple[OAuthClient, str]:
     """Make a client; the second value is its secret, which is shown this once. With a ``public_key`` it has none, "".
 
     Raises :class:`webapp.service.domain.base.scopes.UnknownScope`.
     """
     secret, now = "" if public_key else random_base62(43), service.clock()
     scopes.parse(scope)
-    client = Client(random_base62(24), project_id, name, scope, hash_token(secret), origin, now, now)
+    client = OAuthClient(random_base62(24), project_id, name, scope, hash_token(secret), origin, now, now)
     if public_key:
         client = replace(client, secret_hash="", public_key=public_key)
     with service.store.write() as tx:
@@ -126,7 +127,7 @@ def create(
     return client, secret
 
 
-def insert(tx: Tx, client: Client) -> None:
+def insert(tx: Tx, client: OAuthClient) -> None:
     """Keep a new client."""
     _CLIENTS.insert(tx, client)
     note(tx, client.created_at, client, "created", f"was made, with the scope {client.scope}")
@@ -142,7 +143,7 @@ def remove(tx: Tx, client_id: str) -> None:
     _CLIENTS.delete(tx, client_id)
 
 
-def note(tx: Tx, at: int, client: Client, verb: str, what: str) -> None:
+def note(tx: Tx, at: int, client: OAuthClient, verb: str, what: str) -> None:
     """Write what was done to ``client`` into the audit."""
     sentence = f"The OAuth client {client.name} {what}."
     audit.write(tx, at, "client", client.id, verb, sentence, project=client.project_id)
@@ -153,7 +154,7 @@ def dashboard(service: Service) -> tuple[str, str]:
     return DASHBOARD_ID, service.keys.derive("dashboard-client").hex()
 
 
-def get(reader: Reader, client_id: str) -> Client:
+def get(reader: Reader, client_id: str) -> OAuthClient:
     """The client under ``client_id``. Raises :class:`NotFound`."""
     client = _CLIENTS.get(reader, client_id)
     if client is None:
@@ -161,22 +162,22 @@ def get(reader: Reader, client_id: str) -> Client:
     return client
 
 
-def page(reader: Reader, window: cursors.Window) -> cursors.Page[Client]:
+def page(reader: Reader, window: cursors.Window) -> cursors.Page[OAuthClient]:
     """Clients, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
     return _CLIENTS.page(reader, window, "1 = 1")
 
 
-def every(reader: Reader) -> list[Client]:
+def every(reader: Reader) -> list[OAuthClient]:
     """All clients, oldest first."""
     return _CLIENTS.all(reader, "1 = 1 ORDER BY created_at, id")
 
 
-def of_scripts(reader: Reader) -> list[Client]:
+def of_scripts(reader: Reader) -> list[OAuthClient]:
     """Those made for scripts, oldest first."""
     return _CLIENTS.all(reader, "origin = 'init' ORDER BY created_at, id")
 
 
-def past_overlap(reader: Reader, now: int) -> list[Client]:
+def past_overlap(reader: Reader, now: int) -> list[OAuthClient]:
     """Those whose secret before the present one has ended by ``now``, and is still kept."""
     return _CLIENTS.all(reader, "old_secret_ends_at <= :now", {"now": now})
 
@@ -186,28 +187,30 @@ def example(service: Service) -> tuple[str, str]:
     return EXAMPLE_ID, service.keys.derive("example-client").hex()
 
 
-def find(service: Service, client_id: str) -> Client | None:
+def find(service: Service, client_id: str) -> OAuthClient | None:
     """The client under ``client_id``, those that are never stored included."""
     return _never_stored(service, client_id) or _CLIENTS.get(service.store, client_id)
 
 
-def _never_stored(service: Service, client_id: str) -> Client | None:
+def _never_stored(service: Service, client_id: str) -> OAuthClient | None:
     own_id, own_secret = dashboard(service)
     if client_id == own_id:
-        return Client(own_id, None, "Dashboard", scopes.ALL, hash_token(own_secret), "dashboard", 0, 0)
+        return OAuthClient(own_id, None, "Dashboard", scopes.ALL, hash_token(own_secret), "dashboard", 0, 0)
     return _example(service) if client_id == EXAMPLE_ID else None
 
 
-def _example(service: Service) -> Client | None:
+def _example(service: Service) -> OAuthClient | None:
     """It sees the project that the dashboard works in alone, and may do what its page needs."""
     project_id = projects.default_id(service, service.store)
     if not service.settings.sandbox or not project_id:
         return None
     scope = " ".join((scopes.TOKENS_CREATE, scopes.ACCOUNTS_READ, scopes.PROJECTS_READ))
-    return Client(EXAMPLE_ID, project_id, "Example product", scope, hash_token(example(service)[1]), "dashboard", 0, 0)
+    return OAuthClient(
+        EXAMPLE_ID, project_id, "Example product", scope, hash_token(example(service)[1]), "dashboard", 0, 0
+    )
 
 
-def authenticate(service: Service, client_id: str, client_secret: str) -> Client | None:
+def authenticate(service: Service, client_id: str, client_secret: str) -> OAuthClient | None:
     """The client whose id and secret these are, or None. An unknown id takes the same path as a wrong secret."""
     client, shown = find(service, client_id), hash_token(client_secret)
     known = client.secrets(service.clock()) if client else [hash_token("")]
@@ -235,7 +238,7 @@ def covers(granted: Iterable[str], needed: str) -> bool:
     return any(have == needed or (have.endswith("*") and needed.startswith(have[:-1])) for have in granted)
 
 
-def issue_token(service: Service, client: Client, scope: str | None, credential: str = "") -> AccessToken:
+def issue_token(service: Service, client: OAuthClient, scope: str | None, credential: str = "") -> AccessToken:
     """An access token for ``client``, narrowed to ``scope`` when that is given.
 
     It lives as long as ``credential``, the hash of what the client showed; the newest secret's unless that is given.
@@ -254,7 +257,7 @@ def issue_token(service: Service, client: Client, scope: str | None, credential:
     return AccessToken(signed if isinstance(signed, str) else signed.decode(), granted, now)
 
 
-def verify_token(service: Service, token: str) -> tuple[Client, frozenset[str]]:
+def verify_token(service: Service, token: str) -> tuple[OAuthClient, frozenset[str]]:
     """The client and the scopes of an access token. Raises :class:`Unauthorized`."""
     try:
         client_id, granted, issued, mark = _signed_by(service.keys.derive(PURPOSE), token)
@@ -322,27 +325,27 @@ _USES = Gathered(_write_uses)
 flush_uses = _USES.flush
 
 
-def _note_use(service: Service, client: Client) -> None:
+def _note_use(service: Service, client: OAuthClient) -> None:
     """Keep that ``client`` called; no call waits until that is written."""
     now = service.clock()
     if client.origin != "dashboard" and now - (client.last_used_at or 0) >= WRITTEN_EVERY:
         _USES.note(service, client.id, now)
 
 
-def scripted(service: Service) -> tuple[Client, str]:
+def scripted(service: Service) -> tuple[OAuthClient, str]:
     """The client that scripts use, and its secret: made by the first call, the same afterwards."""
     client = next(iter(of_scripts(service.store)), None)
     if client is not None:
         return client, _derived_secret(service.keys, client.id, client.created_at, client.rotated_at)
     now, client_id = service.clock(), random_base62(24)
     secret = _derived_secret(service.keys, client_id, now, now)
-    client = Client(client_id, None, "Scripts", scopes.ALL, hash_token(secret), "init", now, now)
+    client = OAuthClient(client_id, None, "Scripts", scopes.ALL, hash_token(secret), "init", now, now)
     with service.store.write() as tx:
         insert(tx, client)
     return client, secret
 
 
-def rotate(service: Service, client_id: str, overlap_s: int = 0) -> tuple[Client, str]:
+def rotate(service: Service, client_id: str, overlap_s: int = 0) -> tuple[OAuthClient, str]:
     """Give a client a new secret. The one before and its tokens work ``overlap_s`` seconds longer; earlier ones end.
 
     Raises :class:`webapp.errors.NotFound`.
@@ -407,14 +410,14 @@ def _derived_secret(keys: Keyring, client_id: str, created_at: int, rotated_at: 
     return base64.urlsafe_b64encode(keys.derive(purpose)).rstrip(b"=").decode()
 
 
-def _with_old_secret(client: Client, secret_hash: str, overlap_s: int) -> Client:
+def _with_old_secret(client: OAuthClient, secret_hash: str, overlap_s: int) -> OAuthClient:
     """The client with the secret before this one, for ``overlap_s`` seconds from its rotation; without, for none."""
     overlaps = bool(overlap_s and secret_hash)
     ends_at = client.rotated_at + overlap_s * SECOND if overlaps else None
     return replace(client, old_secret_hash=secret_hash if overlaps else "", old_secret_ends_at=ends_at)
 
 
-def _write(tx: Tx, client: Client) -> None:
+def _write(tx: Tx, client: OAuthClient) -> None:
     change(
         tx,
         client.id,
@@ -449,14 +452,14 @@ def read_key(text: str) -> str:
     return orjson.dumps({name: jwk[name] for name in _PUBLIC if name in jwk}).decode()
 
 
-def thumbprint(client: Client) -> str | None:
+def thumbprint(client: OAuthClient) -> str | None:
     """What names the client's key (RFC 7638); None without one."""
     from joserfc import jwk
 
     return jwk.import_key(orjson.loads(client.public_key)).thumbprint() if client.public_key else None
 
 
-def set_key(service: Service, client_id: str, public_key: str) -> Client:
+def set_key(service: Service, client_id: str, public_key: str) -> OAuthClient:
     """Give a client the ``public_key`` of :func:`read_key`; the tokens of any other key end at once.
 
     Raises :class:`webapp.errors.NotFound`.
@@ -492,7 +495,7 @@ def claimed_client(assertion: str) -> str:
         return ""
 
 
-def authenticate_by_key(service: Service, assertion: str, audiences: Collection[str]) -> Client:
+def authenticate_by_key(service: Service, assertion: str, audiences: Collection[str]) -> OAuthClient:
     """The client that signed ``assertion`` for one of ``audiences``, which is then used up. Raises
     :class:`BadAssertion`."""
     if len(assertion) > MAX_ASSERTION:
@@ -512,7 +515,7 @@ def authenticate_by_key(service: Service, assertion: str, audiences: Collection[
     return client
 
 
-def _use_up(service: Service, client: Client, claims: Mapping[str, Any], now: int) -> None:
+def _use_up(service: Service, client: OAuthClient, claims: Mapping[str, Any], now: int) -> None:
     name = claims.get("jti")
     if not isinstance(name, str) or not 0 < len(name) <= MAX_ID:
         raise BadAssertion("jti is missing; give each assertion an id of its own.")

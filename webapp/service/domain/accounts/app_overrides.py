@@ -15,7 +15,7 @@ from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.crypto import new_id
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import apps, fields, provider_clients
+from webapp.service.domain.accounts import apps, fields, oauth_apps
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
@@ -134,7 +134,7 @@ def _values(service: Service, project_id: str, app: App, draft: Draft) -> dict[s
 
 def _usable(service: Service, project_id: str, app: App, oauth_app_id: str) -> bool:
     try:
-        client = provider_clients.choose(service.store, project_id, app.slug, oauth_app_id)
+        client = oauth_apps.choose(service.store, project_id, app.slug, oauth_app_id)
     except NotFound:
         return False
     return app.auth_type == "oauth" and client is not None

@@ -4,7 +4,7 @@ from typing import Any
 
 from webapp.kit import slugs
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base.service import Service
 
 
@@ -35,7 +35,7 @@ def why_not(
     if app.auth_type == "none":
         return f"{app.name} needs no account."
     chosen = (service.store, project_id, app.slug, oauth_app_id)
-    if app.auth_type == "oauth" and provider_clients.choose(*chosen, user_id=user_id) is None:
+    if app.auth_type == "oauth" and oauth_apps.choose(*chosen, user_id=user_id) is None:
         return f"{app.name} has no OAuth client yet. Whoever runs this service adds one, once for everybody."
     return None
 

@@ -1,4 +1,9 @@
-"""Connect attempts (table ``connect_attempts``): a person on the way to a connected account.
+"""What only the person who connects can decide, once it is known who they are: which of several sites, and whether the
+account takes the place of one that is connected already.
+
+A connection that meets such a question raises :class:`Undecided`; it is begun again with the answer.
+
+Connect attempts (table ``connect_attempts``): a person on the way to a connected account.
 
     open ──start──▶ started ──claim_sign_in──▶ exchanging ──▶ connected
       └───────────────claim_keys──────────────────▲  │   └──▶ failed
@@ -8,26 +13,44 @@ Each arrow is one conditional UPDATE, so that a repeated click, code or form fin
 loses nothing. The secret of an attempt is known to its page alone; ``state`` and the cookie that binds it to one
 browser (RFC 6749 section 10.12) only to that browser; all three are kept as hashes. The PKCE verifier (RFC 7636)
 and what was typed into the form are sealed.
+
+The beginning of a connect attempt: from the page that asks to the sign-in at the provider.
+
+What becomes of it then is :mod:`attempts`'s.
+
+Signing in by OAuth 1.0a: temporary credentials before the person leaves, and the token for them afterwards.
+
+They are sealed in the attempt. The address to come back to bears the attempt's ``state``, which a provider keeps
+(RFC 5849 section 2.1), so that a sign-in is bound to its browser as one by OAuth 2.0 is.
 """
 
 import json
-from collections.abc import Callable
+import secrets as random
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 from webapp.errors import PatchbayError
-from webapp.kit.clock import DAY, MINUTE
+from webapp.kit.clock import DAY, MINUTE, SECOND
 from webapp.kit.crypto import hash_token, same
+from webapp.service.catalog.app import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import notifications
-from webapp.service.domain.accounts.questions import Question
+from webapp.service.domain.accounts import notifications, provider
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, LinkExpired, LinkUsed
 from webapp.service.domain.base.service import SealedColumn, Service
+from webapp.service.outbound import oauth1
+from webapp.service.outbound.oauth import WRONG_ISSUER, OAuthFailure, Provider, TokenResult
+from webapp.service.outbound.oauth1 import Temporary
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
+Kind = Literal["site", "again"]
+SITE: Kind = "site"
+AGAIN: Kind = "again"
+KEEP_BOTH = "both"
 Status = Literal["open", "started", "asking", "exchanging", "connected", "failed"]
 SIGN_IN_TIME = 15 * MINUTE
 EXCHANGE_TIME = 2 * MINUTE  # longer than any deadline of the exchange, identity and test requests together
@@ -39,6 +62,46 @@ _BROKEN_OFF = {
     "started": (TIMED_OUT, "It took longer than 15 minutes. Start again."),
     "asking": (TIMED_OUT, "It took longer than 15 minutes. Start again."),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``about`` is whom or what it is about; ``options`` are values and how to call them."""
+
+    kind: Kind
+    about: str
+    options: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> "Question":
+        """A question that was kept as JSON."""
+        return cls(values["kind"], values["about"], tuple((value, label) for value, label in values["options"]))
+
+    def admits(self, answer: str) -> bool:
+        """Whether ``answer`` is one of those offered."""
+        return answer in [value for value, _ in self.options] or (self.kind == AGAIN and answer == KEEP_BOTH)
+
+
+class Undecided(PatchbayError):
+    """The person has to decide how the connection goes on."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self.question = question
+
+
+def kept_grant(result: TokenResult, now: int) -> dict[str, Any]:
+    """A grant as JSON can carry it while its person is asked, and when it came."""
+    return {**asdict(result), "at": now}
+
+
+def grant_of(values: Mapping[str, Any], now: int) -> TokenResult:
+    """The grant that was kept, with the life that it has left."""
+    fields = {name: value for name, value in values.items() if name != "at"}
+    result = TokenResult(**{**fields, "scopes": None if fields["scopes"] is None else tuple(fields["scopes"])})
+    if result.expires_in is None:
+        return result
+    return replace(result, expires_in=max(result.expires_in - (now - values["at"]) // SECOND, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,3 +356,112 @@ def _settled(service: Service, attempt: Attempt | None) -> Attempt | None:
         return attempt
     ends_at = attempt.expires_at if attempt.status != "exchanging" else (attempt.claimed_at or 0) + EXCHANGE_TIME + 1
     return attempt if service.clock() < ends_at else _ended(service, attempt, *_BROKEN_OFF[attempt.status])
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRequest:
+    """What an attempt is to connect; ``fields`` are what was typed before the sign-in, such as a subdomain."""
+
+    app: str
+    oauth_app_id: str | None = None
+    account_id: str | None = None
+    session_id: str | None = None
+    of_portal: bool = False
+    fields: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SignInStart:
+    """What goes to the browser when a sign-in starts."""
+
+    attempt: Attempt
+    state: str = field(repr=False)
+    binding: str = field(repr=False)
+    verifier: str = field(repr=False)
+    fields: Mapping[str, str] = field(repr=False)
+
+
+def create(service: Service, token: ConnectToken, request: AttemptRequest) -> tuple[Attempt, str]:
+    """An open attempt that lives as long as its token, and its secret."""
+    secret = random.token_urlsafe(24)
+    attempt_id, what = hash_token(secret), (request.app, request.oauth_app_id, request.account_id, request.session_id)
+    with service.store.write() as tx:
+        sealed = _seal(service, tx, token, attempt_id, fields=request.fields) if request.fields else None
+        times = service.clock(), token.expires_at
+        attempt = Attempt(attempt_id, token.token_hash, *what, *times, sealed, of_portal=request.of_portal)
+        insert(tx, attempt)
+    return attempt, secret
+
+
+def start(
+    service: Service, secret: str, *, scopes: Sequence[str], scope_profile: str | None, oauth_app_id: str, mode: str
+) -> SignInStart:
+    """Begin the sign-in at the provider; from now on it has 15 minutes. One that was begun before with this token ends.
+
+    Raises :class:`AttemptUnknown` when it was begun before, :class:`LinkExpired`,
+    :class:`webapp.service.domain.base.failures.LinkUsed`.
+    """
+    now, attempt = service.clock(), find(service, secret)
+    if attempt is None or attempt.status != "open":
+        raise AttemptUnknown
+    if attempt.expires_at <= now:
+        raise LinkExpired
+    state, binding, verifier = (random.token_urlsafe(32) for _ in range(3))
+    fields = unsealed(service, attempt).get("fields", {})
+    with service.store.write() as tx:
+        begin(tx, attempt)
+        token = token_of(tx, attempt)
+        started = move(
+            tx,
+            attempt,
+            "open",
+            status="started",
+            started_at=now,
+            expires_at=now + SIGN_IN_TIME,
+            mode=mode,
+            scopes=tuple(scopes),
+            scope_profile=scope_profile,
+            oauth_app_id=oauth_app_id,
+            state_hash=hash_token(state),
+            binding_hash=hash_token(binding),
+            sealed=_seal(service, tx, token, attempt.id, verifier=verifier, fields=fields),
+        )
+        if not started:
+            raise AttemptUnknown
+        return SignInStart(get(tx, attempt.id), state, binding, verifier, fields)
+
+
+def add(service: Service, started: SignInStart, **more: Any) -> None:
+    """Seal ``more`` in an attempt whose sign-in has just started. Raises :class:`AttemptUnknown` when it ended."""
+    with service.store.write() as tx:
+        token, attempt = token_of(tx, started.attempt), started.attempt
+        kept = {"verifier": started.verifier, "fields": started.fields, **more}
+        if not move(tx, attempt, "started", sealed=_seal(service, tx, token, attempt.id, **kept)):
+            raise AttemptUnknown
+
+
+def _seal(service: Service, tx: Tx, token: ConnectToken, attempt_id: str, **values: Any) -> bytes:
+    plain = json.dumps(values, default=dict).encode()
+    return SEALED.seal(service, tx, token.scene.project_id, attempt_id, plain)
+
+
+def begin_signed(
+    service: Service, app: App, oauth_provider: Provider, redirect_uri: str, started: SignInStart
+) -> str | OAuthFailure:
+    """Where to send the person. Raises :class:`webapp.service.domain.base.failures.AttemptUnknown`."""
+    callback = f"{redirect_uri}?{urlencode({'state': started.state})}"
+    temporary = oauth1.begin(service.client_for(app), oauth_provider, callback)
+    if isinstance(temporary, OAuthFailure):
+        return provider.naming_failure(temporary, app)
+    add(service, started, temporary=asdict(temporary))
+    return oauth1.authorization_url(oauth_provider, temporary, started.attempt.scopes)
+
+
+def exchange_signed(
+    service: Service, app: App, oauth_provider: Provider, sealed: Mapping[str, Any], token: str, verifier: str
+) -> TokenResult | OAuthFailure:
+    """The token for what is ``sealed`` in the attempt, if the answer is about it: it names it by ``token``."""
+    temporary = Temporary(**sealed["temporary"])
+    if not same(temporary.token, token):
+        return OAuthFailure("denied", WRONG_ISSUER)
+    return oauth1.exchange(service.client_for(app), oauth_provider, temporary, verifier)

@@ -22,7 +22,7 @@ from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.kit.clock import SECOND
 from webapp.kit.places import HERE
 from webapp.service.catalog.spec import SESSION_TOKEN
-from webapp.service.domain.accounts import accounts, apps, exchanging, lifecycle, provider, provider_clients
+from webapp.service.domain.accounts import accounts, apps, lifecycle, oauth_apps, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
@@ -45,7 +45,7 @@ def read(service: Service, account: Account) -> dict[str, str]:
     values, app = _opened(service, account), service.catalog.app(account.app)
     if app is None or app.oauth is None or app.oauth.request_token_url is None:
         return values
-    client = provider_clients.get(service.store, account.oauth_app_id or "")
+    client = oauth_apps.get(service.store, account.oauth_app_id or "")
     return provider.with_client(service, app, client, values)
 
 
@@ -68,7 +68,7 @@ def for_developer(service: Service, account: Account) -> dict[str, Any] | None:
     if account.oauth_app_id is None:
         return None
     try:
-        client = provider_clients.get(service.store, account.oauth_app_id)
+        client = oauth_apps.get(service.store, account.oauth_app_id)
     except NotFound:
         return None
     if not client.developers_own(account.scene.project_id):
@@ -154,7 +154,7 @@ def _exchange(service: Service, account: Account, *, cut_off: bool = False) -> A
     """
     values, app = read(service, account), service.catalog.app(account.app)
     if app is not None and app.session is not None:
-        session = exchanging.begin(service, app, app.session, values)
+        session = provider.begin_session(service, app, app.session, values)
         if isinstance(session, OAuthFailure):
             return _failed(service, account, session)
         return lifecycle.save_refresh(service, account, session.values, session.expires_at)

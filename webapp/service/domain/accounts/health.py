@@ -1,11 +1,17 @@
-"""Testing an account at its provider, and revoking its access there."""
+"""Testing an account at its provider, and revoking its access there.
 
-from webapp.errors import Conflict, PatchbayError, Refused, UpstreamFailed
+Accounts that end together: their provider takes back, with one token, all that a person ever allowed a client.
+
+That is so where the app declares ``revokes = "client"``, for a user's accounts of the same identity whose clients are
+one at the provider. Accounts of other users are never named, whoever signed in.
+"""
+
+from webapp.errors import Conflict, NotFound, PatchbayError, Refused, UpstreamFailed
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import credentials, lifecycle, provider, siblings
+from webapp.service.domain.accounts import accounts, credentials, lifecycle, oauth_apps, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects import history
+from webapp.service.domain.projects import activity, external_users
 from webapp.service.outbound.oauth import OAuthFailure
 from webapp.service.outbound.templates import TemplateError
 
@@ -71,10 +77,10 @@ def revoke(service: Service, account: Account) -> Account:
         raise UpstreamFailed(str(error)) from error
     if isinstance(outcome, OAuthFailure):
         raise UpstreamFailed(outcome.sentence)
-    others = siblings.of(service, account)
+    others = of(service, account)
     after = lifecycle.mark_dead(service, account, "You revoked the access. Reconnect the account to use it again.")
     with service.store.write() as tx:
-        history.write(tx, account.subject, service.clock(), "revoked", f"Access revoked at {app.name}.", good=True)
+        activity.write(tx, account.subject, service.clock(), "revoked", f"Access revoked at {app.name}.", good=True)
         lifecycle.check_soon(tx, service.clock(), others)
     service.wake()
     return after
@@ -96,3 +102,28 @@ def _refused(service: Service, app: App, account: Account, sentence: str) -> Acc
     if outcome.kind == "trouble":
         return lifecycle.mark_retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
     return lifecycle.mark_dead(service, account, outcome.sentence)
+
+
+def of(service: Service, account: Account) -> list[Account]:
+    """The other living accounts of its user that end with ``account`` when it is revoked at the provider."""
+    app = service.catalog.app(account.app)
+    user = external_users.find(service.store, account.scene, account.external_id)
+    if app is None or app.oauth is None or app.oauth.revokes == "sign_in" or user is None or not account.identity_id:
+        return []
+    clients = _same_clients(service, account)
+    return [
+        other
+        for other in accounts.of_user(service.store, user)
+        if other.id != account.id
+        and not other.dead
+        and other.identity_id == account.identity_id
+        and other.oauth_app_id in clients
+    ]
+
+
+def _same_clients(service: Service, account: Account) -> set[str]:
+    try:
+        client = oauth_apps.get(service.store, account.oauth_app_id or "")
+    except NotFound:
+        return set()
+    return {other.id for other in oauth_apps.sharing(service.store, client)}

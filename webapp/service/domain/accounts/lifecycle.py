@@ -14,7 +14,7 @@ from webapp.kit.clock import HOUR, MINUTE, SECOND
 from webapp.service.domain.accounts import accounts, credentials, notifications
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects import history
+from webapp.service.domain.projects import activity
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.oauth import TokenResult
@@ -102,7 +102,7 @@ def rename(service: Service, account: Account, name: str | None) -> Account:
         name = name or accounts.free_name(tx, account.external_user_id, account.app, identity, but=account.id)
         _ACCOUNTS.update(tx, account.id, name=name, updated_at=now)
         sentence = f"Renamed to “{name}”." if name else "The name was removed."
-        history.write(tx, account.subject, now, "renamed", sentence, good=True)
+        activity.write(tx, account.subject, now, "renamed", sentence, good=True)
         return accounts.get(tx, account.scene, account.id)
 
 
@@ -111,7 +111,7 @@ def remove(tx: Tx, removed: Iterable[Account], now: int) -> None:
     for account in removed:
         if _ACCOUNTS.delete(tx, account.id):
             add_to_counts(tx, accounts.counter_names(account), -1)
-            history.write(tx, account.subject, now, "disconnected", "Disconnected.", good=True)
+            activity.write(tx, account.subject, now, "disconnected", "Disconnected.", good=True)
 
 
 def erase_of_user(service: Service, tx: Tx, user: ExternalUser) -> None:
@@ -208,7 +208,7 @@ def mark_working(service: Service, account: Account) -> Account:
         values = {"now": now, "next": check_time(account.id, now), "id": account.id, "revision": account.revision}
         changed = tx.run(sql, values)
         if changed and not account.healthy:
-            history.write(tx, account.subject, now, "recovered", "Working again.", good=True)
+            activity.write(tx, account.subject, now, "recovered", "Working again.", good=True)
         return reread(tx, account)
 
 
@@ -226,7 +226,7 @@ def mark_retrying(service: Service, account: Account, reason: str, *, retry_afte
     with service.store.write() as tx:
         changed = tx.run(sql, values)
         if changed and account.healthy:
-            history.write(tx, account.subject, now, "trouble", reason, good=False)
+            activity.write(tx, account.subject, now, "trouble", reason, good=False)
         return reread(tx, account)
 
 
@@ -242,7 +242,7 @@ def mark_dead(service: Service, account: Account, reason: str) -> Account:
     with service.store.write() as tx:
         changed = tx.run(sql, {"reason": reason, "now": now, "id": account.id, "revision": account.revision})
         if changed and not account.dead:
-            history.write(tx, account.subject, now, "dead", reason, good=False)
+            activity.write(tx, account.subject, now, "dead", reason, good=False)
             notifications.account_dead(tx, service, reread(tx, account), reason)
         ended = reread(tx, account)
     service.wake()
@@ -271,7 +271,7 @@ def save_refresh(service: Service, account: Account, values: Mapping[str, str], 
         sealed, version = seal_credentials(service, tx, account.scene.project_id, account.id, values)
         changed = tx.run(sql, {**row, "sealed": sealed, "version": version})
         if changed and not account.healthy:
-            history.write(tx, account.subject, now, "recovered", "Working again.", good=True)
+            activity.write(tx, account.subject, now, "recovered", "Working again.", good=True)
         return reread(tx, account)
 
 

@@ -1,26 +1,52 @@
 """Talking to an account's provider: the app's declared facts, joined with a client and credentials.
 
 The one place where the catalog's declarations meet the outbound client. Nothing is written here.
+
+The addresses of providers that an app names by their issuer alone, looked up at first use and kept for an hour.
+
+Exchanging the fields of a key account for a credential that lives for a while, as its app says (``[session]``).
+
+The credential is kept beside the fields, sealed with them, and renewed from them under the lease of a refresh.
+
+Asking the npm package that brought an app whether an account works: the package signs in with it in its own way.
+
+It runs in a process of its own for each question, and reaches what its owner lets it now, and the server that the
+account names. What it was refused is noted for the owner. A package that has no way to tell finds every account good.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any, Literal, get_args
 
+from webapp.kit.clock import HOUR, SECOND
+from webapp.kit.crypto import new_id
 from webapp.kit.text import naming
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import discovery, piece_checks, provider_clients
+from webapp.service.catalog.spec import SESSION_TOKEN
+from webapp.service.components.calls import CONFIGURE_S
+from webapp.service.components.pieces import auth_values
+from webapp.service.components.pieces.package_calls import PackageCall
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
+from webapp.service.domain.base import piece_reach
 from webapp.service.domain.base.service import Service
-from webapp.service.outbound import oauth, probe, smtp
+from webapp.service.outbound import oauth, probe, sessions, smtp
 from webapp.service.outbound.databases import ENGINES, Engine, account_of
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
-from webapp.service.outbound.outcomes import at_path, one_line
+from webapp.service.outbound.outcomes import Failure, at_path, one_line
+from webapp.service.outbound.sessions import SessionSpec
+from webapp.service.outbound.templates import TemplateError, fill_url
 from webapp.service.outbound.urls import parse_port
 
 MAX_KEPT, MAX_SITES = 2_000, 100
 _GONE = frozenset({404, 410, 422})  # how providers answer a revocation of what they do not know any more
+DISCOVERED_FOR, MOST_DISCOVERED = HOUR, 500
+_lock = Lock()
+_discovered: dict[tuple[str, str], tuple[int, Mapping[str, str]]] = {}
+PieceAnswer = tuple[Literal["ok", "refused", "trouble"], str]
+_MOST = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +62,19 @@ class CheckResult:
 
 
 def oauth_provider(
-    service: Service, app: App, client: ProviderClient, values: Mapping[str, str], profile: str | None = None
+    service: Service, app: App, client: OAuthApp, values: Mapping[str, str], profile: str | None = None
 ) -> Provider:
     """The OAuth provider of ``app`` as ``client`` meets it; ``values`` fill the templates of its addresses, and
     ``profile`` is the scope profile of a sign-in. Raises :class:`TemplateError`."""
-    discovered = discovery.endpoints(service, app, values) if app.is_discovered else None
-    return app.provider(client.client_id, provider_clients.secret(service, client), values, profile, discovered)
+    discovered = endpoints(service, app, values) if app.is_discovered else None
+    return app.provider(client.client_id, oauth_apps.secret(service, client), values, profile, discovered)
 
 
-def with_client(service: Service, app: App, client: ProviderClient, values: Mapping[str, str]) -> dict[str, str]:
+def with_client(service: Service, app: App, client: OAuthApp, values: Mapping[str, str]) -> dict[str, str]:
     """``values`` with the client by which each request is signed, where the app signs by OAuth 1.0a."""
     if app.oauth is None or app.oauth.request_token_url is None:
         return dict(values)
-    secret = provider_clients.secret(service, client) or ""
+    secret = oauth_apps.secret(service, client) or ""
     return {**values, "oauth_client_id": client.client_id, "oauth_client_secret": secret}
 
 
@@ -79,7 +105,7 @@ def test(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
     if app.test_kind == "smtp":
         return _test_smtp(service, app, values)
     if app.test_kind == "piece":
-        return CheckResult(*piece_checks.check(service, app, values))
+        return CheckResult(*check_by_piece(service, app, values))
     spec = app.test_request or app.identity_request
     if spec is None:
         return CheckResult("ok")
@@ -92,7 +118,7 @@ def test(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
 def refresh(service: Service, account: Account, values: Mapping[str, str]) -> TokenResult | OAuthFailure:
     """New tokens for ``account``. Raises :class:`webapp.errors.NotFound` when its app or client is gone."""
     app = service.app(account.app)
-    client = provider_clients.get(service.store, account.oauth_app_id or "")
+    client = oauth_apps.get(service.store, account.oauth_app_id or "")
     token = values["oauth_refresh_token"]
     named = oauth_provider(service, app, client, values)
     result = oauth.refresh(service.client_for(app), named, refresh_token=token)
@@ -110,7 +136,7 @@ def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAu
     Raises :class:`webapp.errors.NotFound` when its app or client is gone.
     """
     app = service.app(account.app)
-    client = provider_clients.get(service.store, account.oauth_app_id or "")
+    client = oauth_apps.get(service.store, account.oauth_app_id or "")
     if app.revocation_request is not None:
         return _revoke_by_request(service, app, app.revocation_request, client, values)
     provider, outbound = oauth_provider(service, app, client, values), service.client_for(app)
@@ -122,7 +148,7 @@ def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAu
 
 def kept_of_tokens(app: App, result: TokenResult) -> dict[str, str]:
     """What the app keeps of a token answer besides the tokens, such as the address of an instance."""
-    return kept(app.oauth.keep if app.oauth else {}, result.raw)
+    return kept_values(app.oauth.keep if app.oauth else {}, result.raw)
 
 
 def look_up(service: Service, app: App, values: Mapping[str, str]) -> list[dict[str, str]] | CheckResult:
@@ -136,7 +162,9 @@ def look_up(service: Service, app: App, values: Mapping[str, str]) -> list[dict[
         return CheckResult(outcome.kind, naming(outcome.sentence, app.name), retry_after_s=outcome.retry_after_s)
     body = at_path(outcome.body, look_up.items) if look_up.items else outcome.body
     bodies = body[:MAX_SITES] if look_up.label and isinstance(body, list) else [body]
-    sites = [site for site in (kept(look_up.keep, body) for body in bodies) if site.keys() == look_up.keep.keys()]
+    sites = [
+        site for site in (kept_values(look_up.keep, body) for body in bodies) if site.keys() == look_up.keep.keys()
+    ]
     if sites:
         return sites
     return CheckResult(
@@ -144,7 +172,7 @@ def look_up(service: Service, app: App, values: Mapping[str, str]) -> list[dict[
     )
 
 
-def kept(paths: Mapping[str, str], body: Any) -> dict[str, str]:
+def kept_values(paths: Mapping[str, str], body: Any) -> dict[str, str]:
     """What stands at the dotted ``paths`` of an answer, by the names of the fields that they become."""
     values = {name: at_path(body, path) for name, path in paths.items()}
     texts = {name: one_line(str(value), MAX_KEPT) for name, value in values.items() if isinstance(value, str | int)}
@@ -152,10 +180,10 @@ def kept(paths: Mapping[str, str], body: Any) -> dict[str, str]:
 
 
 def _revoke_by_request(
-    service: Service, app: App, spec: probe.RequestSpec, client: ProviderClient, values: Mapping[str, str]
+    service: Service, app: App, spec: probe.RequestSpec, client: OAuthApp, values: Mapping[str, str]
 ) -> OAuthFailure | None:
     """Make the app's own request for a revocation. A grant that is not known there any more is revoked."""
-    secret = provider_clients.secret(service, client) or ""
+    secret = oauth_apps.secret(service, client) or ""
     fields = {**values, "oauth_client_id": client.client_id, "oauth_client_secret": secret}
     outcome = probe.probe(service.client_for(app), spec, fields, app.refusal_rules)
     by_client = (
@@ -199,3 +227,92 @@ def _identified(app: App, outcome: probe.ProbeOutcome) -> CheckResult:
     if identity is None:
         return CheckResult("ok")
     return CheckResult("ok", identity_id=identity.id, identity_name=identity.name, identity_text=identity.text)
+
+
+def endpoints(service: Service, app: App, values: Mapping[str, str]) -> Mapping[str, str]:
+    """The addresses that the issuer of ``app`` gives, whose own address ``values`` fill.
+
+    Raises :class:`TemplateError` with a sentence where they cannot be had.
+    """
+    issuer = fill_url((app.oauth and app.oauth.issuer) or "", values)
+    key, now = (str(service.settings.data), issuer), service.clock()
+    until, addresses = _discovered.get(key, (0, {}))
+    if now < until <= now + DISCOVERED_FOR:
+        return addresses
+    outcome = oauth.discover(service.client_for(app), issuer)
+    if isinstance(outcome, Failure):
+        raise TemplateError(naming(outcome.sentence, app.name))
+    with _lock:
+        if len(_discovered) >= MOST_DISCOVERED:
+            _discovered.clear()
+        _discovered[key] = (now + DISCOVERED_FOR, outcome)
+    return outcome
+
+
+@dataclass(frozen=True, slots=True)
+class KeySession:
+    """``values`` of an account with what was got for them, and when that expires (epoch milliseconds)."""
+
+    values: Mapping[str, str] = field(repr=False)
+    expires_at: int | None
+
+
+def begin_session(
+    service: Service, app: App, spec: SessionSpec, values: Mapping[str, str]
+) -> KeySession | OAuthFailure:
+    """Exchange the fields in ``values`` for a credential."""
+    result = sessions.begin(service.client_for(app), spec, values)
+    if isinstance(result, OAuthFailure):
+        return naming_failure(result, app)
+    paths = app.spec.session.keep if app.spec.session else {}
+    kept = kept_values(paths, result.raw)
+    if paths.keys() - kept.keys():
+        return OAuthFailure(
+            "misconfigured", f"{app.name} gave an incomplete answer. Ask the operator to check the app."
+        )
+    life = (result.expires_in or 0) * SECOND
+    return KeySession({**values, **kept, SESSION_TOKEN: result.access_token}, service.clock() + life)
+
+
+def identify_session(service: Service, app: App, values: Mapping[str, str]) -> tuple[KeySession, CheckResult]:
+    """Whether the fields in ``values`` are good, and whose they are; with what they were exchanged for, if anything."""
+    if app.session is None:
+        return KeySession(values, None), identify(service, app, values)
+    session = begin_session(service, app, app.session, values)
+    if isinstance(session, KeySession):
+        return session, identify(service, app, session.values)
+    kind: Literal["trouble", "refused"] = "refused" if session.kind == "grant_dead" else "trouble"
+    return KeySession(values, service.clock()), CheckResult(kind, session.sentence)
+
+
+def check_by_piece(service: Service, app: App, values: Mapping[str, str]) -> PieceAnswer:
+    """Whether the package of ``app`` finds ``values`` good, and a sentence for the person where it does not."""
+    piece = app.spec.piece
+    if piece is None or not piece.auth.validated:
+        return "ok", ""
+    shown = {field.name for field in app.spec.fields if not field.secret}
+    reply = service.executor.ask_package(
+        PackageCall(
+            folder=service.settings.data / "pieces" / piece.folder,
+            name=piece.package,
+            method="validate",
+            fields={"auth": auth_values.of_account(piece.auth, values), "index": piece.auth.index},
+            hosts=(*piece_reach.of_package(service.store, piece.package), *auth_values.hosts_of(piece.auth, values)),
+            allow_hosts=service.settings.allow_hosts,
+            user=new_id("check"),  # so that no process knows two people's accounts
+            mask=tuple(value for name, value in values.items() if name not in shown),
+            deadline_s=CONFIGURE_S,
+        )
+    )
+    answer = reply.value if reply.ok and isinstance(reply.value, Mapping) else {}
+    if reply.refused_hosts:
+        piece_reach.note_of(service, piece.package, reply.refused_hosts)
+    if answer.get("valid") is True:
+        return "ok", ""
+    if reply.refused_hosts:
+        host = reply.refused_hosts[0]
+        return "trouble", f"{app.name} asked for {host}, which its owner does not let it reach. Ask them to allow it."
+    if reply.error is not None:
+        return "trouble", naming(reply.error.message[:_MOST], app.name)
+    words = " ".join(str(answer.get("error") or "").split())[:_MOST]
+    return "refused", naming(words, app.name) if words else f"{app.name} did not accept this. Check it, and try again."

@@ -1,4 +1,13 @@
-"""The keyring (table ``data_keys``): the keys that seal secrets.
+"""The instance key, from ``PATCHBAY_SECRET_KEY`` or from the file ``keys`` in the data folder (mode 0600).
+
+It wraps the data keys of the projects (:mod:`keyring`), and everything that is derived follows from it.
+
+Whether a value of ``PATCHBAY_SECRET_KEY`` can be guessed: everything that is sealed depends on it.
+
+What is long can still be a word that repeats. The guesses that it takes are estimated by the library ``zxcvbn``, which
+is large, and asked where a key is chosen: for a new data folder, and for one that takes another's place.
+
+The keyring (table ``data_keys``): the keys that seal secrets.
 
 The instance key (:mod:`key_file`) wraps the data keys of each project. A project's newest data key seals the secrets
 of its rows, with project|table|row|field|version as additional data. A wrong instance key refuses to start.
@@ -10,21 +19,104 @@ once a new version is committed, nothing is sealed with an older one any more, i
 
 import functools
 import hmac
+import math
+import os
 import threading
+import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from webapp.errors import NotFound
 from webapp.kit import crypto
 from webapp.kit.clock import Clock
-from webapp.service.domain.base.key_file import WrongKey
+from webapp.kit.scratch import YOUNG_S
+from webapp.settings import Settings
 from webapp.store.contract import Reader, Store, Tx
 
+LEAST_BITS = 64
+_READ = 72  # characters that the library looks at
 INSTANCE = "instance"
 _PROOF = b"patchbay"
 _OLD = (
     "NOT (owner = 'instance' AND version = 1) "  # the proof of the instance key, which seals nothing
     "AND version < (SELECT MAX(version) FROM data_keys AS newer WHERE newer.owner = data_keys.owner)"
 )
+
+
+class WrongKey(RuntimeError):
+    """The instance key does not open this database; set the PATCHBAY_SECRET_KEY or keys file it was made with."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or type(self).__doc__)
+
+
+class MissingKey(WrongKey):
+    """The key file is not there."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path} is missing, and nothing else opens the database beside it. Put it back from where you keep it, or "
+            "set the PATCHBAY_SECRET_KEY that the database was made with; Patchbay never replaces it."
+        )
+
+
+def load_instance_key(settings: Settings, *, new: bool) -> bytes:
+    """The instance key. Where there is neither the setting nor the file, one is made and saved if ``new`` allows it.
+
+    Raises :class:`MissingKey`.
+    """
+    if settings.secret_key:
+        return key_of(settings.secret_key)
+    path = settings.data / "keys"
+    if new:
+        create_key_file(path)
+    try:
+        return read_key_file(path)
+    except FileNotFoundError as error:
+        raise MissingKey(path) from error
+
+
+def key_of(secret_key: str) -> bytes:
+    """The instance key that a value of ``PATCHBAY_SECRET_KEY`` gives."""
+    return crypto.derive(secret_key.encode(), "instance")
+
+
+def read_key_file(path: Path) -> bytes:
+    """The instance key in the file ``path``."""
+    return crypto.derive(path.read_bytes().strip(), "instance")
+
+
+def create_key_file(path: Path) -> None:
+    """Write a fresh key unless there is one: whole or not at all, readable by the owner alone."""
+    if path.exists():
+        return
+    draft = path.with_name(f".keys.{os.getpid()}")
+    for left in path.parent.glob(".keys.*"):
+        if time.time() - left.stat().st_mtime > YOUNG_S:  # of one that was killed
+            left.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(crypto.new_key().hex().encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)  # unlike a rename, this never replaces another process's key
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+class WeakKey(WrongKey):
+    """PATCHBAY_SECRET_KEY can be guessed; `openssl rand -hex 32` makes a good one."""
+
+
+@functools.lru_cache(maxsize=8)
+def is_weak(secret_key: str) -> bool:
+    """Whether fewer than 2**64 guesses find ``secret_key``."""
+    from zxcvbn import zxcvbn  # type: ignore[import-untyped]  # it carries no types
+
+    return math.log2(zxcvbn(secret_key[:_READ])["guesses"]) < LEAST_BITS
 
 
 class KeyGone(LookupError):

@@ -3,22 +3,29 @@
 A claim moves ``next_at`` to the end of a lease that is longer than the request's deadline; a worker that dies leaves
 rows which are due again then. What comes of an attempt is written only while the row still holds the number of that
 attempt, so that a worker which was too slow changes nothing (:mod:`outcomes`).
+
+What comes of attempts to deliver: each is logged and settles its delivery, its endpoint's state and the usage.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from webapp.service.domain.deliveries import deliveries, endpoint_state, endpoints
+import orjson
+
+from webapp.service.domain.deliveries import deliveries, endpoint_state, endpoints, retry, stats
 from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.projects import usage
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import NotShared, Row, Tx
 
 LOOKED_AT = 400
 SHED_AT_ONCE = 200
 SMALL_BODY = 64 * 1024
-
 Room = Callable[[Endpoint, int], int]
+
+
 """How many deliveries more an endpoint may have on their way, when so many were claimed for others just now."""
 
 
@@ -90,3 +97,77 @@ def _events(tx: Tx, event_ids: Sequence[str]) -> dict[str, Row]:
     columns = f"id, project_id, environment, {small.format('body')}, {small.format('body_sealed')}"
     rows = tx.tuples(f"SELECT {columns} FROM events WHERE id IN ({listed})", {**names, "small": SMALL_BODY})  # noqa: S608
     return {row[0]: {"scene": Scene(row[1], row[2]), "body": row[3], "sealed": row[4]} for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one attempt. ``error`` is None for a success; ``response`` may be shown to the trigger's owner."""
+
+    task: Task
+    at: int
+    took_ms: int
+    status: int | None
+    error: str | None
+    retry_after: int | None = None
+    signed: Mapping[str, str] = field(default_factory=dict)
+    response: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def gone(self) -> bool:
+        """Whether the receiver wants no more deliveries."""
+        return self.status == retry.GONE
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """An outcome, and the status and next time that it leads to."""
+
+    outcome: Outcome
+    status: str
+    next_at: int | None
+
+
+def finish(tx: Tx, outcomes: Sequence[Outcome], now: int) -> int:
+    """Write down what came of attempts; how many of them still counted. Raises :class:`NotShared` after a failure."""
+    counted = _settle(tx, [_settled(outcome, now) for outcome in outcomes], now)
+    by_endpoint: dict[str, list[Outcome]] = defaultdict(list)
+    for settled in counted:
+        by_endpoint[settled.outcome.task.endpoint.id].append(settled.outcome)
+    for endpoint_id, of_endpoint in by_endpoint.items():
+        gone = any(outcome.gone for outcome in of_endpoint)
+        endpoint_state.apply(tx, endpoint_id, [outcome.error for outcome in of_endpoint], gone, now)
+    stats.moved(tx, [(settled.outcome.task.trigger_id, "waiting", settled.status) for settled in counted])
+    delivered = (settled.outcome.task for settled in counted if settled.status == "delivered")
+    for scene, count in Counter(task.scene for task in delivered if task.trigger_id).items():
+        usage.add(tx, scene, "event", now, count)
+    return len(counted)
+
+
+def _settled(outcome: Outcome, now: int) -> _Settled:
+    if outcome.error is None:
+        return _Settled(outcome, "delivered", None)
+    pause = None if outcome.gone else retry.pause(outcome.task.tries + 1, outcome.retry_after)
+    return _Settled(outcome, "failed", None) if pause is None else _Settled(outcome, "waiting", now + pause)
+
+
+def _settle(tx: Tx, settled: Sequence[_Settled], now: int) -> list[_Settled]:
+    """Write outcomes in two statements, however many there are; those whose attempt still counts."""
+    if not settled:
+        return []
+    still = deliveries.settle(tx, [_row(attempt) for attempt in settled], now)
+    counted = [attempt for attempt in settled if (attempt.outcome.task.id, attempt.outcome.task.attempt) in still]
+    if counted:
+        deliveries.add_attempts(tx, [_attempt(attempt.outcome) for attempt in counted])
+    return counted
+
+
+def _row(settled: _Settled) -> tuple[object, ...]:
+    outcome, task = settled.outcome, settled.outcome.task
+    attempt = (task.id, task.attempt, settled.status, settled.next_at)
+    return (*attempt, outcome.status, outcome.error, outcome.took_ms, outcome.at)
+
+
+def _attempt(outcome: Outcome) -> tuple[object, ...]:
+    answer = (outcome.at, outcome.took_ms, outcome.status, outcome.error)
+    signed, response = (orjson.dumps(dict(part)).decode() for part in (outcome.signed, outcome.response))
+    return (outcome.task.id, outcome.task.attempt, *answer, signed, response)

@@ -7,6 +7,8 @@
 What waits has a time, ``next_at``; or none, and then it is *put off*: it waits until its endpoint is well again
 (:mod:`endpoint_state`). Here stand the statements that write the rows. What is claimed, and what comes of it, is
 decided in :mod:`claims` and :mod:`outcomes`; how lists show them, in :mod:`log`.
+
+The log of attempts to deliver (table ``delivery_attempts``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +18,7 @@ from typing import Any
 from webapp.kit.clock import SECOND
 from webapp.kit.crypto import ordered_id
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import attempts, counts
+from webapp.service.domain.deliveries import stats
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.store.contract import Reader, Row, Tx, claiming
 
@@ -44,7 +46,7 @@ def add(tx: Tx, event_ids: Sequence[str], targets: Sequence[Endpoint], now: int,
                     "now": now,
                 },
             )
-        counts.added(tx, trigger_id, "waiting", len(event_ids))
+        stats.added(tx, trigger_id, "waiting", len(event_ids))
 
 
 def next_due_at(reader: Reader, after: int | None = None) -> int | None:
@@ -85,7 +87,7 @@ def settle(tx: Tx, rows: Sequence[tuple[object, ...]], now: int) -> set[tuple[st
     A row is the delivery's id, its attempt, its new status and next time, and of the response the HTTP status, the
     error, the milliseconds that it took and its time.
     """
-    values, params = attempts.values_of(rows)
+    values, params = attempt_values(rows)
     changed = tx.tuples(
         "UPDATE deliveries SET status = v.column3, tries = tries + 1, next_at = CAST(v.column4 AS BIGINT), "  # noqa: S608
         "lease_until = 0, last_status = CAST(v.column5 AS INTEGER), last_error = v.column6, "
@@ -134,7 +136,7 @@ def fail_all(tx: Tx, endpoint_id: str, reason: str, now: int) -> None:
             f"updated_at = :now WHERE {where} RETURNING trigger_id",
             values,
         )
-        counts.moved(tx, [(trigger_id, "waiting", "failed") for (trigger_id,) in rows])
+        stats.moved(tx, [(trigger_id, "waiting", "failed") for (trigger_id,) in rows])
 
 
 def bring_forward(tx: Tx, endpoint_id: str, at: int, limit: int, now: int) -> int:
@@ -176,7 +178,7 @@ def begin_again(tx: Tx, where: str, params: Mapping[str, Any], now: int) -> int:
         f"updated_at = :now WHERE {where}",
         params,
     )
-    counts.moved(tx, [(trigger_id, status, "waiting") for trigger_id, status in rows])
+    stats.moved(tx, [(trigger_id, status, "waiting") for trigger_id, status in rows])
     return len(rows)
 
 
@@ -194,3 +196,20 @@ def realign(tx: Tx, now: int) -> int:
         "WHERE next_at > :now AND updated_at > :now",
         {"now": now},
     )
+
+
+def add_attempts(tx: Tx, rows: Sequence[tuple[object, ...]]) -> None:
+    """Add attempts: the delivery's id, the attempt's number, time, milliseconds, HTTP status, error, and as JSON the
+    signed headers and the response."""
+    values, params = attempt_values(rows)
+    columns = "delivery_id, n, at, took_ms, status, error, signed, response"
+    tx.run(f"INSERT INTO delivery_attempts ({columns}) VALUES {values}", params)  # noqa: S608
+
+
+def attempt_values(rows: Sequence[tuple[object, ...]]) -> tuple[str, dict[str, object]]:
+    """``rows`` for ``VALUES``: the marks and the parameters."""
+    marks = [[f"r{n}_{m}" for m in range(len(row))] for n, row in enumerate(rows)]
+    params = {
+        mark: value for names, row in zip(marks, rows, strict=True) for mark, value in zip(names, row, strict=True)
+    }
+    return ", ".join(f"({', '.join(':' + mark for mark in names)})" for names in marks), params

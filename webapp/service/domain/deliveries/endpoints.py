@@ -1,4 +1,9 @@
-"""Endpoints (table ``endpoints``): the addresses that deliveries go to, and how well each of them answers.
+"""A project's own signing keys (table ``signing_keys``), one for each environment.
+
+They sign what goes to the project webhook, Connect notifications and general webhooks. A key is made when it is
+first needed, sealed, and shown only when the project webhook is made or the key is regenerated.
+
+Endpoints (table ``endpoints``): the addresses that deliveries go to, and how well each of them answers.
 
     owner           id     belongs to                                signed with
     trigger         wh_…   one deployed trigger and one URL          its own key
@@ -12,6 +17,12 @@ A URL often holds a secret, so it is sealed. Beside it are its part that all may
 
 Which endpoints the events of a trigger go to stands in :mod:`trigger_webhooks`; when an endpoint changes its state, in
 :mod:`endpoint_state`.
+
+URLs of endpoints that stand in the clear, from before they were sealed, and those whose hash was forgotten.
+
+Both are brought up to date when the folder is opened. It may be killed at any point: the next opening goes on.
+
+General webhooks, as those have them who look after them: all, or only those of one project.
 """
 
 from dataclasses import dataclass, field, replace
@@ -19,17 +30,20 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from webapp import audit
-from webapp.errors import Invalid
+from webapp.errors import Invalid, NotFound
 from webapp.kit.clock import Deadline
-from webapp.kit.crypto import new_id, new_signing_key
-from webapp.service.domain.base.keyring import INSTANCE
+from webapp.kit.crypto import CannotOpen, new_id, new_signing_key
+from webapp.service.domain.base.keyring import INSTANCE, KeyGone
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
-from webapp.service.domain.deliveries import retry, signing_keys
+from webapp.service.domain.deliveries import retry
+from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Environment, Scene
 from webapp.service.outbound.urls import masked_url
 from webapp.store.contract import NOTHING, Params, Reader, Tx
 from webapp.store.table import Table
 
+SIGNING_KEY_SEALED = SealedColumn("signing_keys", "key_sealed")
+_SELECT = "SELECT key_sealed FROM signing_keys WHERE id = :id"
 Owner = Literal["trigger", "workflow", "project", "notification", "general", "removed"]
 REMOVED = "The webhook was removed."
 LOOK_UP_S = 3.0
@@ -40,6 +54,46 @@ _AUDITED = {
     "removed": "A webhook ({owner}) at {host} was removed.",
     "key_regenerated": "A webhook ({owner}) at {host} has a new signing key.",
 }
+SEAL_BATCH = 200
+
+
+def ensure_signing_key(tx: Tx, service: Service, scene: Scene) -> None:
+    """Give ``scene`` a signing key, unless it has one."""
+    if tx.one(_SELECT, {"id": _id(scene)}) is None:
+        _write(tx, service, scene, new_signing_key())
+
+
+def regenerate_signing_key(tx: Tx, service: Service, scene: Scene) -> str:
+    """A new key in the place of the one that ``scene`` had. What is sent from now on is signed with it."""
+    key = new_signing_key()
+    _write(tx, service, scene, key)
+    sentence = f"The signing key of {scene.environment} was replaced."
+    audit.write(tx, service.clock(), "key", scene.project_id, "regenerated", sentence, **scene.params)
+    return key
+
+
+def signing_key_of(service: Service, scene: Scene) -> str:
+    """The key of ``scene``, made now when there is none yet. Not to be called inside a transaction."""
+    row = service.store.one(_SELECT, {"id": _id(scene)})
+    if row is None:
+        with service.store.write() as tx:
+            ensure_signing_key(tx, service, scene)
+        return signing_key_of(service, scene)
+    return SIGNING_KEY_SEALED.open(service, scene.project_id, _id(scene), row["key_sealed"]).decode()
+
+
+def _write(tx: Tx, service: Service, scene: Scene, key: str) -> None:
+    sealed = SIGNING_KEY_SEALED.seal(service, tx, scene.project_id, _id(scene), key.encode())
+    tx.run(
+        "INSERT INTO signing_keys (id, project_id, key_sealed, created_at, updated_at) "
+        "VALUES (:id, :project, :sealed, :now, :now) "
+        "ON CONFLICT (id) DO UPDATE SET key_sealed = excluded.key_sealed, updated_at = excluded.updated_at",
+        {"id": _id(scene), "project": scene.project_id, "sealed": sealed, "now": service.clock()},
+    )
+
+
+def _id(scene: Scene) -> str:
+    return f"{scene.project_id}|{scene.environment}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +193,7 @@ def add(
     project = scene.project_id if scene else project_id
     sealed = _new_key(tx, service, project, endpoint_id) if owner in _OWN_KEY else None
     if scene is not None and sealed is None:
-        signing_keys.ensure(tx, service, scene)
+        ensure_signing_key(tx, service, scene)
     where = (project, scene.environment if scene else None)
     facts = (trigger_id, user_id, name, description)
     endpoint = Endpoint(endpoint_id, *where, owner, "", now, now, now, *facts, key_sealed=sealed, position=position)
@@ -200,7 +254,7 @@ def key_of(service: Service, endpoint: Endpoint, scene: Scene | None = None) -> 
         own = scene or scene_of(endpoint)
         if own is None:
             raise LookupError(f"{endpoint.id} signs with a project's key, and no project was named")
-        return signing_keys.of_scene(service, own)
+        return signing_key_of(service, own)
     return _KEY.open(service, endpoint.project_id or INSTANCE, endpoint.id, endpoint.key_sealed).decode()
 
 
@@ -298,3 +352,59 @@ def _audit(tx: Tx, at: int, endpoint: Endpoint, verb: str) -> None:
         sentence = _AUDITED[verb].format(owner=endpoint.owner, host=host)
         where = {"project": endpoint.project_id, "environment": endpoint.environment}
         audit.write(tx, at, "webhook", endpoint.id, verb, sentence, **where)
+
+
+def seal_clear_addresses(service: Service) -> bool:
+    """Seal and hash the next of them; whether there were any."""
+    if not select(service.store, "url_hash IS NULL LIMIT 1"):
+        return False
+    with service.store.write() as tx:
+        for endpoint in select(tx, "url_hash IS NULL ORDER BY id LIMIT :limit", {"limit": SEAL_BATCH}):
+            write(tx, endpoint.id, **_address(tx, service, endpoint))
+    return True
+
+
+def forget_hashes(tx: Tx) -> None:
+    """The key of the hashes goes: have every URL hashed anew when the folder is opened next."""
+    for endpoint in select(tx, "url_hash IS NOT NULL"):
+        write(tx, endpoint.id, url_hash=None)
+
+
+def _address(tx: Tx, service: Service, endpoint: Endpoint) -> dict[str, Any]:
+    """The columns of its URL, which stands in ``masked_url`` until it is sealed."""
+    if not endpoint.url_sealed:
+        return address_of(tx, service, endpoint.project_id, endpoint.id, endpoint.masked_url)
+    try:
+        return {"url_hash": hash_of(service, url_of(service, endpoint))}
+    except (CannotOpen, KeyGone):
+        return {"url_hash": endpoint.id}  # it is damaged, and nobody finds it by its URL
+
+
+def general_webhooks(reader: Reader, only: str | None = None) -> list[Endpoint]:
+    """General webhooks, oldest first; of the project ``only`` where that is given."""
+    if only is None:
+        return select(reader, "owner = 'general' ORDER BY created_at, id")
+    where = "owner = 'general' AND project_id = :project ORDER BY created_at, id"
+    return select(reader, where, {"project": only})
+
+
+def get_general(reader: Reader, webhook_id: str, only: str | None = None) -> Endpoint:
+    """One of them. Raises :class:`NotFound`."""
+    webhook = find(reader, webhook_id)
+    if webhook is None or webhook.owner != "general" or only not in (None, webhook.project_id):
+        raise NotFound("There is no such webhook.")
+    return webhook
+
+
+def scene_of_general_test(
+    service: Service, webhook: Endpoint, project_id: str | None, environment: Environment
+) -> Scene:
+    """Where a test of ``webhook`` happens: in ``project_id``, else in its own project, else in the default one.
+
+    Raises :class:`NotFound` for a project that the webhook does not hear of.
+    """
+    project_id = project_id or webhook.project_id or projects.default_id(service, service.store)
+    if project_id is None:
+        raise NotFound("There is no project yet.")
+    projects.get(service.store, project_id, only=webhook.project_id)
+    return Scene(project_id, environment)

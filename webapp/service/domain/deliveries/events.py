@@ -1,32 +1,183 @@
-"""Events (table ``events``): what triggers emitted and what notifications say, byte for byte as it is delivered.
+"""A request that came for a trigger, as it is kept: what is known of it as JSON, and its body once, as it came.
+
+Its payload, ``{method, path, query, headers, body, bodyRaw, client_ip, url}``, is composed when it is shown or sent.
+``bodyRaw`` is the body as UTF-8, with U+FFFD in place of what is none; ``body`` is what it says as JSON, or else that
+text. So control characters, which JSON writes in six bytes, take their room only then.
+
+Large bodies of requests (table ``body_parts``): sealed in parts, so that none is in memory more often than once.
+
+A part goes with the event, or the waiting request, that it belongs to.
+
+Bodies of events, as they are kept and as they are sent: JSON, sealed where it holds a secret, or a request.
+
+Events (table ``events``): what triggers emitted and what notifications say, byte for byte as it is delivered.
 
 An event and its deliveries are inserted in the caller's transaction, so that what was accepted is never lost. The
 caller commits and then calls ``service.wake()``. A body that holds a secret of ours is sealed: a Connect token, or the
 key in a trigger's own URL. A request that came for a trigger is kept as it came (:mod:`received`), always sealed.
 """
 
-from collections.abc import Sequence
+import codecs
+import itertools
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Emitted
 from webapp.service.components.masking import MASK
-from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import body_parts, counts, deliveries, event_bodies, trigger_webhooks
+from webapp.service.domain.base.service import SealedColumn, Service
+from webapp.service.domain.deliveries import deliveries, stats, trigger_webhooks
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.deliveries.received import ReceivedRequest
 from webapp.service.domain.deliveries.trigger_webhooks import TriggerReference
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
+MAX_DEPTH = 150  # of a body's arrays and objects; the JSON library writes 254 levels, and a body stands inside some
+_MARK = b"\x01"  # JSON never begins with it, and holds no line break of its own
+_SLICE = 256 * 1024
+SMALL = 64 * 1024
+PART_BYTES = 256 * 1024
+PART_SEALED = SealedColumn("body_parts", "part_sealed", batch=20)
+PartsOwner = Literal["event_id", "request_id"]
+MAX_PAGE_BYTES = 16 * 1024 * 1024
+BODY_SEALED = SealedColumn("events", "body_sealed")
+SIZE = "COALESCE(size, LENGTH(body), LENGTH(body_sealed))"
 EMIT = "emit"
 MAX_LISTED = 100
 MAX_SUMMARY = 500
+
+
+"""Up to so many bytes a body is kept with the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedRequest:
+    """A request. ``facts`` are its payload with None in the place of ``body`` and ``bodyRaw``."""
+
+    facts: Mapping[str, Any] = field(repr=False)
+    content: bytes = field(repr=False)
+
+    def packed(self) -> tuple[bytes, bytes]:
+        """As it is kept, and the body where it is so large that it is kept beside that, in parts."""
+        facts = _MARK + orjson.dumps(self.facts) + b"\n"
+        return (facts, self.content) if len(self.content) > SMALL else (facts + self.content, b"")
+
+    def payload(self) -> dict[str, Any]:
+        """What is emitted, shown and sent."""
+        raw = self.content.decode("utf-8", "replace")
+        content_type = str(self.facts["headers"].get("content-type", "")).lower()
+        return {**self.facts, "body": _read(raw, content_type), "bodyRaw": raw}
+
+    def size(self) -> int:
+        """How many bytes of JSON the payload has, or somewhat more: what it says as JSON is no longer than its text."""
+        return len(orjson.dumps(self.facts)) + 2 * _written(self.content)
+
+
+def is_packed(kept: bytes) -> bool:
+    """Whether ``kept`` is a request rather than JSON."""
+    return kept[:1] == _MARK
+
+
+def unpacked(kept: bytes, content: bytes = b"") -> ReceivedRequest:
+    """The request that was packed, with its body where that was kept beside it."""
+    facts, _, inside = kept[1:].partition(b"\n")
+    return ReceivedRequest(orjson.loads(facts), content or inside)
+
+
+def _written(content: bytes) -> int:
+    """The length of ``content`` as a JSON string, found without writing it whole."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    view, length = memoryview(content), 2
+    for start in range(0, len(content), _SLICE):
+        text = decoder.decode(bytes(view[start : start + _SLICE]), final=start + _SLICE >= len(content))
+        length += len(orjson.dumps(text)) - 2
+    return length
+
+
+def _read(raw: str, content_type: str) -> Any:
+    """``raw`` as JSON where that is what it is: said by its type, or told by how it begins, as curl sends it."""
+    media_type = content_type.partition(";")[0].strip()
+    looks_like_json = raw.lstrip()[:1] in ("{", "[") and not media_type.startswith("multipart/")
+    if not looks_like_json and not (media_type == "application/json" or media_type.endswith("+json")):
+        return raw
+    try:
+        value = orjson.loads(raw)
+        orjson.dumps(_wrapped(value))
+    except (orjson.JSONDecodeError, TypeError):  # not JSON, or nested too deeply to be passed on as such
+        return raw
+    return value
+
+
+def _wrapped(value: Any) -> Any:
+    """``value`` inside so many lists that the JSON library refuses it when it is deeper than :data:`MAX_DEPTH`."""
+    for _ in range(254 - MAX_DEPTH):
+        value = [value]
+    return value
+
+
+def keep_parts(tx: Tx, service: Service, project_id: str, owner: PartsOwner, owner_id: str, content: bytes) -> None:
+    """Keep ``content`` for the event or request ``owner_id``, which stands already."""
+    view = memoryview(content)
+    for number, start in enumerate(range(0, len(content), PART_BYTES)):
+        part_id = f"{owner_id}.{number:05d}"
+        sealed = PART_SEALED.seal(service, tx, project_id, part_id, bytes(view[start : start + PART_BYTES]))
+        tx.run(
+            f"INSERT INTO body_parts (id, project_id, {owner}, part_sealed) VALUES (:id, :project, :owner, :sealed)",  # noqa: S608
+            {"id": part_id, "project": project_id, "owner": owner_id, "sealed": sealed},
+        )
+
+
+def read_parts(service: Service, project_id: str, owner: PartsOwner, owner_id: str) -> bytes:
+    """The whole body. Raises ``LookupError`` when it is gone."""
+    sql = f"SELECT id FROM body_parts WHERE {owner} = :owner ORDER BY id"  # noqa: S608
+    ids = [part_id for (part_id,) in service.store.tuples(sql, {"owner": owner_id})]
+    if not ids:
+        raise LookupError(f"the body of {owner_id} is gone")
+    return b"".join(_opened_part(service, project_id, part_id) for part_id in ids)
+
+
+def _opened_part(service: Service, project_id: str, part_id: str) -> bytes:
+    row = service.store.one("SELECT part_sealed FROM body_parts WHERE id = :id", {"id": part_id})
+    if row is None:
+        raise LookupError(f"the part {part_id} is gone")
+    return PART_SEALED.open(service, project_id, part_id, row["part_sealed"])
+
+
+def opened_body(service: Service, scene: Scene, event_id: str, box: bytes, *, in_parts: bool = False) -> bytes:
+    """The bytes to send of a body that was sealed as ``box``. Raises ``LookupError`` when the event is gone."""
+    plain = BODY_SEALED.open(service, scene.project_id, event_id, box)
+    if not is_packed(plain):
+        return plain
+    content = read_parts(service, scene.project_id, "event_id", event_id) if in_parts else b""
+    return body_bytes(unpacked(plain, content).payload())
+
+
+def body_bytes(event: Any) -> bytes:
+    """``event`` as the JSON that is stored, shown, signed and sent."""
+    try:
+        return orjson.dumps(event)
+    except TypeError:  # a number beyond 64 bits, or half a surrogate pair: escaped, they are JSON like any other
+        return json.dumps(event, separators=(",", ":")).encode()
+
+
+def body_size(reader: Reader, event_id: str) -> int:
+    """How many bytes the body has. Raises ``LookupError`` when the event is gone."""
+    row = reader.tuples(f"SELECT {SIZE} FROM events WHERE id = :id", {"id": event_id})  # noqa: S608
+    if not row:
+        raise LookupError(f"{event_id} is gone")
+    return int(row[0][0])
+
+
+def fitting_page(sizes: Sequence[tuple[int]]) -> int:
+    """How many of the first bodies make a page: one at least."""
+    totals = itertools.accumulate(size for (size,) in sizes)
+    return max(sum(total <= MAX_PAGE_BYTES for total in totals), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +225,7 @@ def record(
             emitted_id=None if emission.id is None else emission.id.replace("\0", ""),
             emitted_at=emission.ts,
             summary=_without(secret, emission.summary)[:MAX_SUMMARY] if emission.summary else None,
-            body=(body := event_bodies.as_bytes(emission.event)),
+            body=(body := body_bytes(emission.event)),
             kept=len(body),
         )
         for emission in emitted
@@ -94,7 +245,7 @@ def record_request(
     facts = (event_id, scene, trigger.id, EMIT, now, None, now, summary, packed)
     event = Event(*facts, size=size, kept=len(packed) + len(beside), in_parts=bool(beside))
     _insert(tx, service, event, sealed=True)
-    body_parts.keep(tx, service, scene.project_id, "event_id", event_id, beside)
+    keep_parts(tx, service, scene.project_id, "event_id", event_id, beside)
     _deliver(tx, trigger, [event], now)
     return event
 
@@ -131,8 +282,8 @@ def page_of_trigger(
     where = f"{where} ORDER BY at DESC, id DESC LIMIT :limit"
     if brief:
         return [_EVENTS.make(row) for row in reader.tuples(f"SELECT {_BRIEF} FROM events WHERE {where}", params)]  # noqa: S608
-    sizes = f"SELECT {event_bodies.SIZE} FROM events WHERE {where}"  # noqa: S608
-    params["limit"] = event_bodies.fitting(reader.tuples(sizes, params))
+    sizes = f"SELECT {SIZE} FROM events WHERE {where}"  # noqa: S608
+    params["limit"] = fitting_page(reader.tuples(sizes, params))
     return _EVENTS.all(reader, where, params)
 
 
@@ -164,34 +315,34 @@ def body_of(service: Service, event_id: str) -> bytes:
         raise LookupError(f"{event_id} is gone")
     if event.body_sealed is None:
         return event.body or b""
-    return event_bodies.opened(service, event.scene, event_id, event.body_sealed, in_parts=event.in_parts)
+    return opened_body(service, event.scene, event_id, event.body_sealed, in_parts=event.in_parts)
 
 
 def delete(tx: Tx, event_ids: Sequence[str]) -> None:
     """Forget events with their deliveries, and take both out of the counts."""
     names = {f"e{number}": event_id for number, event_id in enumerate(event_ids)}
     listed = ", ".join(f":{name}" for name in names)
-    counts.removed_with(tx, f"event_id IN ({listed})", {**names})
-    counts.removed_bytes(tx, f"e.id IN ({listed})", names)
+    stats.removed_with(tx, f"event_id IN ({listed})", {**names})
+    stats.removed_bytes(tx, f"e.id IN ({listed})", names)
     tx.run(f"DELETE FROM events WHERE id IN ({listed})", names)  # noqa: S608
 
 
 def _deliver(tx: Tx, trigger: TriggerReference, events: Sequence[Event], now: int) -> None:
-    counts.add_bytes(tx, trigger.id, trigger.external_user_id, sum(event.kept for event in events))
+    stats.add_bytes(tx, trigger.id, trigger.external_user_id, sum(event.kept for event in events))
     targets = trigger_webhooks.targets(tx, trigger)
     deliveries.add(tx, [event.id for event in events], targets, now, trigger_id=trigger.id)
 
 
 def _insert(tx: Tx, service: Service, event: Event, *, sealed: bool) -> None:
     if sealed:
-        box = event_bodies.SEALED.seal(service, tx, event.scene.project_id, event.id, event.body or b"")
+        box = BODY_SEALED.seal(service, tx, event.scene.project_id, event.id, event.body or b"")
         event = replace(event, body=None, body_sealed=box)
     _EVENTS.insert(tx, event)
 
 
 def _opened(service: Service, event: Event, sealed: bytes) -> Event:
     with suppress(LookupError):
-        return replace(event, body=event_bodies.opened(service, event.scene, event.id, sealed, in_parts=event.in_parts))
+        return replace(event, body=opened_body(service, event.scene, event.id, sealed, in_parts=event.in_parts))
     return event
 
 

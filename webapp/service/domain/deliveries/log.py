@@ -1,23 +1,27 @@
 """Deliveries as the owner of a trigger sees them: the list, and one with its request and every answer.
 
 Addresses are shown as far as their host, since a log is shown to more people than may know the rest.
+
+Sending again, by hand: the same event under the same id, signed with the key of today, from the schedule's start.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
-from webapp.errors import Invalid, NotFound
+from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import counts, events
+from webapp.service.domain.deliveries import deliveries, endpoints, events, stats
 from webapp.store.contract import Reader, Row
 
 _SELECT = (
     "SELECT d.*, p.masked_url AS url, e.summary FROM deliveries d "
     "JOIN events e ON e.id = d.event_id JOIN endpoints p ON p.id = d.endpoint_id"
 )
+WHICH = ("failed", "all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ def details(service: Service, trigger_id: str, delivery_id: str) -> dict[str, An
 
 def check_status(status: str | None) -> None:
     """Raise :class:`Invalid` for a status that deliveries never have."""
-    if status is not None and status not in counts.STATUSES:
+    if status is not None and status not in stats.STATUSES:
         raise Invalid.of("status", "Use waiting, delivered or failed.")
 
 
@@ -111,7 +115,7 @@ def where_of(trigger_id: str, filters: Filter) -> tuple[str, dict[str, Any]]:
 def _count(reader: Reader, trigger_id: str, filters: Filter) -> int:
     """Counted while they are written; only a narrower list is counted by looking."""
     if filters == Filter(status=filters.status):
-        return counts.count(reader, trigger_id, (filters.status,) if filters.status else counts.STATUSES)
+        return stats.count(reader, trigger_id, (filters.status,) if filters.status else stats.STATUSES)
     where, params = where_of(trigger_id, filters)
     row = reader.one(f"SELECT COUNT(*) AS n FROM deliveries d WHERE {where}", params)  # noqa: S608
     return int(row["n"]) if row else 0
@@ -129,3 +133,39 @@ def _attempt(row: Row) -> dict[str, Any]:
         "response_headers": response.get("headers"),
         "response_body": response.get("body"),
     }
+
+
+def resend(service: Service, trigger_id: str, delivery_id: str) -> Row:
+    """Let one delivery be due now, whatever became of it; one that is on its way stays as it is.
+
+    Raises :class:`NotFound`, :class:`Conflict` when its webhook is switched off or removed.
+    """
+    row = get(service.store, trigger_id, delivery_id)
+    endpoint = endpoints.find(service.store, row["endpoint_id"])
+    if endpoint is not None and endpoint.owner == "removed":
+        raise Conflict("This webhook was removed, so nothing can be sent to it again. Its deliveries are kept to read.")
+    if endpoint is not None and not endpoint.active:
+        raise Conflict("This webhook is switched off; reset its delivery state first, then send again.")
+    _due_now(service, "d.id = :id AND d.trigger_id = :trigger", {"id": delivery_id, "trigger": trigger_id})
+    return get(service.store, trigger_id, delivery_id)
+
+
+def resend_many(service: Service, trigger_id: str, which: str, filters: Filter, *, dry_run: bool) -> int:
+    """Let the deliveries of a time be due now: those that have failed, or all that ended; how many there are.
+
+    Those of webhooks that are switched off are left out. ``dry_run`` only counts. Raises :class:`Invalid`.
+    """
+    if which not in WHICH:
+        raise Invalid.of("status", "Use failed or all.")
+    where, params = where_of(trigger_id, replace(filters, status="failed" if which == "failed" else None))
+    where = f"{where} AND d.status <> 'waiting'"
+    if not dry_run:
+        return _due_now(service, where, params)
+    return deliveries.count_resendable(service.store, where, params, service.clock())
+
+
+def _due_now(service: Service, where: str, params: Mapping[str, Any]) -> int:
+    with service.store.write() as tx:
+        count = deliveries.begin_again(tx, where, params, service.clock())
+    service.wake()
+    return count

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from webapp.errors import Unavailable
 from webapp.kit.clock import now
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import counts, events
+from webapp.service.domain.deliveries import events, stats
 from webapp.store.contract import Row, Tx
 from webapp.store.months import Month, Months
 
@@ -80,5 +80,5 @@ def _delete_astride(tx: Tx, params: Row) -> bool:
 def _drop(service: Service, months: Months, month: Month) -> int:
     held = months.counts(month)
     with service.store.write() as tx:
-        months.drop(tx, month, counts.of_month(tx, held))
+        months.drop(tx, month, stats.of_month(tx, held))
     return sum(row.count for row in held if row.status == "events")

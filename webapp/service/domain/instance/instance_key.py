@@ -13,10 +13,18 @@ from webapp.errors import Invalid
 from webapp.kit.clock import Clock
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.base import generations
-from webapp.service.domain.base.key_file import WrongKey, create_key_file, key_of, load_instance_key, read_key_file
-from webapp.service.domain.base.key_strength import WeakKey, is_weak
-from webapp.service.domain.base.keyring import Keyring, is_claimed
-from webapp.service.domain.deliveries import clear_addresses
+from webapp.service.domain.base.keyring import (
+    Keyring,
+    WeakKey,
+    WrongKey,
+    create_key_file,
+    is_claimed,
+    is_weak,
+    key_of,
+    load_instance_key,
+    read_key_file,
+)
+from webapp.service.domain.deliveries import endpoints
 from webapp.settings import Settings
 from webapp.store.contract import Store
 from webapp.store.opening import exists, open_alone
@@ -61,7 +69,7 @@ def rotate(settings: Settings, clock: Clock, new_secret: str | None = None) -> N
         new = _new_file_key(settings.data) if settings.secret_key is None else key_of(new_secret or "")
         with store.write() as tx:
             oauth_clients.derive_again(tx, keys.rewrap(tx, new))
-            clear_addresses.forget_hashes(tx)
+            endpoints.forget_hashes(tx)
         if settings.secret_key is None:
             _put_in_place(settings.data)
 

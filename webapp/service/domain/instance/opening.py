@@ -15,11 +15,11 @@ from webapp.service.components.calls import PieceBounds
 from webapp.service.components.executor import Executor
 from webapp.service.components.runner import Runner
 from webapp.service.domain.access import embedding, oauth_clients, tokens
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.rate_limits import Limiter
 from webapp.service.domain.base.service import Service, wake_nobody, waking
-from webapp.service.domain.deliveries import clear_addresses
+from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.instance import instance_key, restoring, takeover
 from webapp.service.domain.projects import usage
 from webapp.service.outbound.client import OutboundClient
@@ -63,10 +63,10 @@ def open_service(
         parts = (settings, store, clock, keys, _catalog(settings), outbound, executor, limits, waking(wake, store))
         service = Service(*parts, sign=generations.begin(store, clock))
         undo.callback(takeover.give_up, service)
-        while clear_addresses.seal_some(service) or tokens.seal_addresses(service):
+        while endpoints.seal_clear_addresses(service) or tokens.seal_addresses(service):
             pass
         if settings.sandbox:
-            provider_clients.ensure_sandbox(service)
+            oauth_apps.ensure_sandbox(service)
         undo.pop_all()
     return service
 

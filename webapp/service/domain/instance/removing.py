@@ -17,7 +17,7 @@ from webapp.service.domain.accounts import lifecycle as account_lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
-from webapp.service.domain.projects import external_users, history, projects
+from webapp.service.domain.projects import activity, external_users, projects
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Project, Scene
 from webapp.service.domain.triggers import accounts as trigger_accounts
@@ -43,7 +43,7 @@ def user(service: Service, gone: ExternalUser) -> None:
         file_stash.drop_user(tx, gone.scene, gone.external_id)
         lifecycle.erase_of_user(tx, gone)
         account_lifecycle.erase_of_user(service, tx, gone)
-        history.drop_user(tx, gone.id)
+        activity.drop_user(tx, gone.id)
         if external_users.erase(tx, gone):
             sentence = "Removed an external user with all that was theirs."
             audit.write(tx, service.clock(), "user", gone.id, "deleted", sentence, **gone.scene.params)

@@ -16,8 +16,7 @@ from typing import Any
 
 from webapp.errors import Conflict, Invalid
 from webapp.kit.clock import Clock
-from webapp.service.domain.base.key_file import load_instance_key
-from webapp.service.domain.base.keyring import Keyring
+from webapp.service.domain.base.keyring import Keyring, load_instance_key
 from webapp.service.domain.instance.backups import DATABASE, FOLDERS, FORMAT, MANIFEST
 from webapp.settings import Settings
 from webapp.store import copies, presence

@@ -17,12 +17,12 @@ from webapp import audit
 from webapp.errors import Conflict
 from webapp.kit.crypto import CannotOpen
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import attempts, client_events, credentials, event_handshakes, provider_clients
+from webapp.service.domain.accounts import attempts, credentials, oauth_apps
 from webapp.service.domain.agents import approvals
 from webapp.service.domain.base.keyring import KeyGone, box_version
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import file_stash, piece_stores, runs
-from webapp.service.domain.deliveries import body_parts, endpoints, event_bodies, signing_keys
+from webapp.service.domain.deliveries import endpoints, events
 from webapp.service.domain.instance import two_step
 from webapp.service.domain.triggers import deployed_triggers, inbox, plans
 from webapp.service.domain.triggers import runs as trigger_runs
@@ -30,17 +30,17 @@ from webapp.store.contract import Row, Tx
 
 COLUMNS: tuple[SealedColumn, ...] = (
     credentials.SEALED,
-    provider_clients.SEALED,
-    client_events.SEALED,
-    event_handshakes.SEALED,
+    oauth_apps.SEALED,
+    oauth_apps.EVENTS_SEALED,
+    oauth_apps.HANDSHAKE_SEALED,
     attempts.SEALED,
     *runs.SEALED,
     file_stash.SEALED,
     piece_stores.SEALED,
     *endpoints.SEALED,
-    event_bodies.SEALED,
-    body_parts.SEALED,
-    signing_keys.SEALED,
+    events.BODY_SEALED,
+    events.PART_SEALED,
+    endpoints.SIGNING_KEY_SEALED,
     *tokens.SEALED,
     inbox.SEALED,
     *deployed_triggers.SEALED,

@@ -1,5 +1,12 @@
-"""Projects (table ``projects``): what an installation's Connect resources belong to. Each has two environments."""
+"""Projects (table ``projects``): what an installation's Connect resources belong to. Each has two environments.
 
+What the fields of a project must hold.
+
+How the first start names the project that an installation works in, in the transaction that makes the owner.
+"""
+
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -7,16 +14,18 @@ from urllib.parse import urlsplit
 from webapp import audit
 from webapp.errors import Detail, Invalid, NotFound, about
 from webapp.kit import cursors
-from webapp.kit.contrast import DEFAULT_HUE
+from webapp.kit.contrast import DEFAULT_HUE, MAX_HUE
 from webapp.kit.crypto import new_id
+from webapp.people.start_tokens import ProjectNames
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects import project_fields
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table, drop_counts
 
 Environment = Literal["development", "production"]
 UNNAMED = "My project"
 ENVIRONMENTS: tuple[Environment, ...] = ("development", "production")
+MAX_NAME = 100
+_EMAIL = re.compile(r"[^\s@\x00-\x1f\x7f<>]{1,64}@[^\s@\x00-\x1f\x7f<>]{1,190}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +200,62 @@ def _note(tx: Tx, at: int, project_id: str, verb: str, sentence: str) -> None:
 def _checked(project: Project) -> Project:
     """``project`` with its texts trimmed. Raises :class:`Invalid`."""
     name, app_name, email = (text.strip() for text in (project.name, project.app_name, project.support_email))
-    details = project_fields.problems(name, app_name, email, project.brand_hue)
+    details = problems(name, app_name, email, project.brand_hue)
     if details:
         raise Invalid(about(details[0].field, details[0].message), details)
     return replace(project, name=name, app_name=app_name, support_email=email)
+
+
+def problems(name: str, app_name: str, email: str, hue: int) -> list[Detail]:
+    """What is wrong with them, by field."""
+    details = [
+        Detail(field, f"Use 1 to {MAX_NAME} printable characters.")
+        for field, text in (("name", name), ("app_name", app_name))
+        if not text or len(text) > MAX_NAME or not text.isprintable()
+    ]
+    if not _EMAIL.fullmatch(email):
+        details.append(Detail("support_email", "Use an e-mail address such as help@example.com."))
+    if not 0 <= hue <= MAX_HUE:
+        details.append(Detail("brand_hue", f"Use a whole number from 0 to {MAX_HUE}."))
+    return details
+
+
+class FirstProject:
+    """The first project of ``service``."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def names(self) -> ProjectNames:
+        """What somebody called it already; empty for what was only assumed."""
+        project = self._existing(self._service.store)
+        if project is None or project.support_email in (assumed_email(self._service), "support@localhost"):
+            return ProjectNames("", "")
+        return ProjectNames(project.app_name, project.support_email)
+
+    def problems(self, names: ProjectNames) -> Sequence[Detail]:
+        """What is wrong with ``names``, by field."""
+        try:
+            self._prepared(names)
+        except Invalid as error:
+            return [detail for detail in error.details if detail.field != "name"]
+        return []
+
+    def save(self, tx: Tx, names: ProjectNames) -> None:
+        """Call it that. Raises :class:`Invalid`."""
+        project = self._existing(tx)
+        if project is None:
+            insert(self._service, tx, self._prepared(names))
+            return
+        name = names.app_name if project.name == UNNAMED else project.name
+        texts = {"name": name, "app_name": names.app_name, "support_email": names.support_email}
+        change(self._service, tx, project, **texts)
+
+    def _existing(self, reader: Reader) -> Project | None:
+        project_id = default_id(self._service, reader)
+        return get(reader, project_id) if project_id else None
+
+    def _prepared(self, names: ProjectNames) -> Project:
+        """A project of these names, none of which may be left to be assumed."""
+        app_name, support_email = names.app_name or " ", names.support_email or " "
+        return prepare(self._service, name=app_name, app_name=app_name, support_email=support_email)

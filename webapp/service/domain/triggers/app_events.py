@@ -18,10 +18,10 @@ from webapp.kit.clock import DAY
 from webapp.service.catalog.spec import Events, PieceEvents, handshake_answer, member
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.components.declared.signatures import fits
-from webapp.service.domain.accounts import client_events, event_handshakes, provider_clients
-from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries.received import ReceivedRequest
+from webapp.service.domain.deliveries.events import ReceivedRequest
 from webapp.service.domain.triggers import app_hooks, deployed_triggers, inbox, receiving, requests
 from webapp.service.domain.triggers.pieces import told_events
 from webapp.service.domain.triggers.requests import InboundRequest
@@ -41,7 +41,7 @@ def receive(service: Service, slug: str, oauth_app_id: str, received: InboundReq
         return HttpAnswer(200, receiving.SUCCESS, receiving.JSON)
     client, facts, secret = listener(service, slug, oauth_app_id)
     if isinstance(facts, PieceEvents):
-        address = client_events.address(service, slug, client.id)
+        address = oauth_apps.events_address(service, slug, client.id)
         return _told(service, told_events.Listening(facts, client.id, secret, address), client, request)
     if not fits(facts.signature, secret, request.payload()):
         return HttpAnswer(401, '{"error": "The signature does not fit."}', receiving.JSON)
@@ -64,13 +64,13 @@ def asks_a_piece(service: Service, slug: str) -> bool:
     return app is not None and app.spec.piece_events is not None
 
 
-def listener(service: Service, slug: str, oauth_app_id: str) -> tuple[ProviderClient, Events | PieceEvents, str]:
+def listener(service: Service, slug: str, oauth_app_id: str) -> tuple[OAuthApp, Events | PieceEvents, str]:
     """Who listens at the address of a client: it, what its app says of events, and the secret that signs them.
 
     Raises :class:`NotFound` where nobody does.
     """
     client = _client(service, slug, oauth_app_id)
-    facts, secret = service.app(slug).spec.told, client_events.secret(service, client)
+    facts, secret = service.app(slug).spec.told, oauth_apps.events_secret(service, client)
     if facts is None or secret is None:
         raise NotFound(receiving.NOTHING)
     return client, facts, secret
@@ -82,9 +82,9 @@ def purge(service: Service) -> int:
         return tx.run("DELETE FROM app_events WHERE received_at < :limit", {"limit": service.clock() - KEPT})
 
 
-def _client(service: Service, slug: str, oauth_app_id: str) -> ProviderClient:
+def _client(service: Service, slug: str, oauth_app_id: str) -> OAuthApp:
     with suppress(NotFound):
-        client = provider_clients.get(service.store, oauth_app_id)
+        client = oauth_apps.get(service.store, oauth_app_id)
         if client.app == slug and service.catalog.app(slug) is not None:
             return client
     raise NotFound(receiving.NOTHING)
@@ -101,14 +101,14 @@ def _is_kept_secret(
         return False
     parsed = parse_json(received.body)
     secret = at_path(parsed.value, facts.handshake.secret) if isinstance(parsed, Json) else None
-    if not isinstance(secret, str) or not event_handshakes.is_usable(secret):
+    if not isinstance(secret, str) or not oauth_apps.is_usable_secret(secret):
         return False
-    event_handshakes.keep(service, client, secret)
+    oauth_apps.keep_handshake(service, client, secret)
     return True
 
 
 def _take_in(
-    service: Service, client: ProviderClient, facts: Events, event: Mapping[str, Any], request: ReceivedRequest
+    service: Service, client: OAuthApp, facts: Events, event: Mapping[str, Any], request: ReceivedRequest
 ) -> None:
     """Keep an event for all triggers that it may concern."""
     headers = request.facts["headers"]
@@ -119,7 +119,7 @@ def _take_in(
     _fan_out(service, client, name, keys, text, request)
 
 
-def _told(service: Service, at: told_events.Listening, client: ProviderClient, request: ReceivedRequest) -> HttpAnswer:
+def _told(service: Service, at: told_events.Listening, client: OAuthApp, request: ReceivedRequest) -> HttpAnswer:
     """Take in what a piece says that ``request`` tells."""
     event = request.payload()
     told = told_events.read(service, at, event)
@@ -131,7 +131,7 @@ def _told(service: Service, at: told_events.Listening, client: ProviderClient, r
 
 
 def _fan_out(
-    service: Service, client: ProviderClient, name: str, keys: frozenset[str], text: str, request: ReceivedRequest
+    service: Service, client: OAuthApp, name: str, keys: frozenset[str], text: str, request: ReceivedRequest
 ) -> None:
     """Keep an event, known by ``text``, for all triggers that hear it; nothing where it came before."""
     with service.store.write() as tx:
@@ -150,7 +150,7 @@ def _fan_out(
                 log.warning("An event of %s was not kept for %s: %s", client.app, trigger.id, error.message)
 
 
-def _is_first(tx: Tx, client: ProviderClient, digest: str, now: int) -> bool:
+def _is_first(tx: Tx, client: OAuthApp, digest: str, now: int) -> bool:
     sql = "INSERT INTO app_events (oauth_app_id, event_hash, received_at) VALUES (:client, :hash, :now)"
     return bool(tx.run(f"{sql} ON CONFLICT DO NOTHING", {"client": client.id, "hash": digest, "now": now}))
 

@@ -16,7 +16,7 @@ import orjson
 from webapp.errors import Invalid, NotFound, PatchbayError
 from webapp.kit.clock import HOUR
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import accounts, credentials, provider_clients
+from webapp.service.domain.accounts import accounts, credentials, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
@@ -138,7 +138,7 @@ def _check_ready(service: Service, app: App, account: Account) -> None:
         raise Invalid(f"{app.name} tells no events.")
     if account.oauth_app_id is None:
         raise Invalid(f"{app.name} tells no events of an account like this. Connect one by signing in there.")
-    if provider_clients.get(service.store, account.oauth_app_id).events_sealed is None:
+    if oauth_apps.get(service.store, account.oauth_app_id).events_sealed is None:
         raise Invalid(f"The events of {app.name} are not set up yet. Ask whoever runs this service.")
 
 

@@ -16,7 +16,7 @@ from webapp.service.components.calls import Emitted
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props
 from webapp.service.domain.components.prop_values import unwrapped
-from webapp.service.domain.projects import history
+from webapp.service.domain.projects import activity
 from webapp.service.domain.triggers import accounts as trigger_accounts
 from webapp.service.domain.triggers import (
     calls,
@@ -232,7 +232,7 @@ def _write(tx: Tx, service: Service, plan: _Plan, emitted: list[Emitted]) -> Non
     if after.emit_on_deploy:
         recording.record(tx, service, after, fresh)
     for kind, sentence in _history_entries(plan):
-        history.write(tx, after.subject, now, kind, sentence, good=True)
+        activity.write(tx, after.subject, now, kind, sentence, good=True)
 
 
 def _next_run(plan: _Plan, now: int) -> int | None:

@@ -19,9 +19,8 @@ from webapp.kit.clock import SECOND
 from webapp.kit.crypto import CannotOpen
 from webapp.service.components.masking import Mask
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import endpoints, event_bodies, events, retry
-from webapp.service.domain.deliveries.claims import Task
-from webapp.service.domain.deliveries.outcomes import Outcome
+from webapp.service.domain.deliveries import endpoints, events, retry
+from webapp.service.domain.deliveries.claims import Outcome, Task
 from webapp.service.domain.deliveries.signatures import signed_headers
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.outbound.outcomes import Failure, Response, one_line
@@ -51,9 +50,9 @@ class Sender:
         if task.body is not None:
             return self._send(task, task.body, Mask(()))
         if task.sealed is not None:
-            body = event_bodies.opened(self._service, task.scene, task.event_id, task.sealed)
+            body = events.opened_body(self._service, task.scene, task.event_id, task.sealed)
             return self._send(task, body, self._mask(task))
-        with self._large.room(task.endpoint.id, event_bodies.size_of(self._service.store, task.event_id)):
+        with self._large.room(task.endpoint.id, events.body_size(self._service.store, task.event_id)):
             return self._send(task, events.body_of(self._service, task.event_id), self._mask(task))
 
     def _mask(self, task: Task) -> Mask | None:

@@ -18,8 +18,8 @@ from webapp.kit.crypto import hash_token
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects import external_users
+from webapp.service.domain.projects.activity import Subject
 from webapp.service.domain.projects.external_users import ExternalUser
-from webapp.service.domain.projects.history import Subject
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx, among
 from webapp.store.table import Rows, by_one_index

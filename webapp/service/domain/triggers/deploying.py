@@ -18,7 +18,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import requests
 from webapp.service.domain.components.requests import ComponentRequest
 from webapp.service.domain.deliveries import trigger_webhooks
-from webapp.service.domain.projects import external_users, history
+from webapp.service.domain.projects import activity, external_users
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import accounts as trigger_accounts
 from webapp.service.domain.triggers import (
@@ -108,7 +108,7 @@ def remove(service: Service, trigger: DeployedTrigger) -> None:
     with service.store.write() as tx:
         if lifecycle.remove(tx, trigger.id):
             sentence = f"{trigger.name} was deleted."
-            history.write(tx, trigger.subject, service.clock(), "trigger_deleted", sentence, good=True)
+            activity.write(tx, trigger.subject, service.clock(), "trigger_deleted", sentence, good=True)
 
 
 def purge(service: Service) -> int:
@@ -183,7 +183,7 @@ def _finish(tx: Tx, service: Service, trigger: DeployedTrigger, values: TriggerV
         raise Conflict("It took too long to deploy; try again.")
     if trigger.emit_on_deploy and fresh:
         recording.record(tx, service, trigger, fresh)
-    history.write(tx, trigger.subject, now, "trigger_deployed", f"{trigger.name} was started.", good=True)
+    activity.write(tx, trigger.subject, now, "trigger_deployed", f"{trigger.name} was started.", good=True)
 
 
 def first_run(trigger: DeployedTrigger, now: int) -> int | None:

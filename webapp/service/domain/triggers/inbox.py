@@ -17,8 +17,8 @@ from webapp.kit.clock import MINUTE, SECOND
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.wire import MAX_MESSAGE
 from webapp.service.domain.base.service import SealedColumn, Service
-from webapp.service.domain.deliveries import body_parts, received
-from webapp.service.domain.deliveries.received import ReceivedRequest
+from webapp.service.domain.deliveries import events
+from webapp.service.domain.deliveries.events import ReceivedRequest
 from webapp.service.domain.triggers import recording
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Row, Tx, claiming
@@ -81,7 +81,7 @@ def put(tx: Tx, service: Service, trigger: DeployedTrigger, request: ReceivedReq
             "now": now,
         },
     )
-    body_parts.keep(tx, service, project_id, "request_id", request_id, beside)
+    events.keep_parts(tx, service, project_id, "request_id", request_id, beside)
 
 
 def claim(service: Service) -> QueuedRequest | None:
@@ -165,7 +165,7 @@ def _put_back(tx: Tx, queued: QueuedRequest, at: int, tries: int) -> bool:
 def _queued(service: Service, row: Row) -> QueuedRequest:
     plain = SEALED.open(service, row["project_id"], row["id"], row["request_sealed"])
     facts = {name: row[name] for name in ("id", "trigger_id", "project_id", "turn", "tries", "received_at")}
-    if not received.is_packed(plain):  # kept by an earlier version
+    if not events.is_packed(plain):  # kept by an earlier version
         return QueuedRequest(**facts, request=orjson.loads(plain))
-    content = body_parts.read(service, row["project_id"], "request_id", row["id"]) if row["in_parts"] else b""
-    return QueuedRequest(**facts, request=received.unpacked(plain, content).payload())
+    content = events.read_parts(service, row["project_id"], "request_id", row["id"]) if row["in_parts"] else b""
+    return QueuedRequest(**facts, request=events.unpacked(plain, content).payload())

@@ -14,8 +14,8 @@ from webapp.kit.clock import MINUTE, SECOND, TOLERATED
 from webapp.kit.crypto import hash_token
 from webapp.service.domain.accounts import notifications
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import counts
-from webapp.service.domain.projects import history
+from webapp.service.domain.deliveries import stats
+from webapp.service.domain.projects import activity
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.triggers import deployed_triggers, plans, schedules
 from webapp.service.domain.triggers.deployed_triggers import ABSENT, DeployedTrigger
@@ -61,7 +61,7 @@ def update(tx: Tx, trigger: DeployedTrigger) -> int:
 
 def remove(tx: Tx, trigger_id: str) -> int:
     """Delete the row, and with it what hangs on it; 0 when it is gone already."""
-    counts.forget(tx, trigger_id)
+    stats.forget(tx, trigger_id)
     return _TRIGGERS.delete(tx, trigger_id)
 
 
@@ -69,7 +69,7 @@ def erase_of_user(tx: Tx, user: ExternalUser) -> None:
     """Delete what is left of a user who goes: even what is being deployed just now."""
     for row in tx.all("SELECT id FROM deployed_triggers WHERE external_user_id = :user", {"user": user.id}):
         remove(tx, row["id"])
-    counts.forget_user(tx, user.id)
+    stats.forget_user(tx, user.id)
 
 
 def erase_of_project(tx: Tx, project_id: str) -> None:
@@ -120,7 +120,7 @@ def switch_off(tx: Tx, service: Service, trigger: DeployedTrigger, reason: str) 
         {"reason": reason, "now": now, "id": trigger.id},
     )
     if changed:
-        history.write(tx, trigger.subject, now, "trigger_switched_off", f"{trigger.name}: {reason}", good=False)
+        activity.write(tx, trigger.subject, now, "trigger_switched_off", f"{trigger.name}: {reason}", good=False)
         notifications.trigger_deactivated(tx, service, trigger, reason)
     return bool(changed)
 

@@ -14,7 +14,7 @@ from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.components.calls import HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import prop_values
-from webapp.service.domain.deliveries.received import ReceivedRequest
+from webapp.service.domain.deliveries.events import ReceivedRequest
 from webapp.service.domain.triggers import deployed_triggers, event_sight, firing, inbox, plans, recording, requests
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest

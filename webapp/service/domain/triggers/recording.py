@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from webapp import quotas
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import counts, events
-from webapp.service.domain.deliveries.events import Event
-from webapp.service.domain.deliveries.received import ReceivedRequest
+from webapp.service.domain.deliveries import events, stats
+from webapp.service.domain.deliveries.events import Event, ReceivedRequest
 from webapp.service.domain.triggers import deployed_triggers, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Tx
@@ -42,6 +41,6 @@ def hold_bytes(reader: Reader, service: Service, trigger: DeployedTrigger, more:
 
     Only what comes from outside is refused: what a trigger finds by itself is kept.
     """
-    of_trigger, of_user = counts.kept_bytes(reader, trigger.id, trigger.external_user_id)
+    of_trigger, of_user = stats.kept_bytes(reader, trigger.id, trigger.external_user_id)
     service.hold(quotas.TRIGGER_MB, of_trigger + more)
     service.hold(quotas.USER_MB, of_user + more)

@@ -1,7 +1,7 @@
 """A request to a trigger's own address, and what is kept of it.
 
 Names of headers are in lower case. A query parameter that comes several times is a list of its values. What its payload
-says of its body is composed later (:mod:`webapp.service.domain.deliveries.received`). Native triggers emit it, sources
+says of its body is composed later (:mod:`webapp.service.domain.deliveries.events`). Native triggers emit it, sources
 get it as their event; the payloads of mails are made by :mod:`mails`, those of ticks by :mod:`schedules`.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from webapp.service.components.masking import MASK
-from webapp.service.domain.deliveries.received import ReceivedRequest
+from webapp.service.domain.deliveries.events import ReceivedRequest
 
 MASKED = frozenset({"authorization", "proxy-authorization", "cookie"})
 

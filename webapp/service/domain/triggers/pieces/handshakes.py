@@ -10,7 +10,7 @@ from webapp.service.components.calls import HttpAnswer
 from webapp.service.components.errors import LoadError
 from webapp.service.components.pieces import form
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries.received import ReceivedRequest
+from webapp.service.domain.deliveries.events import ReceivedRequest
 from webapp.service.domain.triggers import calls, runs
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 

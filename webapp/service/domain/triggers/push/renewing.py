@@ -7,7 +7,7 @@ again: nothing is missed. Its people are told when an app stops telling, and whe
 from webapp.errors import Conflict, NotFound
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects import history
+from webapp.service.domain.projects import activity
 from webapp.service.domain.triggers import accounts as trigger_accounts
 from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -68,7 +68,7 @@ def _tell(tx: Tx, service: Service, trigger: DeployedTrigger, error: str | None)
     name = app.name if app else "Its app"
     sentence = f"{name} tells {trigger.name} of news again." if error is None else _stops(name, trigger, error)
     kind = "trigger_told" if error is None else "trigger_not_told"
-    history.write(tx, trigger.subject, service.clock(), kind, sentence, good=error is None)
+    activity.write(tx, trigger.subject, service.clock(), kind, sentence, good=error is None)
 
 
 def _stops(name: str, trigger: DeployedTrigger, error: str) -> str:

@@ -17,7 +17,7 @@ from webapp.store.table import Table, by_one_index
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryEntry:
+class ActivityEntry:
     """One thing that happened to an account, or to a trigger: ``account_id`` is then "", as ``app`` may be.
 
     ``good`` tells whether it is good news.
@@ -48,7 +48,7 @@ class HistoryEntry:
         }
 
 
-_ENTRIES = Table("account_history", HistoryEntry)
+_ENTRIES = Table("account_history", ActivityEntry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Subject:
 def write(tx: Tx, subject: Subject, at: int, kind: str, sentence: str, *, good: bool) -> None:
     """Append one entry, in the transaction that makes it true, and say in the audit whose deed it is."""
     where = (subject.account_id, subject.trigger_id, subject.scene, subject.external_user_id, subject.app)
-    _ENTRIES.insert(tx, HistoryEntry(ordered_id("ev"), *where, at, kind, good, sentence))
+    _ENTRIES.insert(tx, ActivityEntry(ordered_id("ev"), *where, at, kind, good, sentence))
     audit.write(
         tx,
         at,
@@ -84,7 +84,7 @@ def drop_user(tx: Tx, external_user_id: str) -> int:
     return tx.run("DELETE FROM account_history WHERE external_user_id = :user", {"user": external_user_id})
 
 
-def of_account(reader: Reader, account_id: str, window: cursors.Window) -> cursors.Page[HistoryEntry]:
+def of_account(reader: Reader, account_id: str, window: cursors.Window) -> cursors.Page[ActivityEntry]:
     """The history of one account, newest first; the caller has loaded it through its owner."""
     return _page(reader, window, "account_id = :account", {"account": account_id})
 
@@ -100,12 +100,12 @@ class Filter:
     kind: str | None = None
 
 
-def of_scene(reader: Reader, scene: Scene, window: cursors.Window, filters: Filter) -> cursors.Page[HistoryEntry]:
+def of_scene(reader: Reader, scene: Scene, window: cursors.Window, filters: Filter) -> cursors.Page[ActivityEntry]:
     """What happened in a scene, newest first."""
     chosen = {name: getattr(filters, name) for name in ("account_id", "trigger_id", "external_user_id", "app", "kind")}
     where, params = by_one_index(asdict(scene), chosen, alone=("account_id", "trigger_id", "external_user_id"))
     return _page(reader, window, where, params)
 
 
-def _page(reader: Reader, window: cursors.Window, where: str, params: dict[str, Any]) -> cursors.Page[HistoryEntry]:
+def _page(reader: Reader, window: cursors.Window, where: str, params: dict[str, Any]) -> cursors.Page[ActivityEntry]:
     return _ENTRIES.page(reader, window, where, params, order=("at", "id"), descending=True)

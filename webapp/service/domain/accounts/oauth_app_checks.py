@@ -12,7 +12,7 @@ from typing import Literal
 
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import ClientCheck
-from webapp.service.domain.accounts import discovery
+from webapp.service.domain.accounts import provider as discovery
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult

@@ -6,27 +6,42 @@ Link: it serves that user's accounts alone, is listed nowhere, and goes once no 
 
 Several apps of one provider may share what it registered once: each has a row of its own, and one of them holds the
 secret. Which clients there are is :mod:`project_clients`'s to say.
+
+Where the provider of an OAuth client tells its events, the secret that signs them, and what is still missing.
+
+Secrets that a provider tells to the address for the events of an OAuth client (table ``event_handshakes``).
+
+Some make the secret themselves and send it unsigned, in the request by which they try the address. Anybody could send
+such a request, so that a secret signs nothing before the client's owner takes it: whoever takes one sees it, and enters
+it at the provider, which knows it only where it is its own. A newer one replaces one that waits.
+
+Which OAuth clients a project has at providers, and what each of them serves (table ``provider_clients``).
 """
 
+import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from webapp import audit
 from webapp.errors import Conflict, NotFound
-from webapp.kit.clock import DAY
+from webapp.kit import cursors
+from webapp.kit.clock import DAY, iso
 from webapp.kit.crypto import new_id
-from webapp.service.domain.accounts import client_events
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
 from webapp.store.contract import Reader, Tx
-from webapp.store.table import Table
+from webapp.store.table import Rows, Table
 
 SANDBOX_ID = "oa_sandbox"
+EVENTS_SEALED = SealedColumn("provider_clients", "events_sealed", owner=WHOLE_INSTALLATION)
+HANDSHAKE_SEALED = SealedColumn("event_handshakes", "secret_sealed", key="oauth_app_id", owner=WHOLE_INSTALLATION)
+LONGEST_SECRET = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderClient:
+class OAuthApp:
     """An OAuth client at a provider; ``project_id`` is None for the whole installation. ``external_user_id`` is whose
     own it is, where a person brought it; ``callback`` names the authorization server in its redirect URI. ``shares`` is
     the client whose id and secret it uses, which is never one that shares itself."""
@@ -58,7 +73,7 @@ class ProviderClient:
 
 
 SEALED = SealedColumn("provider_clients", "secret_sealed", owner=WHOLE_INSTALLATION)
-_CLIENTS = Table("provider_clients", ProviderClient)
+_CLIENTS = Table("provider_clients", OAuthApp)
 
 
 def add(
@@ -74,7 +89,7 @@ def add(
     additional_scopes: Sequence[str] = (),
     external_user_id: str | None = None,
     events_secret: str | None = None,
-) -> ProviderClient:
+) -> OAuthApp:
     """Register a client for the app with slug ``app``. The secret is sealed and never shown again.
 
     ``additional_scopes`` are asked for too, but a person may leave them out.
@@ -82,9 +97,9 @@ def add(
     oauth_app_id, now = new_id("oa"), service.clock()
     with service.store.write() as tx:
         sealed = _seal(service, tx, project_id, oauth_app_id, client_secret) if client_secret else None
-        events = client_events.seal(service, tx, project_id, oauth_app_id, events_secret) if events_secret else None
+        events = seal_events_secret(service, tx, project_id, oauth_app_id, events_secret) if events_secret else None
         facts = name or app, description, tuple(scopes), tuple(additional_scopes), now, now
-        client = ProviderClient(
+        client = OAuthApp(
             oauth_app_id,
             project_id,
             app,
@@ -100,7 +115,7 @@ def add(
     return client
 
 
-def redirect_uri(service: Service, client: ProviderClient) -> str:
+def redirect_uri(service: Service, client: OAuthApp) -> str:
     """The redirect URI of ``client``, exactly as it is registered with its provider (RFC 9700 section 2.1)."""
     return _redirect_uri(service, client.callback)
 
@@ -123,7 +138,7 @@ def _callback(service: Service, slug: str) -> str:
     return urlsplit(app.oauth.issuer or "").hostname or app.oauth.family or slug
 
 
-def get(reader: Reader, oauth_app_id: str) -> ProviderClient:
+def get(reader: Reader, oauth_app_id: str) -> OAuthApp:
     """The client ``oauth_app_id``, for those who already hold it through an account or attempt.
 
     Raises :class:`NotFound`.
@@ -136,7 +151,7 @@ def get(reader: Reader, oauth_app_id: str) -> ProviderClient:
 
 def choose(
     reader: Reader, project_id: str, app: str, oauth_app_id: str | None = None, *, user_id: str | None = None
-) -> ProviderClient | None:
+) -> OAuthApp | None:
     """The client a connection of ``app`` uses: the one asked for, else the project's newest, else the installation's.
 
     Raises :class:`NotFound` when the one asked for is not there, for another app, another project's, or brought by
@@ -155,7 +170,7 @@ def choose(
     )
 
 
-def share(service: Service, client: ProviderClient, app: str) -> ProviderClient:
+def share(service: Service, client: OAuthApp, app: str) -> OAuthApp:
     """Let the app with slug ``app`` use what ``client`` is at their provider.
 
     Raises :class:`Conflict` where one of those that share it serves that app already.
@@ -164,7 +179,7 @@ def share(service: Service, client: ProviderClient, app: str) -> ProviderClient:
     with service.store.write() as tx:
         if any(other.app == app for other in sharing(tx, client)):
             raise Conflict("That app uses this OAuth client already.")
-        shared = ProviderClient(
+        shared = OAuthApp(
             oauth_app_id, client.project_id, app, client.client_id, None, app, "", (), (), now, now,
             callback=client.callback, shares=client.holder,
         )  # fmt: skip
@@ -180,14 +195,14 @@ def family(service: Service, slug: str) -> list[str]:
     return [other for other in service.catalog.family(name) if other != slug] if name else []
 
 
-def sharing(reader: Reader, client: ProviderClient) -> list[ProviderClient]:
+def sharing(reader: Reader, client: OAuthApp) -> list[OAuthApp]:
     """All clients that are the same one at their provider, ``client`` among them, oldest first."""
     return _CLIENTS.all(reader, "id = :holder OR shares = :holder ORDER BY created_at, id", {"holder": client.holder})
 
 
 def update(
-    service: Service, client: ProviderClient, *, client_secret: str | None = None, events_secret: str | None = None
-) -> ProviderClient:
+    service: Service, client: OAuthApp, *, client_secret: str | None = None, events_secret: str | None = None
+) -> OAuthApp:
     """Write ``client`` as it stands now, and another secret where one is given; both are those of all that share it.
 
     Raises :class:`Conflict` for another client id while accounts live by this one, :class:`NotFound`.
@@ -203,7 +218,7 @@ def update(
             sealed = _seal(service, tx, client.project_id, before.holder, client_secret)
             _CLIENTS.update(tx, before.holder, secret_sealed=sealed)
         if events_secret:
-            box = client_events.seal(service, tx, client.project_id, client.id, events_secret)
+            box = seal_events_secret(service, tx, client.project_id, client.id, events_secret)
             _CLIENTS.update(tx, client.id, events_sealed=box)
         for other in same:
             _CLIENTS.update(tx, other.id, client_id=client.client_id, updated_at=now)
@@ -220,7 +235,7 @@ def update(
         return get(tx, client.id)
 
 
-def remove(service: Service, client: ProviderClient) -> None:
+def remove(service: Service, client: OAuthApp) -> None:
     """Delete ``client``; others that share it go on.
 
     Raises :class:`Conflict` while accounts were connected with it, whose tokens could not be refreshed any more, or
@@ -236,7 +251,7 @@ def remove(service: Service, client: ProviderClient) -> None:
         _CLIENTS.delete(tx, client.id)
 
 
-def _hand_on(service: Service, tx: Tx, client: ProviderClient) -> None:
+def _hand_on(service: Service, tx: Tx, client: OAuthApp) -> None:
     """Make the oldest of those that share the secret of ``client`` the one that holds it."""
     heirs = [other for other in sharing(tx, client) if other.shares == client.id]
     if not heirs:
@@ -263,7 +278,7 @@ def purge(service: Service) -> int:
         )
 
 
-def secret(service: Service, client: ProviderClient) -> str | None:
+def secret(service: Service, client: OAuthApp) -> str | None:
     """The client's secret, opened; None for a public client."""
     if client.shares is not None:
         return secret(service, get(service.store, client.shares))
@@ -278,16 +293,16 @@ def ensure_sandbox(service: Service) -> tuple[str, str]:
     now = service.clock()
     with service.store.write() as tx:
         sealed = _seal(service, tx, None, SANDBOX_ID, client_secret)
-        client = ProviderClient(SANDBOX_ID, None, "sandbox", client_id, sealed, "Sandbox", "", (), (), now, now)
+        client = OAuthApp(SANDBOX_ID, None, "sandbox", client_id, sealed, "Sandbox", "", (), (), now, now)
         _CLIENTS.upsert(tx, client, keep=[name for name in _CLIENTS.columns.split(", ") if name != "secret_sealed"])
     return client_id, client_secret
 
 
-def _serves(client: ProviderClient, user_id: str | None) -> bool:
+def _serves(client: OAuthApp, user_id: str | None) -> bool:
     return client.external_user_id in (None, user_id)
 
 
-def _note(tx: Tx, at: int, client: ProviderClient, verb: str, sentence: str) -> None:
+def _note(tx: Tx, at: int, client: OAuthApp, verb: str, sentence: str) -> None:
     audit.write(tx, at, "oauth_app", client.id, verb, sentence, project=client.project_id)
 
 
@@ -297,3 +312,165 @@ def _counted(accounts: int) -> str:
 
 def _seal(service: Service, tx: Tx, project_id: str | None, oauth_app_id: str, client_secret: str) -> bytes:
     return SEALED.seal(service, tx, project_id or INSTANCE, oauth_app_id, client_secret.encode())
+
+
+def events_of(service: Service, client: "OAuthApp") -> dict[str, Any] | None:
+    """What its owner needs to know; None where the app tells no events to its clients."""
+    app = service.catalog.app(client.app)
+    events = app.spec.told if app and app.oauth else None
+    if events is None:
+        return None
+    return {
+        "uri": events_address(service, client.app, client.id),
+        "address_name": events.address_name,
+        "secret_name": events.secret_name,
+        "has_secret": client.events_sealed is not None,
+        "brings_secret": events.brings_secret,
+        "secret_sent_at": _secret_sent_at(service, client),
+    }
+
+
+def _secret_sent_at(service: Service, client: "OAuthApp") -> str | None:
+    """When the provider sent the secret that waits for the client's owner, as ISO 8601; None where none does."""
+    sql = "SELECT received_at AS at FROM event_handshakes WHERE oauth_app_id = :id"
+    row = service.store.one(sql, {"id": client.id})
+    return iso(row["at"]) if row else None
+
+
+def events_address(service: Service, slug: str, oauth_app_id: str) -> str:
+    """The one address to which the provider of the app ``slug`` tells the events of a client."""
+    return f"{service.settings.public_url}/h/app/{slug}/{oauth_app_id}"
+
+
+def events_secret(service: Service, client: "OAuthApp") -> str | None:
+    """The secret that signs the events, opened; None where nobody entered one."""
+    if client.events_sealed is None:
+        return None
+    return EVENTS_SEALED.open(service, client.project_id or INSTANCE, client.id, client.events_sealed).decode()
+
+
+def seal_events_secret(service: Service, tx: Tx, project_id: str | None, oauth_app_id: str, plain: str) -> bytes:
+    """``plain`` for the row of a client, in the transaction that writes it."""
+    return EVENTS_SEALED.seal(service, tx, project_id or INSTANCE, oauth_app_id, plain.encode())
+
+
+def is_usable_secret(secret: str) -> bool:
+    """Whether ``secret`` may wait: of plain characters, so that it can be read and pasted, and not too long."""
+    return 0 < len(secret) <= LONGEST_SECRET and secret.isascii() and secret.isprintable()
+
+
+def keep_handshake(service: Service, client: OAuthApp, secret: str) -> None:
+    """Let ``secret`` wait for the client's owner, but where it is the one that signs already."""
+    known = events_secret(service, client)
+    if known is not None and hmac.compare_digest(known.encode(), secret.encode()):
+        return
+    with service.store.write() as tx:
+        tx.run(
+            "INSERT INTO event_handshakes (oauth_app_id, project_id, secret_sealed, received_at) "
+            "VALUES (:id, :project, :sealed, :now) ON CONFLICT (oauth_app_id) DO UPDATE "
+            "SET secret_sealed = excluded.secret_sealed, received_at = excluded.received_at",
+            {
+                "id": client.id,
+                "project": client.project_id,
+                "sealed": HANDSHAKE_SEALED.seal(service, tx, client.project_id or INSTANCE, client.id, secret.encode()),
+                "now": service.clock(),
+            },
+        )
+
+
+def take_handshake(service: Service, client: OAuthApp) -> str:
+    """Let the secret that waits sign the events from now on, and give it to the client's owner, who enters it at the
+    provider. Raises :class:`Conflict` where none waits."""
+    row = service.store.one("SELECT secret_sealed FROM event_handshakes WHERE oauth_app_id = :id", {"id": client.id})
+    if row is None:
+        raise Conflict("The provider has sent nothing yet. Enter the address there first, then try again.")
+    secret = HANDSHAKE_SEALED.open(service, client.project_id or INSTANCE, client.id, row["secret_sealed"]).decode()
+    update(service, client, events_secret=secret)
+    with service.store.write() as tx:
+        tx.run(
+            "DELETE FROM event_handshakes WHERE oauth_app_id = :id AND secret_sealed = :sealed",
+            {"id": client.id, "sealed": row["secret_sealed"]},
+        )
+        sentence = f"Took the secret that {client.app} sent for its events."
+        audit.write(tx, service.clock(), "oauth_app", client.id, "updated", sentence, project=client.project_id)
+    return secret
+
+
+_ROWS = Rows("provider_clients", OAuthApp)
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthAppFilter:
+    """What a list of a project's clients is limited to: a slug, and what the name, the slug or the id holds."""
+
+    app: str | None = None
+    q: str | None = None
+
+
+def own(reader: Reader, project_id: str, oauth_app_id: str) -> OAuthApp:
+    """The client ``oauth_app_id`` that ``project_id`` registered itself. Raises :class:`NotFound`."""
+    client = get(reader, oauth_app_id)
+    if not client.developers_own(project_id):
+        raise NotFound("There is no such OAuth client.")
+    return client
+
+
+def page(reader: Reader, project_id: str, filters: OAuthAppFilter, window: cursors.Window) -> cursors.Page[OAuthApp]:
+    """The project's own clients, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    where, params = "project_id = :project AND external_user_id IS NULL", dict[str, Any](project=project_id)
+    if filters.app is not None:
+        where, params["app"] = f"{where} AND app = :app", filters.app
+    if filters.q:
+        where += " AND (holds(name, :q) OR holds(app, :q) OR holds(client_id, :q))"
+        params["q"] = filters.q
+    return _ROWS.page(reader, window, where, params)
+
+
+def list_all(reader: Reader) -> list[OAuthApp]:
+    """All clients, oldest first; for the operator."""
+    return _ROWS.all(reader, "external_user_id IS NULL ORDER BY created_at, id")
+
+
+def own_clients(reader: Reader, project_id: str | None) -> dict[str, str]:
+    """The newest of the project's own clients by the slug of its app; none without a project."""
+    if project_id is None:
+        return {}
+    clients = _ROWS.all(
+        reader,
+        "project_id = :project AND external_user_id IS NULL ORDER BY app, created_at, id",
+        {"project": project_id},
+    )
+    return {client.app: client.id for client in clients}
+
+
+def apps_with_client(reader: Reader, project_id: str | None) -> frozenset[str]:
+    """The slugs of the apps that a connection in the project has an OAuth client for."""
+    rows = reader.tuples(
+        "SELECT DISTINCT app FROM provider_clients WHERE (project_id IS NULL OR project_id = :project) "
+        "AND external_user_id IS NULL",
+        {"project": project_id},
+    )
+    return frozenset(slug for (slug,) in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthAppUse:
+    """What a client serves: how many accounts were connected with it, the other apps that share it (slugs), whether new
+    accounts of its app are, and whether the installation has a client for that app besides."""
+
+    accounts: int
+    shared_with: tuple[str, ...]
+    used_for_new: bool
+    installation_has_one: bool
+
+
+def use_of(reader: Reader, client: OAuthApp) -> OAuthAppUse:
+    """What ``client`` serves."""
+    chosen = choose(reader, client.project_id or "", client.app)
+    others = sharing(reader, client)
+    return OAuthAppUse(
+        accounts=accounts_of(reader, client.id),
+        shared_with=tuple(other.app for other in others if other.id != client.id),
+        used_for_new=chosen is not None and chosen.id == client.id,
+        installation_has_one=choose(reader, "", client.app) is not None,
+    )

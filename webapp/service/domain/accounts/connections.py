@@ -14,13 +14,13 @@ from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit.crypto import new_id
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import accounts, credentials, exchanging, fields, lifecycle, notifications, provider
+from webapp.service.domain.accounts import accounts, credentials, fields, lifecycle, notifications, provider
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.provider_clients import ProviderClient
-from webapp.service.domain.accounts.questions import AGAIN, KEEP_BOTH, SITE, Question, Undecided
+from webapp.service.domain.accounts.attempts import AGAIN, KEEP_BOTH, SITE, Question, Undecided
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects import history, projects
+from webapp.service.domain.projects import activity, projects
 from webapp.service.outbound.oauth import TokenResult
 from webapp.store.contract import Tx
 
@@ -70,7 +70,7 @@ def connect_with_keys(
     existing = _existing(service, token, app, account_id)
     values = fields.checked(app, texts)
     name = lifecycle.checked_name(name)
-    session, outcome = exchanging.identify(service, app, values)
+    session, outcome = provider.identify_session(service, app, values)
     project = projects.get(service.store, token.scene.project_id)
     if outcome.kind != "ok" and project.connect_require_key_auth_test:
         raise _not_accepted(outcome)
@@ -84,7 +84,7 @@ def connect_with_grant(
     service: Service,
     token: ConnectToken,
     app: App,
-    client: ProviderClient,
+    client: OAuthApp,
     result: TokenResult,
     *,
     requested: Sequence[str],
@@ -189,9 +189,9 @@ def _commit(
         else:
             lifecycle.replace(tx, existing, account)
         kind = "connected" if existing is None else "reconnected"
-        history.write(tx, account.subject, account.updated_at, kind, _told(kind, accepted.identity_name), good=True)
+        activity.write(tx, account.subject, account.updated_at, kind, _told(kind, accepted.identity_name), good=True)
         if accepted.trouble:
-            history.write(tx, account.subject, account.updated_at, "trouble", accepted.trouble, good=False)
+            activity.write(tx, account.subject, account.updated_at, "trouble", accepted.trouble, good=False)
         if on_commit is not None:
             on_commit(tx, account.id)
         committed = accounts.get(tx, account.scene, account.id)

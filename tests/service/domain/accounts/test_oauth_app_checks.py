@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from webapp.service.catalog.spec import ClientCheck
-from webapp.service.domain.accounts import client_checks
-from webapp.service.domain.accounts.client_checks import ClientVerdict
+from webapp.service.domain.accounts import oauth_app_checks
+from webapp.service.domain.accounts.oauth_app_checks import ClientVerdict
 
 URI = "https://connect.example.com/connect/oauth/callback/acme"
 SOURCE = "https://docs.example.com/"
@@ -19,7 +19,7 @@ def check(bench: Any, client_id: str = "id", secret: str | None = "canary-secret
     if facts:
         oauth = spec.oauth.model_copy(update={"check": ClientCheck(source=SOURCE, **facts)})
         app = replace(app, read_spec=lambda _: spec.model_copy(update={"oauth": oauth}))
-    return client_checks.check(bench.service, app, client_id, secret, URI)
+    return oauth_app_checks.check(bench.service, app, client_id, secret, URI)
 
 
 @pytest.fixture
@@ -83,10 +83,10 @@ def test_what_cannot_be_told_is_said_to_be_so(strict: Any) -> None:
 def test_an_address_that_each_account_has_for_itself_is_not_asked(strict: Any) -> None:
     app, spec = strict.app, strict.app.spec
     oauth = spec.oauth.model_copy(update={"token_url": "https://{shop}.example.com/token"})
-    assert client_checks.is_possible(app)
+    assert oauth_app_checks.is_possible(app)
     app = replace(app, read_spec=lambda _: spec.model_copy(update={"oauth": oauth}))
-    assert not client_checks.is_possible(app)
-    verdict = client_checks.check(strict.service, app, "id", "s", URI)
+    assert not oauth_app_checks.is_possible(app)
+    verdict = oauth_app_checks.check(strict.service, app, "id", "s", URI)
     assert verdict.sentence.endswith("The address of Acme is another one for each account.")
 
 
@@ -94,5 +94,5 @@ def test_nothing_is_asked_where_nothing_may_be_reached(strict: Any) -> None:
     app, spec = strict.app, strict.app.spec
     oauth = spec.oauth.model_copy(update={"token_url": "https://169.254.169.254/token"})
     app = replace(app, read_spec=lambda _: spec.model_copy(update={"oauth": oauth}))
-    verdict = client_checks.check(strict.service, app, "id", "canary-secret", URI)
+    verdict = oauth_app_checks.check(strict.service, app, "id", "canary-secret", URI)
     assert verdict.verdict == "unchecked" and "canary" not in verdict.sentence

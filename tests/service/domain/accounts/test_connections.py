@@ -11,11 +11,11 @@ from webapp.kit import cursors
 from webapp.kit.clock import HOUR
 from webapp.kit.crypto import CannotOpen
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import accounts, connecting, credentials, health, lifecycle, provider_clients
+from webapp.service.domain.accounts import accounts, connections, credentials, health, lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Filter
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
 from webapp.service.domain.instance import removing
-from webapp.service.domain.projects import history
+from webapp.service.domain.projects import activity
 
 
 def listed(bench: Any, **wanted: str) -> tuple[int, int]:
@@ -24,7 +24,7 @@ def listed(bench: Any, **wanted: str) -> tuple[int, int]:
 
 
 def told(bench: Any, account_id: str) -> list[str]:
-    return [entry.sentence for entry in history.of_account(bench.service.store, account_id, cursors.Window()).items]
+    return [entry.sentence for entry in activity.of_account(bench.service.store, account_id, cursors.Window()).items]
 
 
 def test_a_grant_becomes_an_account(bench: Any) -> None:
@@ -195,8 +195,8 @@ def test_credentials_are_handed_out_for_the_developers_own_client_alone(bench: A
     found = credentials.for_developer(bench.service, account)
     assert found is not None
     assert (found["oauth_client_id"], found["oauth_access_token"]) == ("c", "a0")
-    shared = provider_clients.add(bench.service, app="acme", client_id="all", client_secret="s")
-    shared_account = connecting.connect_with_grant(
+    shared = oauth_apps.add(bench.service, app="acme", client_id="all", client_secret="s")
+    shared_account = connections.connect_with_grant(
         bench.service, bench.token(), bench.app, shared, bench.result(),
         requested=("read", "write"), profile=None, fields={}, account_id=None,
     )  # fmt: skip
@@ -226,7 +226,7 @@ def keys(**values: str) -> Mapping[str, str]:
 
 def test_an_oauth_app_is_not_connected_by_keys(bench: Any) -> None:
     with pytest.raises(Invalid, match="not connected by keys"):
-        connecting.connect_with_keys(bench.service, bench.token(), bench.app, keys(api_key="x"))
+        connections.connect_with_keys(bench.service, bench.token(), bench.app, keys(api_key="x"))
 
 
 def test_a_working_account_is_looked_after_again_within_six_hours(bench: Any) -> None:
