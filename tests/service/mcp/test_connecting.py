@@ -12,7 +12,7 @@ CALL = {"name": "list_options", "arguments": {"tool": "make_task", "prop": "proj
 ACCEPTED = {"connect": {"action": "accept"}}
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(line, "LOOK_EVERY_S", 0.005)
     monkeypatch.setattr(connecting, "ROUND_S", 0.01)
@@ -24,6 +24,7 @@ def required(agent: Agent, **more: Any) -> Any:
     return result
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_modern_client_is_told_what_is_required_and_goes_on(world: Any) -> None:
     agent = world.agent(**LINKS)
     first = required(agent)
@@ -37,6 +38,7 @@ def test_a_modern_client_is_told_what_is_required_and_goes_on(world: Any) -> Non
     assert done["resultType"] == "complete" and "Project 19" in done["content"][0]["text"]
 
 
+@pytest.mark.usefixtures("quick")
 def test_one_who_does_not_want_to_is_left_in_peace(world: Any) -> None:
     agent = world.agent(**LINKS)
     state = required(agent)["requestState"]
@@ -45,6 +47,7 @@ def test_one_who_does_not_want_to_is_left_in_peace(world: Any) -> None:
         assert answer["isError"] and answer["content"][0]["text"].startswith("The person does not want")
 
 
+@pytest.mark.usefixtures("quick")
 def test_it_is_waited_for_no_longer_than_clients_do(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connecting, "ROUNDS", 1)
     agent = world.agent(**LINKS)
@@ -53,6 +56,7 @@ def test_it_is_waited_for_no_longer_than_clients_do(world: Any, monkeypatch: pyt
     assert answer["content"][0]["text"].startswith("The account is not connected yet.")
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_state_is_of_one_call_of_one_person(world: Any) -> None:
     state = required(world.agent(**LINKS))["requestState"]
     world.account("bob")
@@ -64,6 +68,7 @@ def test_a_state_is_of_one_call_of_one_person(world: Any) -> None:
 
 
 @pytest.mark.parametrize(("action", "told"), [("accept", "Project 19"), ("decline", "The person does not want")])
+@pytest.mark.usefixtures("quick")
 def test_an_older_client_is_asked_on_the_stream_of_its_call(world: Any, action: str, told: str) -> None:
     agent = world.agent().begin(**LINKS)
     messages = iter(Events(agent.post("tools/call", CALL, **ACCEPTS)))
@@ -78,6 +83,7 @@ def test_an_older_client_is_asked_on_the_stream_of_its_call(world: Any, action: 
     assert told in last["result"]["content"][0]["text"]
 
 
+@pytest.mark.usefixtures("quick")
 def test_one_who_opens_no_links_or_takes_no_stream_gets_the_link_as_text(world: Any) -> None:
     for agent in (world.agent().begin(), world.agent().begin(**LINKS), world.agent()):
         send = agent.post if "mcp-session-id" in agent.headers else agent.send
