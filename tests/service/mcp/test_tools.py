@@ -1,4 +1,7 @@
-"""Which tools are listed: all of a few, in pages; of many those that were used lately."""
+"""Our own tools, as strict clients take them.
+
+Which tools are listed: all of a few, in pages; of many those that were used lately.
+"""
 
 from typing import Any
 
@@ -8,6 +11,15 @@ from jsonschema import Draft202012Validator
 from webapp.service.components.tool_names import RESERVED
 from webapp.service.domain.agents import permissions
 from webapp.service.mcp import protocol
+from webapp.service.mcp import tools as own_tools
+
+
+def test_each_is_reserved_and_strict() -> None:
+    tools = own_tools.own_tools(searched=True)
+    assert {tool["name"] for tool in tools} == RESERVED
+    assert len(own_tools.own_tools(searched=False)) == 2
+    for tool in tools:
+        Draft202012Validator.check_schema(tool["inputSchema"])
 
 
 def test_tools_are_listed_page_by_page(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The form of an app's custom fields: keys that connect it, or what its OAuth needs to know before the sign-in.
 
-Values that are no secret stay in the form when it has to be filled in again; secrets are never sent back.
+It also asks for a person's own OAuth client, where the link wants one (``customOauthClient=true``) and the app allows
+it.
 """
 
 from collections.abc import Mapping
@@ -15,12 +16,13 @@ from webapp.service.catalog.spec import CustomField
 from webapp.service.domain.accounts import attempts, credentials, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import AttemptRequest
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
-from webapp.service.link import own_client
-from webapp.service.link.answers import page
+from webapp.service.link.responses import page
 from webapp.service.link.visit import Visit
 
 PREFIX = "cf_"
+CLIENT_ID, CLIENT_SECRET = "oauth_client_id", "oauth_client_secret"  # names of fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def show(
         account=account,
         secret=secret,
         fields=_drawn(current, app, _open_values(service, app, account) if texts is None else texts, details),
-        own_client=own_client.is_brought(current, app),
+        own_client=brings_client(current, app),
         redirect_uri=oauth_apps.new_redirect_uri(service, app.slug),
         problem=translated(problem or ""),
         wrong=len(details),
@@ -138,6 +140,44 @@ def _drawn(current: Visit, app: App, texts: Mapping[str, str], details: tuple[De
             "" if fact.secret else texts.get(fact.name, fact.default or ""),
             translated(wrong.get(fact.name, "")),
         )
-        for fact in own_client.facts(current, app)
+        for fact in client_fields(current, app)
         if fact.name not in current.preset and not fact.read_from
     ]
+
+
+def brings_client(current: Visit, app: App) -> bool:
+    """Whether this visit is to bring a client for ``app``."""
+    named = current.parameters.get("customOauthClient", "").lower() in ("true", "1")
+    return named and app.oauth is not None and app.oauth.own_clients
+
+
+def client_fields(current: Visit, app: App) -> tuple[CustomField, ...]:
+    """Everything that a person may be asked for before the connection: their client, then the app's own fields."""
+    if not brings_client(current, app) or app.oauth is None:
+        return app.spec.fields
+    return (
+        CustomField(name=CLIENT_ID, label=gettext("Client ID")),
+        CustomField(
+            name=CLIENT_SECRET,
+            label=gettext("Client secret"),
+            secret=True,
+            optional=app.oauth.token_auth_method == "none",  # noqa: S105
+        ),
+        *app.spec.fields,
+    )
+
+
+def own_client(service: Service, current: Visit, app: App, values: dict[str, str]) -> OAuthApp | None:
+    """The client for the connection: the one in ``values``, which is taken out of them and kept, or the link's."""
+    client_id, client_secret = values.pop(CLIENT_ID, None), values.pop(CLIENT_SECRET, None)
+    user = current.token.user
+    if not brings_client(current, app) or client_id is None:
+        return oauth_apps.choose(service.store, current.project.id, app.slug, current.oauth_app_id, user_id=user.id)
+    return oauth_apps.add(
+        service,
+        app=app.slug,
+        client_id=client_id,
+        client_secret=client_secret,
+        project_id=current.project.id,
+        external_user_id=user.id,
+    )

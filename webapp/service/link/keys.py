@@ -1,7 +1,5 @@
-"""The posted form: keys that are tested and connected at once, or fields that open the way to the sign-in.
-
-The attempt's secret travels in the form and is claimed before the test, so that a form that is sent twice makes one
-account.
+"""What a person submits: an app's keys, which are tested and connected at once, the fields that lead to the sign-in,
+and the answer to a question that a connection asks.
 """
 
 from collections.abc import Mapping
@@ -13,11 +11,12 @@ from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import attempts, connections, provider
 from webapp.service.domain.accounts import fields as domain_fields
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.attempts import Attempt, Undecided
+from webapp.service.domain.accounts.attempts import Attempt, Question, Undecided
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, NoClient
 from webapp.service.domain.base.service import Service
-from webapp.service.link import forms, outcomes, own_client, pages, visit
+from webapp.service.link import forms, oauth, outcome, pages, visit
+from webapp.service.link.responses import see_other
 from webapp.service.link.visit import Visit
 from webapp.service.outbound.templates import TemplateError
 
@@ -38,14 +37,36 @@ def route(blueprint: Blueprint, service: Service) -> None:
             return _to_the_sign_in(service, current, app, account, secret)
         return _connect(service, current, app, account, attempt, secret)
 
+    @blueprint.post("/connect/oauth/answer/<attempt_id>")
+    def in_the_window(attempt_id: str) -> Response:
+        attempt = attempts.by_id(service, attempt_id)
+        if attempt is None or not oauth.is_own(service, attempt):
+            raise AttemptUnknown
+        if attempt.status == "asking":
+            answer = _answer_question(service, attempt)
+            oauth.finish(service, attempts.claim_answer(service, attempt), answer)
+        return see_other(f"{oauth.COOKIE_PATH}/ended/{attempt.id}")
+
+    @blueprint.post("/_static/connect/answer")
+    def on_the_page() -> Response:
+        current = visit.of_form(service, request)
+        secret = request.form.get("attempt", "")
+        attempt = attempts.find(service, secret)
+        if attempt is None or attempt.token_hash != current.token.token_hash or attempt.binding_hash is not None:
+            raise AttemptUnknown
+        if attempt.status != "asking":
+            return outcome.show(service, attempt, secret=secret)
+        answer = _answer_question(service, attempt)
+        return go_on(service, current, attempts.claim_answer(service, attempt), secret, answer)
+
 
 def _to_the_sign_in(service: Service, current: Visit, app: App, account: Account | None, secret: str) -> Response:
     texts = forms.sent(current)
     try:
-        values = domain_fields.values_of(own_client.facts(current, app), texts)
+        values = domain_fields.values_of(forms.client_fields(current, app), texts)
     except Invalid as error:
         return forms.show(service, current, app, account, texts=texts, details=error.details, secret=secret, status=422)
-    client = own_client.taken(service, current, app, values)
+    client = forms.own_client(service, current, app, values)
     if problem := _out_of_place(service, app, client, values):
         return forms.show(service, current, app, account, texts=texts, problem=problem, secret=secret, status=422)
     own_id = client.id if client and client.external_user_id else None
@@ -69,7 +90,7 @@ def _connect(
     service: Service, current: Visit, app: App, account: Account | None, attempt: Attempt, secret: str
 ) -> Response:
     if attempt.status != "open":  # the same form, sent twice: show what became of the first
-        return outcomes.show(service, attempt, secret=secret)
+        return outcome.show(service, attempt, secret=secret)
     return _test(service, current, app, account, attempts.claim_keys(service, attempt), secret, forms.sent(current), {})
 
 
@@ -116,4 +137,13 @@ def _test(
     except BaseException:
         attempts.fail(service, attempt, PatchbayError("The connection could not be finished."))
         raise
-    return outcomes.show(service, attempts.reread(service, attempt), secret=secret)
+    return outcome.show(service, attempts.reread(service, attempt), secret=secret)
+
+
+def _answer_question(service: Service, attempt: Attempt) -> dict[str, str]:
+    """The answer by the kind of the question. Raises :class:`AttemptUnknown` for one that was not offered."""
+    question = Question.of(attempts.unsealed(service, attempt)["question"])
+    answer = request.form.get("answer", "")
+    if not question.admits(answer):
+        raise AttemptUnknown
+    return {question.kind: answer}

@@ -1,8 +1,4 @@
-"""The pages of the Connect Link: the address that opens it, and the app's own page; :mod:`.choosing` comes before it.
-
-A link that is opened as a page of its own loses its token to a session by a 303; a framed one keeps it, and moves
-from page to page by forms that carry it.
-"""
+"""The pages of the Connect Link: the address that opens it, the choice of an app, and the app's own page."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode, urlsplit
@@ -10,8 +6,10 @@ from urllib.parse import urlencode, urlsplit
 from flask import Blueprint, Response, request
 
 from webapp.errors import NotFound
+from webapp.kit import cursors
 from webapp.kit.clock import HOUR, SECOND
 from webapp.service.catalog.app import App
+from webapp.service.catalog.search import Subset
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import LinkSession
 from webapp.service.domain.accounts import apps, attempts, fields, oauth_apps
@@ -20,15 +18,17 @@ from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import LinkUsed
 from webapp.service.domain.base.service import Service
-from webapp.service.link import choosing, endings, forms, framing, outcomes, own_client, returning, visit
-from webapp.service.link.access import choices
-from webapp.service.link.answers import ended, page, see_other
+from webapp.service.link import endings, forms, framing, outcome, redirects, visit
 from webapp.service.link.endings import Ended
+from webapp.service.link.responses import ended, page, see_other
+from webapp.service.link.scope_profiles import choices
 from webapp.service.link.visit import Visit
 from webapp.service.outbound.templates import fill_url
 from webapp.settings import Settings
 
 COOKIE_KEPT_PAST_EXPIRY = HOUR  # a page that is left open reads "expired" and not "lost"
+APPS_SHOWN = 60
+MAX_SEARCH = 100
 
 
 def route(blueprint: Blueprint, service: Service) -> None:
@@ -61,11 +61,11 @@ def show(service: Service, current: Visit) -> Response:
         return ended(service, endings.CANCELLED, endings.CANCELLED.sentence)
     last = _last_attempt(service, current)
     if last is not None and (last.status == "connected" or _under_way(last)):
-        return outcomes.show(service, last)
+        return outcome.show(service, last)
     account = _account(service, current)
     slug = account.app if account else current.app
     if slug is None or request.values.get("choose"):
-        return choosing.show(service, current)
+        return show_choice(service, current)
     try:
         app = service.app(slug)
         why_not = _why_not(service, current, app)
@@ -78,11 +78,37 @@ def show(service: Service, current: Visit) -> Response:
     return show_app(service, current, app, account, last=last)
 
 
+def show_choice(service: Service, current: Visit) -> Response:
+    """The page that lists apps, narrowed by ``q``: the one with the number ``page``, or the last that there is."""
+    q = request.values.get("q", "").strip()[:MAX_SEARCH]
+    clients = oauth_apps.apps_with_client(service.store, current.project.id)
+    rows = [
+        (app, ready)
+        for ready in (True, False)
+        for app in _matching(service, q, Subset(ready=ready, clients=clients))
+        if app.auth_type != "none"
+    ]
+    last = max(0, len(rows) - 1) // APPS_SHOWN + 1
+    number = min(max(1, request.values.get("page", 1, type=int)), last)
+    shown = rows[(number - 1) * APPS_SHOWN : number * APPS_SHOWN]
+    return page(service, "link/choose.html", q=q, apps=shown, number=number, last=last)
+
+
+def _matching(service: Service, q: str, subset: Subset) -> list[App]:
+    window, apps = cursors.Window(limit=cursors.MAX_LIMIT), list[App]()
+    while True:
+        matches = service.catalog.search(q=q or None, subset=subset, window=window)
+        apps += matches.items
+        if not matches.end_cursor:
+            return apps
+        window = cursors.Window(limit=cursors.MAX_LIMIT, after=matches.end_cursor)
+
+
 def show_app(
     service: Service, current: Visit, app: App, account: Account | None, *, last: Attempt | None = None
 ) -> Response:
     """The page on which a person connects ``app``, with a fresh attempt."""
-    if app.auth_type == "keys" or any(field.name not in current.preset for field in own_client.facts(current, app)):
+    if app.auth_type == "keys" or any(field.name not in current.preset for field in forms.client_fields(current, app)):
         return forms.show(service, current, app, account)
     wish = forms.wish(service, current, app, account, fields.checked(app, current.preset))
     _, secret = attempts.create(service, current.token, wish)
@@ -109,7 +135,7 @@ def show_start(
         account=account,
         secret=secret,
         choices=choices(service, current, app, account, client),
-        provider_host=returning.host_of(
+        provider_host=redirects.host_of(
             fill_url(app.oauth.authorize_url or app.oauth.issuer or "", values) if app.oauth else None
         ),
         last=last if last is not None and last.status == "failed" else None,
@@ -119,7 +145,7 @@ def show_start(
 
 def _why_not(service: Service, current: Visit, app: App) -> str | None:
     """Why ``app`` cannot be connected here. Raises :class:`NotFound` for an OAuth client that is not there."""
-    if own_client.is_brought(current, app):
+    if forms.brings_client(current, app):
         return None
     return apps.why_not(service, app, current.project.id, current.oauth_app_id, user_id=current.token.user.id)
 
@@ -143,7 +169,7 @@ def _used(service: Service, current: Visit) -> Response:
     finished_here = visit.holds(service, request, attempt.session_id) if attempt.session_id else current.framed
     if not finished_here:
         raise LinkUsed
-    return outcomes.show(service, attempt)
+    return outcome.show(service, attempt)
 
 
 def _last_attempt(service: Service, current: Visit) -> Attempt | None:

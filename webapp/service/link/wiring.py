@@ -4,7 +4,7 @@ from flask import Blueprint, Flask
 
 from webapp.kit import templates
 from webapp.service.domain.base.service import Service
-from webapp.service.link import answers, keys, oauth_flow, outcomes, pages, questions, scripts, state
+from webapp.service.link import embed_scripts, keys, oauth, outcome, pages, responses
 
 
 def register(app: Flask, service: Service) -> None:
@@ -15,11 +15,11 @@ def register(app: Flask, service: Service) -> None:
     """
     templates.prepare(app.jinja_env)
     blueprint = Blueprint("link", __name__)
-    answers.prepare(blueprint, service)
-    for part in (pages, keys, outcomes, oauth_flow, questions, state):
+    responses.prepare(blueprint, service)
+    for part in (pages, keys, oauth, outcome):
         part.route(blueprint, service)
     app.register_blueprint(blueprint)
-    scripts.register(app, service.settings.public_url)
+    embed_scripts.register(app, service.settings.public_url)
     csrf = app.extensions.get("csrf")
     if csrf is not None:
         csrf.exempt(blueprint)

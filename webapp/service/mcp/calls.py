@@ -1,21 +1,68 @@
-"""A call of a tool as it comes in: by whom, of what, with which arguments."""
+"""A call of a tool: by whom it is made, and what it answers (contract "Agents").
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+A tool is an action of the catalog or one of our own. What goes wrong in it is a result that a model reads; only a tool
+that is not there is an error of the protocol. An action that the person wants to be asked about waits for their yes.
+
+An account that is missing is connected in the middle of the call. A client that opens links shows the Connect Link to
+the person: a modern one is answered that input is required, and repeats the call with what the person answered; an
+older one is asked on the stream of its call. Any other gets the link as text.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from webapp.errors import Invalid
-from webapp.service.catalog.components import ComponentInfo
+from itsdangerous import BadData, URLSafeSerializer
+
+from webapp.errors import Invalid, PatchbayError
+from webapp.kit import cursors
+from webapp.kit.crypto import new_id
+from webapp.service.catalog.components import ComponentFilter, ComponentInfo
+from webapp.service.components.tool_names import CONFIGURATION, OPTIONS, RUN, SEARCH
+from webapp.service.domain.accounts import accounts
+from webapp.service.domain.agents import approvals, asking, permissions
+from webapp.service.domain.agents.approvals import Approval
 from webapp.service.domain.agents.sessions import AgentSession
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import components
+from webapp.service.domain.components.components import OptionsQuery
 from webapp.service.domain.components.requests import ComponentRequest
-from webapp.service.mcp import protocol, requests, tools
-from webapp.service.mcp.conversations import Client
-from webapp.service.mcp.line import Line
+from webapp.service.mcp import connect_links, protocol, results, tools
+from webapp.service.mcp.arguments import DYNAMIC_PROPS_ID, Unconnected, as_request, input_schema
+from webapp.service.mcp.clients import Client
+from webapp.service.mcp.connect_links import Link
+from webapp.service.mcp.event_streams import Line
 from webapp.service.mcp.protocol import ProtocolError
+from webapp.service.mcp.results import Result
+from webapp.service.mcp.tools import Toolbox
 from webapp.service.mcp.visitors import Visitor
 
 NO_TOOL = "There is no such tool; look its name up in the list of tools."
+PAGE = "/agents"
+WAIT_S = 45
+"""How long a call waits for the person's yes; many clients give up after a minute."""
+_ASKING = "Waiting for the person's yes."
+_WAITS = (
+    "This waits for the person's yes, which they give on the page {page} or in the product that they use. Tell them, "
+    "and call the tool again with the same arguments once they have answered."
+)
+_REFUSED = "The person said no. Do not call this again unless they ask for it."
+_NOT_ANSWERED = "The person did not answer in time. Ask them, and call the tool again with the same arguments."
+QUESTION = "connect"
+STATES = "mcp-states"  # what the key that signs them is derived for
+ANSWER_S, CONNECT_S, ROUND_S = 300, 300, 20
+ROUNDS = 8
+"""How often a call asks for more time until the account is connected; clients give up after ten."""
+_DECLINED = "The person does not want to connect an account now. Go on without it."
+_CONNECTING = "Waiting for the account to be connected."
+_NOT_CONNECTED = (
+    "The account is not connected yet. Ask the person to open the link, and call the tool again afterwards."
+)
+MAX_PAGE = 1_000_000
+FEW = 5
+MAX_WORDS = 12
+_NOTHING = "No tool does that. Try other words, such as the name of the app or of what is to be made."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +92,8 @@ class ToolCall:
         return component
 
     def request(self, component: ComponentInfo, arguments: Mapping[str, Any]) -> ComponentRequest:
-        """What is asked of ``component``. Raises :class:`requests.Unconnected`, ``NotFound`` and ``Invalid``."""
-        return requests.of_tool(self.service, self.visitor, self.session.name, component, arguments)
+        """What is asked of ``component``. Raises :class:`Unconnected`, ``NotFound`` and ``Invalid``."""
+        return as_request(self.service, self.visitor, self.session.name, component, arguments)
 
     def text(self, name: str) -> str:
         """The argument ``name``, which must be there. Raises :class:`Invalid`."""
@@ -68,3 +115,231 @@ class ToolCall:
         if not isinstance(value, dict | None):
             raise Invalid.of(name, "It must be an object.")
         return value or {}
+
+
+def answer(call: ToolCall) -> Result:
+    """Do what ``call`` wants. Raises :class:`webapp.service.mcp.protocol.ProtocolError`."""
+    try:
+        return connected(call, lambda call: _OURS.get(call.name, _run)(call))
+    except Invalid as error:
+        return results.failure(_advice(error))
+    except PatchbayError as error:
+        return results.failure(error.message)
+
+
+def _advice(error: Invalid) -> str:
+    """What to do about ``error``, in words for a model that sees no form."""
+    if any(detail.field == DYNAMIC_PROPS_ID for detail in error.details):
+        return f"Send these arguments to {CONFIGURATION} first, and then its {DYNAMIC_PROPS_ID} with them here."
+    told = [f"{detail.field}: {detail.message}" for detail in error.details] if len(error.details) > 1 else []
+    return " ".join([error.message, *told])
+
+
+def connected(call: ToolCall, do: Callable[[ToolCall], Result]) -> Result:
+    """What ``do`` answers to ``call``, once the account that it needs is connected; else how to connect it."""
+    if (state := call.params.get("requestState")) is not None:
+        return _resumed(call, do, state)
+    try:
+        return do(call)
+    except Unconnected as missing:
+        link = connect_links.link(call.service, call.visitor, missing)
+        if isinstance(link, str):
+            return results.failure(link)
+        if call.client.opens_links and call.client.is_modern:
+            return _required(call, missing.app, 0, link)
+        if call.client.opens_links and call.line.streams:
+            return _asked(call, do, missing.app, link)
+        return results.failure(link.text)
+
+
+def _asked(call: ToolCall, do: Callable[[ToolCall], Result], app: str, link: Link) -> Result:
+    """Ask on the stream, and go on once the account is there."""
+    answer = call.line.ask({**_question(link), "elicitationId": new_id("eli")}, ANSWER_S)
+    if answer in ("decline", "cancel"):
+        return results.failure(_DECLINED)
+    if answer == "accept" and _waited(call, app, CONNECT_S):
+        return _done(call, do)
+    return results.failure(link.text)
+
+
+def _required(call: ToolCall, app: str, rounds: int, link: Link | None = None) -> Result:
+    """That the person's answer is needed, or where there is no ``link``, some more time."""
+    state = _signer(call.service).dumps([call.visitor.external_id, call.name, app, rounds])
+    question = {"method": "elicitation/create", "params": _question(link)} if link else None
+    questions = {"inputRequests": {QUESTION: question}} if question else {}
+    return {"resultType": "input_required", **questions, "requestState": state}
+
+
+def _resumed(call: ToolCall, do: Callable[[ToolCall], Result], state: Any) -> Result:
+    """Go on with a call whose client was told what is required. Raises :class:`Invalid` for a state of another call."""
+    try:
+        user, tool, app, rounds = _signer(call.service).loads(state)
+    except (BadData, ValueError, TypeError) as error:
+        raise Invalid("This call cannot be gone on with; call the tool anew.") from error
+    if (user, tool) != (call.visitor.external_id, call.name):
+        raise Invalid("This call cannot be gone on with; call the tool anew.")
+    answers = call.params.get("inputResponses") or {}
+    if rounds == 0 and answers.get(QUESTION, {}).get("action") != "accept":
+        return results.failure(_DECLINED)
+    if _waited(call, app, ROUND_S):
+        return _done(call, do)
+    return _required(call, app, rounds + 1) if rounds < ROUNDS else results.failure(_NOT_CONNECTED)
+
+
+def _done(call: ToolCall, do: Callable[[ToolCall], Result]) -> Result:
+    """What ``do`` answers; a second account that is missing is told as text."""
+    try:
+        return do(call)
+    except Unconnected as missing:
+        link = connect_links.link(call.service, call.visitor, missing)
+        return results.failure(link if isinstance(link, str) else link.text)
+
+
+def _waited(call: ToolCall, app: str, seconds: float) -> bool:
+    """Whether an account of ``app`` is connected within ``seconds``."""
+    call.line.words = _CONNECTING
+    return call.line.wait(lambda: _is_connected(call, app) or None, seconds) is not None
+
+
+def _is_connected(call: ToolCall, app: str) -> bool:
+    user = call.visitor.user(call.service)
+    of_user = accounts.of_user(call.service.store, user) if user else ()
+    return any(account.app == app and not account.dead for account in of_user)
+
+
+def _question(link: Link) -> dict[str, Any]:
+    return {"mode": "url", "message": f"{link.sentence} Open this page to connect it.", "url": link.url}
+
+
+def _signer(service: Service) -> URLSafeSerializer:
+    return URLSafeSerializer(service.keys.derive(STATES), salt="mcp")
+
+
+def _run(call: ToolCall) -> Result:
+    component = call.action(call.name)
+    request = call.request(component, call.arguments)
+    level = permissions.level(call.service, call.visitor.scene, call.visitor.external_id, component)
+    if level == "ask" and (refusal := approval_refusal(call, request)):
+        return results.failure(refusal)
+    outcome = components.run(call.service, request)
+    if (advice := connect_links.after_refusal(call.service, call.visitor, request, outcome)) is not None:
+        return results.failure(advice)
+    return results.of_run(call.service, call.visitor, call.name, outcome)
+
+
+def _run_by_name(call: ToolCall) -> Result:
+    """Run the tool that an argument names."""
+    return _run(replace(call, name=call.text("tool"), arguments=call.values("arguments")))
+
+
+def approval_refusal(call: ToolCall, request: ComponentRequest) -> str | None:
+    """Why ``request`` must not run now, for the agent that asks; None once the person has said yes to it.
+
+    Raises what :func:`webapp.service.domain.agents.asking.ask` does.
+    """
+    service = call.service
+    approval = asking.ask(service, replace(request, stash_id=None), call.session)
+    if approval.state == "waiting" and call.line.streams:
+        call.line.words = _ASKING
+        approval = call.line.wait(partial(_answered, service, approval), WAIT_S) or approval
+    if approval.state == "approved" and asking.claim(service, approval):
+        return None
+    if approval.state == "waiting":
+        page = f"{service.settings.public_url}{PAGE}"
+        return _WAITS.format(page=page)
+    return _REFUSED if approval.state == "refused" else _NOT_ANSWERED
+
+
+def _answered(service: Service, approval: Approval) -> Approval | None:
+    """``approval`` once it is answered."""
+    current = approvals.current(service, service.store, approval)
+    return None if current.state == "waiting" else current
+
+
+def options(call: ToolCall) -> Result:
+    """The values that one argument of a tool can have (contract "Configure").
+
+    Raises what :meth:`ToolCall.request` does.
+    """
+    component = call.action(call.text("tool"))
+    name = call.text("prop")
+    prop = component.prop_aliases.get(name, name)
+    query = OptionsQuery(
+        prop, call.number("page", 0, MAX_PAGE), _words(call.arguments.get("query")), call.values("context")
+    )
+    answer = components.configure(call.service, call.request(component, call.values("arguments")), query)
+    if answer["errors"]:
+        return results.failure(" ".join(answer["errors"]))
+    choices = answer["options"] or [{"label": text, "value": text} for text in answer["stringOptions"] or ()]
+    context = {"context": answer["context"]} if answer["context"] else {}
+    return results.data({"options": choices, **context}, *_notes(answer))
+
+
+def configuration(call: ToolCall) -> Result:
+    """The arguments that follow from the values so far (contract "Reload").
+
+    Raises what :meth:`ToolCall.request` does.
+    """
+    component = call.action(call.text("tool"))
+    request = call.request(component, call.values("arguments"))
+    answer = components.reload(call.service, request)
+    if answer["dynamicProps"] is None:
+        return results.failure(" ".join(answer["errors"]) or "The further arguments cannot be told now. Try again.")
+    props = answer["dynamicProps"]["configurableProps"]
+    schema = input_schema(props, reloads=True)
+    return results.data(
+        {DYNAMIC_PROPS_ID: answer["dynamicProps"]["id"], "inputSchema": schema},
+        *answer["errors"],
+        *_notes(answer),
+    )
+
+
+def _words(query: Any) -> str | None:
+    return query if isinstance(query, str) and query else None
+
+
+def _notes(answer: dict[str, Any]) -> list[str]:
+    return [f"Note: {warning['message']}" for warning in answer.get("warnings", ())]
+
+
+def search(call: ToolCall) -> Result:
+    """The tools whose name, app or description has words that begin so: those of connected apps before others, and
+    among them those whose name has the words.
+
+    The first twelve words count. Where no tool has all of them, the last one is left out, and so on. Raises
+    :class:`webapp.errors.Invalid`.
+    """
+    words, most = (
+        call.text("query").split(maxsplit=MAX_WORDS)[:MAX_WORDS],
+        call.number("limit", FEW, tools.MAX_HITS),
+    )
+    box = tools.toolbox(call.service, call.visitor)
+    connected = {account.app for account in box.accounts}
+    components = list[ComponentInfo]()
+    while words and not components:
+        components = _matching(call, " ".join(words), box)
+        words.pop()
+    components.sort(key=lambda component: component.app not in connected)
+    keys = [component.key for component in components[: max(1, most)]]
+    drawn = [tool for key in keys if (tool := tools.drawn(call.service, box, key))]
+    if not drawn:
+        return results.text(_NOTHING)
+    return results.data({"tools": drawn})
+
+
+def _matching(call: ToolCall, query: str, box: Toolbox) -> list[ComponentInfo]:
+    """The usable actions that have all words of ``query``."""
+    components = list[ComponentInfo]()
+    for app in call.visitor.apps or (None,):
+        narrowed = ComponentFilter.of(query, app, "action", "all")
+        page = call.service.catalog.components(narrowed, cursors.Window(limit=cursors.MAX_LIMIT))
+        components += [component for component in page.items if box.has(component.key)]
+    return components
+
+
+_OURS: Mapping[str, Callable[[ToolCall], Result]] = {
+    OPTIONS: options,
+    CONFIGURATION: configuration,
+    SEARCH: search,
+    RUN: _run_by_name,
+}

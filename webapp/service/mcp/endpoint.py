@@ -18,11 +18,10 @@ from webapp.service.components.tool_names import SEARCH
 from webapp.service.domain.agents import sessions
 from webapp.service.domain.agents.sessions import AgentSession
 from webapp.service.domain.base.service import Service
-from webapp.service.mcp import answering, batches, calling, conversations, metadata, pages, protocol, tools, visitors
-from webapp.service.mcp.answering import Work
+from webapp.service.mcp import calls, clients, event_streams, protocol, tools, visitors
 from webapp.service.mcp.calls import ToolCall
-from webapp.service.mcp.conversations import Client
-from webapp.service.mcp.line import Line, Places, hear
+from webapp.service.mcp.clients import Client
+from webapp.service.mcp.event_streams import Line, Places, Work, hear
 from webapp.service.mcp.protocol import Message, ProtocolError
 from webapp.service.mcp.visitors import Visitor
 
@@ -52,15 +51,17 @@ class Endpoint:
             visitor = self._admitted(request)
             body = _body(request)
             if isinstance(body, list):
-                revision = conversations.revision_of(self._service, request.headers, visitor.external_id)
-                batches.check(body, revision)
+                revision = clients.revision_of(self._service, request.headers, visitor.external_id)
+                protocol.check_batch(body, revision)
         except ProtocolError as error:
             return _failed(None, error, error.status)
         except PatchbayError as error:
             return self._refused(None, error)
         if isinstance(body, list):
-            return batches.answered(body, lambda each: self._heard(request, visitor, each, streams=False))
-        return self._heard(request, visitor, body, streams=answering.STREAM in request.headers.get("Accept", ""))
+            return protocol.answer_batch(body, lambda each: self._heard(request, visitor, each, streams=False))
+        return self._heard(
+            request, visitor, body, streams=event_streams.MEDIA_TYPE in request.headers.get("Accept", "")
+        )
 
     def _heard(self, request: Request, visitor: Visitor, body: Any, *, streams: bool) -> Response:
         """The answer to one message. ``streams``: the client takes others before it."""
@@ -68,7 +69,7 @@ class Endpoint:
         client: Client | None = None
         try:
             message = protocol.read(body)
-            client = conversations.read(self._service, request.headers, message, visitor.external_id)
+            client = clients.read(self._service, request.headers, message, visitor.external_id)
             if message.id is None or message.method is None:
                 self._count(request, visitor, searches=True)
                 hear(self._service, client, message)
@@ -84,7 +85,7 @@ class Endpoint:
         """Whom the request works for. A page of another origin is refused first: its reader knows nothing of it."""
         check_size_and_text(request)
         origin = request.headers.get("Origin")
-        if origin and not pages.admits(self._service, origin, bearer()):
+        if origin and not visitors.admits(self._service, origin, bearer()):
             raise cors.refuse(self._service, origin, bearer())
         return visitors.identify(self._service, bearer(), request.headers)
 
@@ -108,7 +109,7 @@ class Endpoint:
         raise ProtocolError(protocol.METHOD_NOT_FOUND, protocol.NO_METHOD)
 
     def _initialized(self, message: Message) -> Response:
-        revision, session = conversations.begin(self._service, message.params)
+        revision, session = clients.begin(self._service, message.params)
         result = {
             "protocolVersion": revision,
             "capabilities": _CAPABILITIES,
@@ -116,7 +117,7 @@ class Endpoint:
             "instructions": INSTRUCTIONS,
         }
         response = _done(Client(revision), message, result)
-        response.headers[conversations.SESSION_HEADER] = session
+        response.headers[clients.SESSION_HEADER] = session
         return response
 
     def _discovered(self) -> dict[str, Any]:
@@ -139,10 +140,10 @@ class Endpoint:
 
         def produce() -> dict[str, Any]:
             with audit.acting(visitor.caller.actor):
-                return calling.answer(call)
+                return calls.answer(call)
 
         work = Work(line, produce)
-        return answering.answered(work, message, client, lambda result: _drawn(client, message, result))
+        return event_streams.answer(work, message, client, lambda result: _drawn(client, message, result))
 
     def _enter(self, visitor: Visitor, client: Client) -> AgentSession:
         """Note that the agent is here. Raises :class:`webapp.errors.Forbidden` where the person ended its access."""
@@ -162,7 +163,7 @@ class Endpoint:
         response.status_code = status
         response.set_data(_failed(message, ProtocolError(code, error.message), status).get_data())
         if error.status == 401:
-            response.headers["WWW-Authenticate"] = metadata.challenge(self._service, known=not bearer())
+            response.headers["WWW-Authenticate"] = visitors.challenge(self._service, known=not bearer())
         return response
 
 

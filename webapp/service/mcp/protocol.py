@@ -1,23 +1,23 @@
-"""The Model Context Protocol on the wire: revisions, messages and errors. What requests hold is in ``shapes``.
-
-A revision of :data:`HANDSHAKES` begins with ``initialize``; since :data:`MODERN` every request says for itself which
-revision it speaks, who sends it and what they can do.
-
-References: modelcontextprotocol.io/specification/2026-07-28 and /2025-11-25; JSON-RPC 2.0.
+"""The Model Context Protocol on the wire: its revisions, messages, batches and errors, and what the parameters of each
+request must be in each revision.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
+from flask import Response
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from webapp.service.mcp import shapes
-
+Object = dict[str, Any]
+Params = Mapping[str, Any]
 MODERN = "2026-07-28"
 HANDSHAKES = ("2025-03-26", "2025-06-18", "2025-11-25")
 ASSUMED = HANDSHAKES[0]
-"""What speaks who names no revision."""
+"""The revision of a client that names none."""
+BATCHES = HANDSHAKES[0]
+"""The only revision that has batches (JSON-RPC 2.0 section 6)."""
+MAX_BATCH = 20
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INTERNAL_ERROR = -32603
 REFUSED = -32010
@@ -37,7 +37,89 @@ REVISION_KEY, CLIENT_KEY = f"{_VENDOR}/protocolVersion", f"{_VENDOR}/clientInfo"
 CAPABILITIES_KEY, SERVER_KEY = f"{_VENDOR}/clientCapabilities", f"{_VENDOR}/serverInfo"
 NAME_LENGTH = 100
 NO_METHOD = "There is no such method in this revision of the protocol."
-Params = Mapping[str, Any]
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(defer_build=True, extra="ignore")
+
+
+class _Elicitation(_Shape):
+    form: Object | None = None
+    url: Object | None = None
+
+
+class _Capabilities(_Shape):
+    elicitation: _Elicitation | None = None
+    experimental: dict[str, Object] | None = None
+    extensions: dict[str, Object] | None = None
+    roots: Object | None = None
+    sampling: Object | None = None
+
+
+class _Program(_Shape):
+    name: str
+    version: str
+    title: str | None = None
+
+
+class _Meta(_Shape):
+    progress: str | int | None = Field(None, alias="progressToken")
+
+
+class _ModernMeta(_Meta):
+    revision: str = Field(alias="io.modelcontextprotocol/protocolVersion")
+    capabilities: _Capabilities = Field(alias="io.modelcontextprotocol/clientCapabilities")
+    client: _Program | None = Field(None, alias="io.modelcontextprotocol/clientInfo")
+    log_level: str | None = Field(None, alias="io.modelcontextprotocol/logLevel")
+
+
+class _Params(_Shape):
+    meta: _Meta | None = Field(None, alias="_meta")
+
+
+class _ModernParams(_Shape):
+    meta: _ModernMeta = Field(alias="_meta")
+
+
+class _Initialize(_Params):
+    revision: str = Field(alias="protocolVersion")
+    capabilities: _Capabilities
+    client: _Program = Field(alias="clientInfo")
+
+
+class _List(_Params):
+    cursor: str | None = None
+
+
+class _ModernList(_ModernParams):
+    cursor: str | None = None
+
+
+class _Call(_Params):
+    name: str
+    arguments: Object | None = None
+
+
+class _ModernCall(_ModernParams):
+    name: str
+    arguments: Object | None = None
+    responses: dict[str, Object] | None = Field(None, alias="inputResponses")
+    state: str | None = Field(None, alias="requestState")
+
+
+OLDER_PARAMS: Mapping[str, type[BaseModel]] = {
+    "initialize": _Initialize,
+    "ping": _Params,
+    "tools/list": _List,
+    "tools/call": _Call,
+}
+"""The parameters of what is asked by a revision that begins with ``initialize``."""
+MODERN_PARAMS: Mapping[str, type[BaseModel]] = {
+    "server/discover": _ModernParams,
+    "tools/list": _ModernList,
+    "tools/call": _ModernCall,
+}
+"""Those since every request says for itself which revision it speaks."""
 
 
 class ProtocolError(Exception):
@@ -104,7 +186,7 @@ def failure(number: int | str | None, error: ProtocolError) -> dict[str, Any]:
 
 def check(message: Message, revision: str) -> None:
     """Raise :class:`ProtocolError` for a request that we do not answer in ``revision``, or that it has otherwise."""
-    shape = (shapes.MODERN if revision == MODERN else shapes.OLDER).get(message.method or "")
+    shape = (MODERN_PARAMS if revision == MODERN else OLDER_PARAMS).get(message.method or "")
     if shape is None:
         raise ProtocolError(METHOD_NOT_FOUND, NO_METHOD)
     try:
@@ -126,3 +208,25 @@ def opens_links(capabilities: Any) -> bool:
     """Whether a client with these ``capabilities`` shows people the links that it is asked to."""
     asks = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
     return isinstance(asks, dict) and isinstance(asks.get("url"), dict)
+
+
+def check_batch(messages: list[Any], revision: str) -> None:
+    """Raise :class:`ProtocolError` for a batch that ``revision`` does not have, or not so."""
+    if revision != BATCHES:
+        raise _invalid_batch(f"Send one message at a time; only the revision {BATCHES} has several in one request.")
+    if not 1 <= len(messages) <= MAX_BATCH:
+        raise _invalid_batch(f"Send 1 to {MAX_BATCH} messages in one request.")
+    if any(isinstance(message, dict) and message.get("method") == "initialize" for message in messages):
+        raise _invalid_batch("initialize must come alone.")
+
+
+def answer_batch(messages: list[Any], answer: Callable[[Any], Response]) -> Response:
+    """What ``answer`` says to each that wants an answer, as one array; nothing where none does."""
+    responses = [response for response in map(answer, messages) if response.status_code != 202]
+    if not responses:
+        return Response(status=202)
+    return Response(b"[" + b",".join(each.get_data() for each in responses) + b"]", mimetype="application/json")
+
+
+def _invalid_batch(sentence: str) -> ProtocolError:
+    return ProtocolError(INVALID_REQUEST, sentence)

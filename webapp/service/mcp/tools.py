@@ -1,7 +1,5 @@
-"""The tools of one agent: the actions that it may use, and four tools of ours beside them (contract "Agents").
-
-More than :data:`MAX_LISTED` actions would fill a model's context, so then a list holds those that were used lately
-alone, and the others are searched for.
+"""The tools of one agent: the actions that it may use, and beside them four tools of ours, which look values up, learn
+further arguments, search, and run an action by its name (contract "Agents").
 """
 
 import functools
@@ -12,21 +10,100 @@ from typing import Any
 import orjson
 
 from webapp.service.catalog.components import ComponentInfo
-from webapp.service.components.tool_names import NamedAction, ToolNames
+from webapp.service.components.tool_names import CONFIGURATION, OPTIONS, RUN, SEARCH, NamedAction, ToolNames
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.agents import permissions
 from webapp.service.domain.agents.permissions import Permissions
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import recent_actions
-from webapp.service.mcp import account_choice, own_tools, schemas
+from webapp.service.mcp import arguments
+from webapp.service.mcp.arguments import DYNAMIC_PROPS_ID
 from webapp.service.mcp.visitors import Visitor
 
+OwnTool = dict[str, Any]
+MAX_HITS = 20
+_TEXT = {"type": "string"}
+_VALUES = {"type": "object", "additionalProperties": True}
+_TOOL_NAME = {**_TEXT, "description": "The name of the tool."}
+_SO_FAR = {**_VALUES, "description": "The tool's arguments as far as they are known, its account among them."}
+_READS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": True}
 Tool = dict[str, Any]
 MAX_LISTED = 40
 PAGE = 25
 MAX_DESCRIPTION = 1_000
 ASKED = "The person is asked before it runs."
+
+
+def own_tools(*, searched: bool) -> list[OwnTool]:
+    """Those that are listed; ``searched``: there are too many actions to list them all."""
+    return [*(_SEARCHING if searched else ()), *_LOOKING_UP]
+
+
+def _tool(
+    name: str, title: str, description: str, required: list[str], hints: dict[str, bool], **arguments: Any
+) -> OwnTool:
+    return {
+        "name": name,
+        "title": title,
+        "description": description,
+        "inputSchema": {
+            "type": "object",
+            "properties": arguments,
+            "required": required,
+            "additionalProperties": False,
+        },
+        "annotations": {"title": title, **hints},
+    }
+
+
+_LOOKING_UP = (
+    _tool(
+        OPTIONS,
+        "List options",
+        "Lists the values that an argument of a tool can have, such as projects or channels, each with its label. Use "
+        "it where the argument's description says so, and give the value, not the label, to the tool.",
+        ["tool", "prop"],
+        _READS,
+        tool=_TOOL_NAME,
+        prop={**_TEXT, "description": "The name of the argument."},
+        query={**_TEXT, "description": "Words to search the values for."},
+        page={"type": "integer", "minimum": 0, "description": "Which page of the values, from 0."},
+        context={**_VALUES, "description": "The context that the page before answered."},
+        arguments=_SO_FAR,
+    ),
+    _tool(
+        CONFIGURATION,
+        "Begin a configuration",
+        "Asks which further arguments a tool takes once some are known, such as the fields of a chosen table. Send "
+        f"its answer's {DYNAMIC_PROPS_ID} with the further arguments to the tool.",
+        ["tool"],
+        _READS,
+        tool=_TOOL_NAME,
+        arguments=_SO_FAR,
+    ),
+)
+_SEARCHING = (
+    _tool(
+        SEARCH,
+        "Search tools",
+        "Finds tools by what they do, such as “create a task” or “send a message”, with the arguments that they take. "
+        f"There are more tools than are listed. Run one that was found by its name, or with {RUN}.",
+        ["query"],
+        {**_READS, "openWorldHint": False},
+        query={**_TEXT, "description": "Words about what is to be done, and the app."},
+        limit={"type": "integer", "minimum": 1, "maximum": MAX_HITS, "description": "How many at most; 5 unless said."},
+    ),
+    _tool(
+        RUN,
+        "Run a tool",
+        f"Runs a tool that {SEARCH} found, where it is not listed.",
+        ["tool"],
+        {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True},
+        tool=_TOOL_NAME,
+        arguments={**_VALUES, "description": "The tool's arguments."},
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +160,7 @@ def listed(service: Service, visitor: Visitor, after: str) -> tuple[list[Tool], 
     actions = box.actions
     if is_many := len(actions) > MAX_LISTED:
         actions = _recent(service, visitor, box)
-    ours = {tool["name"]: tool for tool in own_tools.tools(searched=is_many)}
+    ours = {tool["name"]: tool for tool in own_tools(searched=is_many)}
     names = sorted([*ours, *(action.name for action in actions)])
     page = [name for name in names if name > after][: PAGE + 1]
     keys = {action.name: action.key for action in actions}
@@ -99,7 +176,9 @@ def drawn(service: Service, box: Toolbox, key: str) -> Tool:
     tool = base(box.names.by_key[key].name, component.json, component.has_reload)
     if box.permissions.level(component) == "ask":
         tool = {**tool, "description": f"{tool['description']} {ASKED}"}
-    several = [choice for choice in account_choice.arguments(component.props, box.accounts) if len(choice.usable) > 1]
+    several = [
+        choice for choice in arguments.account_arguments(component.props, box.accounts) if len(choice.usable) > 1
+    ]
     if not several:
         return tool
     schema = tool["inputSchema"]
@@ -118,7 +197,7 @@ def base(name: str, json: bytes, reloads: bool) -> Tool:
         "name": name,
         "title": component["name"],
         "description": description[:MAX_DESCRIPTION],
-        "inputSchema": schemas.input_schema(component["configurable_props"], reloads=reloads),
+        "inputSchema": arguments.input_schema(component["configurable_props"], reloads=reloads),
         "annotations": component["annotations"],
     }
 

@@ -1,14 +1,27 @@
-"""Whom an agent works for: a request's token and headers as a :class:`Visitor` (contract "Agents").
+"""Who may speak to ``/mcp``, and for whom they work: a request's token and headers as a :class:`Visitor` (contract
+"Agents").
 
 An OAuth token names the project, the environment and the external user in headers. A Connect token says them itself,
-and so does the token that an agent got when a person signed in for it.
+and so does the token that an agent got when a person signed in for it. Who has none learns where to sign in: protected
+resource metadata (RFC 9728), and the challenge that names it.
+
+Agents that run in a browser call from a page. No cookie and no password of the browser counts here: the page holds the
+token that it shows. So the token says from where it may be shown, and a page without a token may read how to sign in,
+wherever it is. A page of another origin that gets hold of a token, or leads its own name to this machine (DNS
+rebinding), is refused.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
+from flask import Response
 from werkzeug.datastructures import Headers
 
 from webapp.errors import Invalid, NotFound
+from webapp.kit.origins import exact_origin, origin_of
+from webapp.people.agents import tokens
+from webapp.service.api.base import cors
+from webapp.service.api.sign_in import metadata as sign_in
 from webapp.service.domain.access import callers
 from webapp.service.domain.access.callers import Caller
 from webapp.service.domain.agents import signed_in
@@ -19,10 +32,13 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
+from webapp.service.mcp import clients
 
 PROJECT_HEADER, ENVIRONMENT_HEADER = "x-pd-project-id", "x-pd-environment"
 USER_HEADER, APP_HEADER = "x-pd-external-user-id", "x-pd-app-slug"
 HEADERS = (PROJECT_HEADER, ENVIRONMENT_HEADER, USER_HEADER, APP_HEADER)
+PATH = "/mcp"
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +110,48 @@ def _slug(service: Service, name: str) -> str:
     if app is None:
         raise NotFound(f"{APP_HEADER} names an app that is not here; look its slug up in the list of apps.")
     return app.slug
+
+
+def admits(service: Service, origin: str, bearer: str) -> bool:
+    """Whether a page of ``origin`` that shows ``bearer`` may read the answer.
+
+    What a person signed in for may be shown where that sign-in led back to; once it is over, the 401 is for all.
+    """
+    if cors.admits(service, origin, bearer):
+        return True
+    if exact_origin(origin) != origin:
+        return False
+    if bearer.startswith(signed_in.PREFIX):
+        grant = tokens.grant_of(service.store, bearer, service.clock())
+        return grant is None or origin_of(grant.redirect_uri) == origin
+    return not bearer
+
+
+def open_to(service: Service, answer: Response, origin: str, bearer: str) -> None:
+    """Let a page of ``origin`` read ``answer``, and what it needs of its headers, where it may."""
+    if admits(service, origin, bearer):
+        cors.open_to(answer, origin)
+        answer.headers["Access-Control-Expose-Headers"] += f", {clients.SESSION_HEADER}, WWW-Authenticate"
+
+
+def resource(service: Service) -> dict[str, Any]:
+    """What is protected here, and by whom (RFC 9728 section 2).
+
+    Where the dashboard works with another service nobody signs in here, and agents bring a token.
+    """
+    home = service.settings.public_url
+    servers = {} if service.settings.connect_url else {"authorization_servers": [sign_in.issuer(service)]}
+    return {
+        "resource": f"{home}{PATH}",
+        **servers,
+        "scopes_supported": [sign_in.SCOPE],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Patchbay",
+        "resource_documentation": f"{home}/docs/agents",
+    }
+
+
+def challenge(service: Service, *, known: bool) -> str:
+    """``WWW-Authenticate`` of a 401 (RFC 9728 section 5.1); ``known``: there was no token, so none is wrong."""
+    url = f'resource_metadata="{service.settings.public_url}{WELL_KNOWN}{PATH}"'
+    return f"Bearer {url}" if known else f'Bearer error="invalid_token", {url}'

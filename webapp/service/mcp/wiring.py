@@ -1,6 +1,6 @@
 """Hangs ``/mcp`` into the web application: the same actions for agents (contract "Agents").
 
-As under ``/v1``, bearer tokens alone count, never a cookie. Pages: :mod:`webapp.service.mcp.pages`.
+As under ``/v1``, bearer tokens alone count, never a cookie. Pages: :mod:`webapp.service.mcp.visitors`.
 """
 
 from flask import Blueprint, Flask, Response, request
@@ -9,14 +9,14 @@ from webapp.service.api.base import cors, dispatch
 from webapp.service.api.base.call import answer
 from webapp.service.api.base.problems import NoSuchMethod
 from webapp.service.domain.base.service import Service
-from webapp.service.mcp import conversations, metadata, pages, visitors
+from webapp.service.mcp import clients, visitors
 from webapp.service.mcp.endpoint import Endpoint
 
 _HEADERS = (
-    conversations.REVISION_HEADER,
-    conversations.METHOD_HEADER,
-    conversations.NAME_HEADER,
-    conversations.SESSION_HEADER,
+    clients.REVISION_HEADER,
+    clients.METHOD_HEADER,
+    clients.NAME_HEADER,
+    clients.SESSION_HEADER,
     *visitors.HEADERS,
 )
 
@@ -32,8 +32,8 @@ def register(app: Flask, service: Service) -> None:
         return dispatch.answered(service, {}, lambda: _resource(service))
 
     methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-    blueprint.add_url_rule(metadata.PATH, "talk", talk, methods=methods, provide_automatic_options=False)
-    for path in (metadata.WELL_KNOWN, f"{metadata.WELL_KNOWN}{metadata.PATH}"):
+    blueprint.add_url_rule(visitors.PATH, "talk", talk, methods=methods, provide_automatic_options=False)
+    for path in (visitors.WELL_KNOWN, f"{visitors.WELL_KNOWN}{visitors.PATH}"):
         blueprint.add_url_rule(
             path, "show_resource", show_resource, methods=["GET", "OPTIONS"], provide_automatic_options=False
         )
@@ -43,8 +43,8 @@ def register(app: Flask, service: Service) -> None:
 def _resource(service: Service) -> Response:
     message = request._get_current_object()  # type: ignore[attr-defined]  # werkzeug's LocalProxy
     if cors.is_preflight(message):
-        return cors.preflight_of_all(message, conversations.REVISION_HEADER)
-    response = answer(metadata.resource(service))
+        return cors.preflight_of_all(message, clients.REVISION_HEADER)
+    response = answer(visitors.resource(service))
     cors.open_to_all(response, message)
     return response
 
@@ -57,5 +57,5 @@ def _answer(service: Service, endpoint: Endpoint) -> Response:
         raise NoSuchMethod("POST")
     response = endpoint.answer(message)
     if origin := message.headers.get("Origin"):
-        pages.open_to(service, response, origin, dispatch.bearer())
+        visitors.open_to(service, response, origin, dispatch.bearer())
     return response

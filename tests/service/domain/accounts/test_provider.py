@@ -63,7 +63,7 @@ from webapp.service.domain.components.proxying import ProxyRequest
 from webapp.service.domain.instance.pieces import keeping
 from webapp.service.domain.projects import activity, projects
 from webapp.service.link import wiring
-from webapp.service.link.oauth_flow import binding_cookie
+from webapp.service.link.oauth import binding_cookie
 from webapp.service.outbound.signing import SigV4
 from webapp.service.outbound.templates import TemplateError
 from webapp.service.outbound.transport import Message, Upload

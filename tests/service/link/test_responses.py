@@ -1,9 +1,13 @@
-"""How the Connect Link answers: nothing is used up by looking, and whatever fails has an ending."""
+"""How the Connect Link answers: nothing is used up by looking, and whatever fails has an ending.
+
+What every answer of the Connect Link carries.
+"""
 
 from typing import Any
 
 import pytest
 
+from tests.service.link.test_pages import policy
 from webapp.service.domain.projects import projects
 
 
@@ -16,3 +20,13 @@ def test_a_crash_is_an_ending(world: Any, browser: Any, monkeypatch: pytest.Monk
     monkeypatch.setattr(projects, "get", lambda *_: 1 / 0)
     page = browser.get(f"/_static/connect.html?token={world.token()}")
     assert page.status_code == 500 and "Something went wrong here" in page.text and "division" not in page.text
+
+
+def test_every_answer_keeps_to_itself(world: Any, browser: Any) -> None:
+    page = browser.open(world.token())
+    assert page.headers["Cache-Control"] == "no-store"
+    assert page.headers["Referrer-Policy"] == "no-referrer"
+    assert page.headers["X-Frame-Options"] == "DENY"
+    rules = policy(page)
+    assert rules["default-src"] == "'none'" and rules["form-action"] == "'self'"
+    assert rules["frame-ancestors"] == "'none'" and "unsafe" not in page.headers["Content-Security-Policy"]

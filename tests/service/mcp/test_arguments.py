@@ -1,4 +1,9 @@
-"""Every type of prop as JSON Schema that strict clients validate."""
+"""Every type of prop as JSON Schema that strict clients validate.
+
+Which account a tool works with: the only one, or the one that its argument names; nobody else's.
+
+A tool's arguments as a request of its action.
+"""
 
 from typing import Any
 
@@ -6,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from webapp.service.mcp.schemas import MAX_CHOICES, has_lookup, input_schema
+from webapp.service.mcp.arguments import MAX_CHOICES, has_lookup, input_schema
 
 PROPS: list[dict[str, Any]] = [
     {"name": "note", "type": "alert", "content": "Mind the gap."},
@@ -72,3 +77,55 @@ def test_very_many_options_are_looked_up() -> None:
     prop = {"name": "country", "type": "string", "options": [str(number) for number in range(MAX_CHOICES + 1)]}
     assert has_lookup(prop)
     assert "enum" not in input_schema([prop], reloads=False)["properties"]["country"]
+
+
+def test_the_only_account_is_chosen_by_itself(world: Any) -> None:
+    account, other = world.account(), world.account("bob")
+    agent = world.agent(apps="tinykeys")
+    assert "account" not in agent.tools()["make_task"]["inputSchema"]["properties"]
+    assert "Project 19" in agent.text("list_options", tool="make_task", prop="project_id", query="project 19")
+    named = agent.text("list_options", tool="make_task", prop="project_id", arguments={"account": account.id})
+    assert "Project 0" in named
+    theirs = agent.call("list_options", tool="make_task", prop="project_id", arguments={"account": other.id})
+    absent = agent.call("list_options", tool="make_task", prop="project_id", arguments={"account": "apn_none"})
+    assert theirs == absent and theirs["isError"]
+
+
+def test_of_several_one_is_named(world: Any) -> None:
+    first = world.account(name="Work")
+    world.clock.advance(1)
+    second = world.account(name="Home")
+    agent = world.agent(apps="tinykeys")
+    schema = agent.tools()["make_task"]["inputSchema"]
+    assert schema["properties"]["account"]["enum"] == [first.id, second.id] and "account" in schema["required"]
+    assert f"{first.id} is Work" in schema["properties"]["account"]["description"]
+    assert "account" not in agent.tools()["every_type"]["inputSchema"].get("required", [])
+    told = agent.text("begin_configuration", tool="make_task")
+    assert told.startswith("Several accounts are connected.") and f"{second.id} (Home)" in told
+    for name in (second.id, "Home"):
+        assert "dyp_" in agent.text("begin_configuration", tool="make_task", arguments={"account": name})
+
+
+def test_an_account_that_works_no_longer_is_reconnected(world: Any) -> None:
+    account = world.account(dead=True)
+    told = world.agent().text("make_task", title="A", project_id="p1")
+    assert told.startswith("The Tiny Keys account works no longer.") and f"accountId={account.id}" in told
+
+
+def test_the_id_of_further_arguments_is_text_and_the_persons_own(world: Any) -> None:
+    world.account()
+    agent = world.agent()
+    assert agent.text("make_task", dynamic_props_id=5).startswith("Send these arguments to begin_configuration")
+    unknown = agent.text("make_task", title="A", project_id="p1", dynamic_props_id="dyp_none")
+    assert "reload its props again" in unknown
+
+
+def test_files_that_an_action_writes_come_with_links(world: Any) -> None:
+    told = world.agent().text("writes", names=["a.txt"])
+    assert "get_url" in told
+
+
+def test_a_label_of_an_agent_says_nothing(world: Any) -> None:
+    agent = world.agent()
+    labelled = agent.text("every_type", number={"__lv": {"label": "Four", "value": 3}}, __lv={"label": "x", "value": 1})
+    assert '"number":3' in labelled and "Four" not in labelled

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from webapp.service.link.returning import host_of, with_parameter
+from webapp.service.link.redirects import host_of, with_parameter
 
 ORIGIN = "https://app.acme.example"
 PAGE = f"{ORIGIN}/settings?tab=mail&patchbay=1"

@@ -7,7 +7,7 @@ from werkzeug.datastructures import Headers
 
 from webapp.kit.cursors import Window
 from webapp.service.domain.components import runs
-from webapp.service.mcp import conversations, protocol
+from webapp.service.mcp import clients, protocol
 
 
 @pytest.mark.parametrize("revision", protocol.HANDSHAKES)
@@ -64,7 +64,7 @@ def test_what_a_modern_request_leaves_out_is_named(world: Any) -> None:
 
 
 def test_a_session_of_one_person_is_another_conversation_for_anybody_else(world: Any) -> None:
-    headers = Headers({"mcp-session-id": conversations.begin(world.service, {})[1]})
+    headers = Headers({"mcp-session-id": clients.begin(world.service, {})[1]})
     cancel = protocol.Message(None, "notifications/cancelled", {"requestId": 1})
-    names = [conversations.read(world.service, headers, cancel, user).session for user in ("alice", "bob", "alice")]
+    names = [clients.read(world.service, headers, cancel, user).session for user in ("alice", "bob", "alice")]
     assert names[0] == names[2] != names[1]

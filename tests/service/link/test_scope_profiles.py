@@ -5,7 +5,7 @@ from typing import Any
 
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import oauth_apps
-from webapp.service.link.access import EVERYTHING, choices, scopes_of
+from webapp.service.link.scope_profiles import EVERYTHING, choices, scopes_of
 from webapp.service.link.visit import Visit
 
 

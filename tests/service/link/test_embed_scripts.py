@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from webapp.kit import assets
-from webapp.service.link import scripts
+from webapp.service.link import embed_scripts
 
 FORMS = ("embed.js", "embed.mjs", "embed.d.ts")
 
@@ -21,17 +21,17 @@ def test_any_page_may_load_it_and_ask_whether_it_changed(browser: Any, name: str
     assert answer.headers["Cache-Control"].startswith("public, max-age=3600")
     again = browser.get(f"/{name}", if_none_match=answer.headers["ETag"], accept_encoding="gzip")
     assert again.status_code == 304 and again.data == b""
-    assert gzip.decompress(answer.data).decode() == scripts.text_of(name, "http://localhost:8600")
-    assert browser.get(f"/{name}").data.decode() == scripts.text_of(name, "http://localhost:8600")
+    assert gzip.decompress(answer.data).decode() == embed_scripts.text_of(name, "http://localhost:8600")
+    assert browser.get(f"/{name}").data.decode() == embed_scripts.text_of(name, "http://localhost:8600")
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_each_is_small(name: str) -> None:
-    assert len(gzip.compress(scripts.text_of(name, "https://connect.example.com").encode())) <= 4096
+    assert len(gzip.compress(embed_scripts.text_of(name, "https://connect.example.com").encode())) <= 4096
 
 
 def test_both_forms_are_made_of_one_source() -> None:
-    classic, module = (scripts.text_of(name, "https://connect.example.com") for name in FORMS[:2])
+    classic, module = (embed_scripts.text_of(name, "https://connect.example.com") for name in FORMS[:2])
     source = module.removesuffix(
         'export const { connect, portal, returned } = create("https://connect.example.com");\n'
     )
@@ -41,7 +41,7 @@ def test_both_forms_are_made_of_one_source() -> None:
 
 def test_the_types_name_every_option() -> None:
     source, types = (
-        (assets.static_dir() / path).read_text(encoding="utf-8") for path in (scripts.SOURCE, scripts.TYPES)
+        (assets.static_dir() / path).read_text(encoding="utf-8") for path in (embed_scripts.SOURCE, embed_scripts.TYPES)
     )
     functions = re.search(r"return { ([\w, ]+) };\n};\n$", source)
     assert functions

@@ -18,7 +18,7 @@ from webapp.service.domain.base.rate_limits import LIMITS, key_of
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.components.requests import ComponentRequest
-from webapp.service.mcp.requests import Unconnected
+from webapp.service.mcp.arguments import Unconnected
 from webapp.service.mcp.visitors import Visitor
 
 LIFETIME_S = 30 * MINUTE // SECOND

@@ -1,6 +1,6 @@
-"""How the Connect Link answers: pages with their headers, every error as a named ending, and the way back.
+"""How the Connect Link responds: pages with their headers, and every error as a named ending.
 
-A page is never stored, names no referrer, and is framed by the token's origins alone. It loads nothing from anywhere
+A page is never stored, sends no referrer, and is framed only by the token's origins. It loads nothing from anywhere
 else, and its forms go nowhere else: leaving for a provider is always a link (Chromium holds ``form-action`` against
 the redirects that follow a form).
 """
@@ -22,7 +22,7 @@ from webapp.people import users
 from webapp.service.domain.base.failures import Cancelled
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import logos
-from webapp.service.link import endings, framing, headers, returning
+from webapp.service.link import endings, framing, redirects
 from webapp.service.link.endings import Ending
 from webapp.service.link.visit import Visit
 
@@ -39,7 +39,7 @@ def prepare(blueprint: Blueprint, service: Service) -> None:
 
     @blueprint.after_request
     def add_headers(response: Response) -> Response:
-        return headers.add(response, service)
+        return _with_headers(response, service)
 
     @blueprint.errorhandler(PatchbayError)
     def fail(error: PatchbayError) -> Response:
@@ -54,6 +54,37 @@ def prepare(blueprint: Blueprint, service: Service) -> None:
             return error
         log.error("A page of the Connect Link failed.", exc_info=error)
         return ended(service, endings.INTERNAL, endings.INTERNAL.sentence)
+
+
+def _with_headers(response: Response, service: Service) -> Response:
+    """``response`` with its headers. The page for strangers holds nothing to protect, so anybody may frame it."""
+    nonce = g.get("csp_nonce")
+    style = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
+    policy = [
+        "default-src 'none'",
+        "script-src 'self'",
+        f"style-src {style}",
+        f"img-src 'self' data: {service.settings.public_url}",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+    ]
+    if not g.get("for_strangers"):
+        current: Visit | None = g.get("visit")
+        origins = current.token.allowed_origins if current and (current.framed or current.of_portal) else ()
+        policy.append("frame-ancestors " + (" ".join(origins) or "'none'"))
+        if not origins:
+            response.headers["X-Frame-Options"] = "DENY"
+    if "X-Frame-Options" not in response.headers:  # a page that isolates itself frames nothing without these
+        response.headers["Cross-Origin-Embedder-Policy"] = "require-corp"
+        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    response.headers["Content-Security-Policy"] = "; ".join(policy)
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.vary.update(("HX-Request", "Sec-Fetch-Dest", "Referer"))
+    return response
 
 
 def page(service: Service, template: str, *, status: int = 200, **context: Any) -> Response:
@@ -75,7 +106,7 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
         "minutes": max(-((service.clock() - current.token.expires_at) // MINUTE), 0) if current else 0,
         "cancel_url": cancel_url(current),
         "linked_to": _name(service, current.token.user.external_id) if current else "",
-        "returns_to": returning.foreign_host(service, returning.success(current, "")),
+        "returns_to": redirects.foreign_host(service, redirects.success(current, "")),
         **context,
     }
     return make_response(render_template(template, **context), status)
@@ -94,7 +125,7 @@ def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, s
     current: Visit | None = g.get("visit")
     if current is None and framing.in_frame():
         return _for_strangers(service, ending, sentence)
-    back = returning.failure(current, ending.code)
+    back = redirects.failure(current, ending.code)
     return page(
         service,
         "link/_outcome.html" if is_fragment() else "link/ended.html",
@@ -104,7 +135,7 @@ def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, s
         sentence=sentence,
         app=app,
         back=back,
-        back_host=returning.back_name(service, current, back),
+        back_host=redirects.back_name(service, current, back),
         outcome="cancelled" if ending.code == Cancelled.code else "error",
     )
 
@@ -132,7 +163,7 @@ def cancel_url(current: Visit | None) -> str | None:
     """Where a top-level page goes when the person does not want to connect."""
     if current is None or current.session is None or current.embedded:
         return None
-    return returning.failure(current, endings.CANCELLED.code) or f"{current.url}?cancelled=1"
+    return redirects.failure(current, endings.CANCELLED.code) or f"{current.url}?cancelled=1"
 
 
 def is_fragment() -> bool:

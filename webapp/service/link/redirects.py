@@ -1,5 +1,6 @@
 """The way back to the product: the addresses that the token names, or the page that opened the link from one of the
-token's origins (``returnTo``), each with what came of it."""
+token's origins (``returnTo``), each with what came of it.
+"""
 
 from urllib.parse import quote, urlsplit, urlunsplit
 

@@ -1,12 +1,6 @@
 """The sign-in at an OAuth provider: its start, and the callback that makes an account or a named ending of the answer.
 
-A sign-in starts with a GET on purpose: no form may lead to another origin, and a window must be opened by the very
-click. It sets the cookie that binds ``state`` to this browser (RFC 6749 section 10.12), then sends the person on.
-
-On the way back ``state`` must be known, unused, in time and bound to this browser by its cookie, and the answer must be
-the asked provider's: ``iss`` is checked (RFC 9207), and the redirect URI names the server (RFC 9700 section 4.4.2). The
-outcome is committed before anything is shown, and shown at an address of its own, so that the code leaves the URL and
-a reload repeats nothing.
+OAuth 1.0a (RFC 5849 section 2.2) comes back to the same callback.
 """
 
 import logging
@@ -32,8 +26,8 @@ from webapp.service.domain.base.failures import (
     RejectedByProvider,
 )
 from webapp.service.domain.base.service import Service
-from webapp.service.link import access, endings, outcomes, returning, signed_flow, visit
-from webapp.service.link.answers import see_other
+from webapp.service.link import endings, outcome, redirects, scope_profiles, visit
+from webapp.service.link.responses import see_other
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
 from webapp.service.outbound.outcomes import one_line
@@ -74,7 +68,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
         if attempt is None or not is_own(service, attempt):
             raise AttemptUnknown
         _recognize(service, attempt)
-        return outcomes.show_in_window(service, attempt)
+        return outcome.show_in_window(service, attempt)
 
 
 def begin(service: Service, attempt: Attempt, secret: str) -> Response:
@@ -91,7 +85,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
     started = attempts.start(
         service,
         secret,
-        scopes=access.scopes_of(app, client, profile),
+        scopes=scope_profiles.scopes_of(app, client, profile),
         scope_profile=profile or None,
         oauth_app_id=client.id,
         mode="window" if request.args.get("window") == "1" else "tab",
@@ -200,7 +194,7 @@ def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, seale
     oauth_provider = provider.oauth_provider(service, app, client, fields, attempt.scope_profile)
     _check_sender(oauth_provider, app, client)
     if oauth_provider.request_token_url:
-        result = signed_flow.exchange(service, app, oauth_provider, sealed)
+        result = _exchange_signed(service, app, oauth_provider, sealed)
     else:
         result = oauth.exchange_code(
             service.client_for(app),
@@ -212,6 +206,18 @@ def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, seale
     if isinstance(result, OAuthFailure):
         raise _rejected(provider.naming_failure(result, app))
     return result
+
+
+def _exchange_signed(
+    service: Service, app: App, oauth_provider: Provider, sealed: Mapping[str, Any]
+) -> TokenResult | OAuthFailure:
+    """The token that the answer allows. Raises :class:`Cancelled`, :class:`RejectedByProvider`."""
+    if "denied" in request.args:  # as most providers say no, which the standard leaves open
+        raise Cancelled
+    token, verifier = (request.args.getlist(name) for name in ("oauth_token", "oauth_verifier"))
+    if len(token) != 1 or len(verifier) != 1 or not verifier[0]:
+        raise RejectedByProvider(f"{app.name} sent you back without an answer.")
+    return attempts.exchange_signed(service, app, oauth_provider, sealed, token[0], verifier[0])
 
 
 def _client(service: Service, token: ConnectToken, attempt: Attempt) -> OAuthApp | None:
@@ -280,7 +286,7 @@ def _back_to_product(service: Service, attempt: Attempt) -> Response | None:
         return None
     current = visit.of_attempt(service, attempts.token_of(service.store, attempt), attempt.session_id)
     if attempt.status == "connected":
-        back = returning.success(current, attempt.result_account_id or "")
+        back = redirects.success(current, attempt.result_account_id or "")
     else:
-        back = returning.failure(current, attempt.error_code or endings.INTERNAL.code)
+        back = redirects.failure(current, attempt.error_code or endings.INTERNAL.code)
     return see_other(back) if back else None

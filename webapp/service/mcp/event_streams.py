@@ -1,0 +1,195 @@
+"""How a call of a tool is answered: as JSON where it ends at once, else as an event stream with its progress.
+
+A thread of its own works, so that the thread of the request can tell the client how the call goes on, and notice that
+the client cancels it: a modern one hangs up, an older one says so. Both meet at a :class:`Line`: one puts messages on
+it, the other sends them. What the client answers, or that it cancels the call, comes with a later request, maybe to
+another process, as a signal.
+"""
+
+import contextvars
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+import orjson
+from flask import Response
+
+from webapp.kit import cancellation
+from webapp.kit.cancellation import Cancellation
+from webapp.service.domain.agents import signals
+from webapp.service.domain.base.service import Service
+from webapp.service.mcp import protocol
+from webapp.service.mcp.clients import Client
+from webapp.service.mcp.protocol import Message, ProtocolError
+
+T = TypeVar("T")
+Places = threading.BoundedSemaphore
+"""How many calls may wait for people at once; the others do not wait."""
+LOOK_EVERY_S = 0.5
+FIRST_S = 1.0
+"""A call that ends within it is answered as JSON."""
+TURN_S = 1.0
+MEDIA_TYPE = "text/event-stream"
+ANSWER, CANCEL = "answer", "cancelled"
+CANCELLED = "The call was cancelled."
+_ANSWERS = ("accept", "decline", "cancel")
+_PING = b": goes on\r\n\r\n"
+_HEADERS = {"X-Accel-Buffering": "no"}
+log = logging.getLogger(__name__)
+
+
+class Line:
+    """The line of one call. ``streams``: its client takes messages before the answer."""
+
+    def __init__(self, service: Service, client: Client, message: Message, places: Places, *, streams: bool) -> None:
+        self.cancellation, self.streams, self.words = Cancellation(), streams, ""
+        self._service, self._client, self._places = service, client, places
+        self._messages: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+        self._cancelled = signals.name_of(service, [client.session, CANCEL, message.id or ""])
+
+    def send(self, message: dict[str, Any] | None) -> None:
+        """Put a message on the line; None is the end of the call."""
+        self._messages.put(message)
+
+    def take(self, seconds: float) -> dict[str, Any] | None:
+        """The next message, None at the end. Raises :class:`queue.Empty` where none comes within ``seconds``."""
+        return self._messages.get(timeout=seconds)
+
+    def next(self, seconds: float) -> dict[str, Any] | None:
+        """The next message, None at the end, or ``{}`` where none comes within ``seconds``."""
+        try:
+            return self.take(seconds)
+        except Empty:
+            return {}
+
+    def look_for_end(self) -> None:
+        """End the call where its client said so in a later request."""
+        if self._client.session and signals.look(self._service, self._cancelled) is not None:
+            self.cancellation.request()
+
+    def wait(self, look: Callable[[], T | None], seconds: float) -> T | None:
+        """What ``look`` sees within ``seconds``, if anything; at once where as many wait as may."""
+        if not self._places.acquire(blocking=False):
+            return look()
+        try:
+            end = time.monotonic() + seconds
+            while (value := look()) is None and time.monotonic() < end and not self.cancellation.is_requested:
+                time.sleep(LOOK_EVERY_S)
+            return value
+        finally:
+            self._places.release()
+
+    def ask(self, params: Mapping[str, Any], seconds: float) -> str | None:
+        """What the person answers to a question that a client of an older revision shows: accept, decline or cancel."""
+        number = f"ask-{secrets.token_urlsafe(12)}"
+        self.send({"jsonrpc": "2.0", "id": number, "method": "elicitation/create", "params": dict(params)})
+        name = signals.name_of(self._service, [self._client.session, ANSWER, number])
+        return self.wait(lambda: signals.look(self._service, name), seconds)
+
+
+class Work:
+    """What ``produce`` gives, or how it fails, once ``line`` has come to its end."""
+
+    def __init__(self, line: Line, produce: Callable[[], dict[str, Any]]) -> None:
+        self.line, self._produce = line, produce
+        self._result: dict[str, Any] | None = None
+        self._error: BaseException | None = None
+
+    def begin(self) -> None:
+        """Do it in a thread of its own, for whomever this thread works."""
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._do,), daemon=True, name="agent's call").start()
+
+    def result(self) -> dict[str, Any]:
+        """What came of it. Raises what it has raised, and an error where nobody wants it any more."""
+        if self.line.cancellation.is_requested:
+            raise ProtocolError(protocol.REFUSED, CANCELLED)
+        if self._error is not None:
+            raise self._error
+        return self._result or {}
+
+    def _do(self) -> None:
+        try:
+            with cancellation.cancelling(self.line.cancellation):
+                self._result = self._produce()
+        except BaseException as error:
+            self._error = error
+        finally:
+            self.line.send(None)
+
+
+def answer(work: Work, message: Message, client: Client, done: Callable[[dict[str, Any]], bytes]) -> Response:
+    """Do ``work`` and answer ``message`` with it, which ``done`` draws. Raises what the work does."""
+    line = work.line
+    work.begin()
+    first = line.next(FIRST_S)
+    if first is None:
+        return _json(done(work.result()))
+    if line.streams:
+        events = _events(work, first, message, client, done)
+        return Response(events, mimetype=MEDIA_TYPE, headers=_HEADERS)
+    while line.next(TURN_S) is not None:
+        line.look_for_end()
+    return _json(done(work.result()))
+
+
+def _events(
+    work: Work, first: dict[str, Any], message: Message, client: Client, done: Callable[[dict[str, Any]], bytes]
+) -> Iterator[bytes]:
+    line, began = work.line, time.monotonic() - FIRST_S
+    sent: dict[str, Any] | None = first
+    try:
+        while sent is not None:
+            yield _event(orjson.dumps(sent)) if sent else _turn(line, message, time.monotonic() - began)
+            line.look_for_end()
+            sent = line.next(TURN_S)
+        yield _event(_ending(work, message, done))
+    except GeneratorExit:
+        if client.is_modern:  # hanging up is how it cancels
+            line.cancellation.request()
+        raise
+
+
+def _turn(line: Line, message: Message, seconds: float) -> bytes:
+    """That it goes on: as progress for who wants to know, else as a comment that keeps the connection open."""
+    if message.progress_token is None:
+        return _PING
+    words = line.words or "It is still running."
+    params = {"progressToken": message.progress_token, "progress": round(seconds, 3), "message": words}
+    return _event(orjson.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))
+
+
+def _ending(work: Work, message: Message, done: Callable[[dict[str, Any]], bytes]) -> bytes:
+    try:
+        return done(work.result())
+    except Exception as error:
+        if not isinstance(error, ProtocolError):
+            log.error("A call of a tool failed.", exc_info=error)
+        return orjson.dumps(protocol.failure(message.id, protocol.told(error)))
+
+
+def _event(data: bytes) -> bytes:
+    return b"event: message\r\ndata: " + data + b"\r\n\r\n"
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, mimetype="application/json")
+
+
+def hear(service: Service, client: Client, message: Message) -> None:
+    """Pass on what ``message``, to which nobody expects an answer, says about a call that goes on."""
+    if not client.session:
+        return
+    if message.method is None and message.id is not None:
+        result = message.result if isinstance(message.result, dict) else {}
+        action = result.get("action")
+        answer = action if action in _ANSWERS else "cancel"
+        signals.send(service, signals.name_of(service, [client.session, ANSWER, message.id]), answer)
+    elif message.method == "notifications/cancelled":
+        number = message.params.get("requestId")
+        if isinstance(number, str | int) and not isinstance(number, bool):
+            signals.send(service, signals.name_of(service, [client.session, CANCEL, number]), CANCEL)
