@@ -10,6 +10,7 @@ from psycopg_pool.base import AttemptWithBackoff
 from tests.once.pgbouncer import pooled
 from webapp.errors import Unavailable
 from webapp.store.postgres import connections
+from webapp.store.postgres.connections import Pool
 from webapp.store.postgres.store import PostgresStore
 
 ADD = "INSERT INTO counters (name, n) VALUES (:name, 1)"
@@ -60,6 +61,45 @@ def test_statements_are_prepared_where_nothing_stands_in_between(postgres: Postg
     for _ in range(64):  # each connection of the pool has its own
         names(postgres)
     assert any("FROM counters" in sql for (sql,) in postgres.tuples("SELECT statement FROM pg_prepared_statements"))
+
+
+PREPARED = "SELECT statement FROM pg_prepared_statements"
+
+
+def test_only_so_many_stay_prepared(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "MOST_PREPARED", 2)
+    pool = Pool(url, 1, 2)
+    with closing(pool), pool.session() as session:
+        for number in (1, 2, 3):
+            for _ in range(connections.PREPARED_FROM + 1):
+                assert session.tuples(f"SELECT {number} + :n", {"n": number}) == [(2 * number,)]
+        session.tuples("SELECT 1")  # what is let go is deallocated before the next statement
+        kept = session.connection.execute(PREPARED, prepare=False).fetchall()
+        assert sorted(kept) == [("SELECT 2 + $1",), ("SELECT 3 + $1",)]
+
+
+@pytest.mark.parametrize("prepares", [True, False])
+def test_what_fails_is_told_and_leaves_it_fit_for_more(
+    url: str, monkeypatch: pytest.MonkeyPatch, *, prepares: bool
+) -> None:
+    monkeypatch.setattr(connections, "_is_pooled", lambda _: not prepares)
+    pool = Pool(url, 1, 2)
+    with closing(pool), pool.session() as session:
+        for _ in range(3):
+            with pytest.raises(psycopg.errors.DivisionByZero):
+                session.tuples("SELECT 1 / CAST(:n AS INT)", {"n": 0})
+            with pytest.raises(psycopg.errors.UndefinedTable):
+                session.tuples("SELECT * FROM nothing")
+            assert session.tuples("SELECT :a, :b", {"a": "a", "b": None}) == [("a", None)]
+        assert bool(session.connection.execute(PREPARED, prepare=False).fetchall()) is prepares
+
+
+def test_a_server_that_is_gone_is_no_fault_of_the_statement(url: str) -> None:
+    pool = Pool(url, 1, 2)
+    with closing(pool), pool.session() as session:
+        cut(url)
+        with pytest.raises(psycopg.OperationalError):
+            session.command("SELECT 1")
 
 
 def test_after_an_outage_whoever_asks_is_connected_at_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from webapp.store.postgres.sql import definitions, statement
+from webapp.store.postgres.sql import definitions, numbered
 
 
 @pytest.mark.parametrize(
-    ("sql", "numbered", "names"),
+    ("sql", "text", "names"),
     [
         ("SELECT 1", "SELECT 1", ()),
         ("a = :a AND b = :b_2 OR a > :a", "a = $1 AND b = $2 OR a > $1", ("a", "b_2")),
@@ -17,8 +17,11 @@ from webapp.store.postgres.sql import definitions, statement
         ("LIKE '100%' AND :é = 1", "LIKE '100%' AND :é = 1", ()),
     ],
 )
-def test_parameters_are_numbered(sql: str, numbered: str, names: tuple[str, ...]) -> None:
-    assert statement(sql) == (numbered, names)
+def test_parameters_are_numbered(sql: str, text: str, names: tuple[str, ...]) -> None:
+    assert numbered(sql, {name: f"the value of {name}" for name in ("b", "b_2", "a")}) == (
+        text,
+        [f"the value of {name}" for name in names],
+    )
 
 
 def test_types_of_columns_are_those_of_the_server() -> None:

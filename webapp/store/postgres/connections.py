@@ -14,12 +14,11 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
-from psycopg.pq.abc import PGresult
+from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
 from webapp.store.contract import NOTHING, Params, Row
-from webapp.store.postgres.sql import statement
-from webapp.store.postgres.statements import Statements
+from webapp.store.postgres.sql import numbered
 from webapp.store.postgres.values import CONTEXT
 
 T = TypeVar("T")
@@ -33,6 +32,8 @@ _ALIVE = {
     "application_name": "patchbay",
 }
 """A server that is gone is noticed; the address may say otherwise."""
+PREPARED_FROM, MOST_PREPARED = 1, 500
+"""What was executed so often before is prepared; of so many statements, the one not used for longest is let go."""
 RECONNECT_S = 3.0
 """So long the pool tries by itself, ever more seldom; afterwards each who asks makes it try at once."""
 
@@ -44,10 +45,11 @@ Sums = Counter[tuple[str, tuple[tuple[str, Any], ...]]]
 class Session:
     """One connection as a :class:`webapp.store.contract.Tx`, kept as long as that."""
 
-    def __init__(self, connection: "_Connection", *, prepares: bool) -> None:
+    def __init__(self, connection: "_Connection") -> None:
         self.connection = connection
         self.sums: Sums | None = None
-        self._statements = Statements(connection, prepares=prepares)
+        self._cursor = connection.cursor(binary=True)
+        self._dictionaries = connection.cursor(binary=True, row_factory=dict_row)
 
     @property
     def shared(self) -> bool:
@@ -60,19 +62,17 @@ class Session:
         return self.connection.info.transaction_status
 
     def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
-        result = self._execute(sql, params)
-        names = [(result.fname(number) or b"").decode() for number in range(result.nfields)]
-        return [dict(zip(names, row, strict=True)) for row in self._statements.rows(result)]
+        return self._dictionaries.execute(*numbered(sql, params)).fetchall()
 
     def one(self, sql: str, params: Params = NOTHING) -> Row | None:
         rows = self.all(sql, params)
         return rows[0] if rows else None
 
     def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[Any, ...]]:
-        return self._statements.rows(self._execute(sql, params))
+        return self._cursor.execute(*numbered(sql, params)).fetchall()
 
     def run(self, sql: str, params: Params = NOTHING) -> int:
-        return self._execute(sql, params).command_tuples or 0
+        return max(self._cursor.execute(*numbered(sql, params)).rowcount, 0)
 
     def add(self, sql: str, params: Params, by: int) -> None:
         if self.sums is None:
@@ -86,21 +86,17 @@ class Session:
                 copy.write_row(row)
 
     def command(self, sql: str) -> str | None:
-        """Send ``sql``, several statements perhaps, in one go; what the server says of the last one."""
-        return self._statements.command(sql)
-
-    def _execute(self, sql: str, params: Params) -> PGresult:
-        text, names = statement(sql)
-        return self._statements.execute(text, [params[name] for name in names])
+        """Send ``sql``, several statements perhaps, in one go; what the server says of the first one."""
+        return self._cursor.execute(sql, prepare=False, binary=False).statusmessage
 
 
-class _Connection(psycopg.Connection[Any]):
+class _Connection(psycopg.Connection[tuple[Any, ...]]):
     """One of the pool, with its session."""
 
     @cached_property
     def session(self) -> Session:
         """What works on it."""
-        return Session(self, prepares=self.prepare_threshold is not None)
+        return Session(self)
 
 
 class Pool:
@@ -118,7 +114,13 @@ class Pool:
         self._pool: ConnectionPool[_Connection] = ConnectionPool(
             url,
             connection_class=_Connection,
-            kwargs={**_options(url), "autocommit": True, "context": CONTEXT},
+            kwargs={
+                **_options(url),
+                "autocommit": True,
+                "context": CONTEXT,
+                "cursor_factory": psycopg.RawCursor,
+                "prepare_threshold": None if self.is_pooled else PREPARED_FROM,
+            },
             min_size=1,
             max_size=size,
             open=False,
@@ -160,8 +162,7 @@ class Pool:
             return verb(session)
 
     def _configure(self, connection: _Connection) -> None:
-        if self.is_pooled:
-            connection.prepare_threshold = None
+        connection.prepared_max = MOST_PREPARED
         if self._settings and not self.is_pooled:
             connection.execute(self._settings)
 

@@ -8,7 +8,9 @@ Texts compare and sort by their bytes (the collation "C"), as SQLite's do, whate
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any
+
+from webapp.store.contract import Params
 
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|--[^\n]*|::|:([A-Za-z_]\w*)""")
 _TYPES = {"INTEGER": "BIGINT", "BLOB": "BYTEA", "TEXT": 'TEXT COLLATE "C"'}
@@ -16,19 +18,18 @@ _TYPE = re.compile(rf"\b({'|'.join(_TYPES)})\b")
 _COMMENT = re.compile(r"--[^\n]*")
 
 
-class Statement(NamedTuple):
-    """SQL with ``$1`` and so on, and the names of the parameters in that order."""
-
-    sql: str
-    names: tuple[str, ...]
+def numbered(sql: str, params: Params) -> tuple[str, list[Any]]:
+    """``sql`` with ``$1`` and so on in place of its ``:name`` parameters, and their values in that order."""
+    text, names = _statement(sql)
+    return text, [params[name] for name in names]
 
 
 @lru_cache(maxsize=4096)
-def statement(sql: str) -> Statement:
-    """``sql`` with its ``:name`` parameters numbered; what stands in quotes or comments, and ``::``, is left alone."""
+def _statement(sql: str) -> tuple[str, tuple[str, ...]]:
+    """``sql`` and the names of its parameters; what stands in quotes or comments, and ``::``, is left alone."""
     names: list[str] = []
 
-    def numbered(match: re.Match[str]) -> str:
+    def number(match: re.Match[str]) -> str:
         name = match[1]
         if name is None:
             return match[0]
@@ -36,7 +37,7 @@ def statement(sql: str) -> Statement:
             names.append(name)
         return f"${names.index(name) + 1}"
 
-    return Statement(_TOKEN.sub(numbered, sql), tuple(names))
+    return _TOKEN.sub(number, sql), tuple(names)
 
 
 def definitions(sql: str) -> list[str]:
