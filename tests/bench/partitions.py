@@ -2,7 +2,7 @@
 server's processes, room, and log; and what forgetting a month costs by ``DELETE`` and by dropping the partition.
 
 The tables have the columns and indexes of ``m007_events.sql`` that every event meets, and partitions like those of
-:mod:`webapp.store.postgres.month_tables`. The server is this machine's, over an empty folder, with ``fsync`` and
+:mod:`webapp.store.postgres.months`. The server is this machine's, over an empty folder, with ``fsync`` and
 ``synchronous_commit`` on.
 """
 

@@ -22,7 +22,7 @@ from tests.fakes.receiver import Receiver
 from tests.faults.running import Running, client_of, until_more
 from webapp.service.worker.places import PER_ENDPOINT
 from webapp.settings import Settings
-from webapp.store.opening import open_store
+from webapp.store.stores import open_store
 
 KILLS = int(os.environ.get("PATCHBAY_FAULT_KILLS") or "6")
 EVENTS = 100 * KILLS

@@ -22,7 +22,7 @@ from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.oauth import TokenResult
 from webapp.settings import Settings
-from webapp.store.opening import open_store
+from webapp.store.stores import open_store
 
 
 @dataclass

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.once import postgres
-from webapp.store import opening
+from webapp.store import stores
 from webapp.store.contract import Store
 from webapp.store.postgres.store import PostgresStore
 from webapp.store.sqlite import SQLiteStore
@@ -77,7 +77,7 @@ def broken_keys(store: Store) -> list[tuple[Any, ...]]:
 def keep() -> None:
     """Have the product open it too."""
     if ON_POSTGRES:
-        setattr(opening, "SQLiteStore", lambda path, **_: _on_postgres(path))  # noqa: B010  # what it imported
+        setattr(stores, "SQLiteStore", lambda path, **_: _on_postgres(path))  # noqa: B010  # what it imported
 
 
 def forget(folder: Path) -> None:

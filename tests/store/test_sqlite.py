@@ -1,8 +1,18 @@
-"""The embedded store under several processes, sudden death, a full disk and a lock that is not given back."""
+"""The embedded store under several processes, sudden death, a full disk and a lock that is not given back.
+
+SQLite's errors as ours.
+
+A file of SQLite is opened with our pragmas and our function; what is no database is closed again.
+
+One line when it begins, and one when it is over.
+
+Whole copies of the database: for their owner alone, and never over a file; what is damaged or newer is refused.
+"""
 
 import os
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import threading
@@ -13,9 +23,9 @@ from pathlib import Path
 
 import pytest
 
-from webapp.errors import Damaged, Unavailable, Unwritable
+from webapp.errors import Conflict, Damaged, Invalid, Unavailable, Unwritable
 from webapp.store import presence, sqlite
-from webapp.store.sqlite import SQLiteStore, connect
+from webapp.store.sqlite import SQLiteStore, Trouble, connect, open_database, translated, translation
 
 ROOT = Path(__file__).parent.parent.parent
 ADD = "INSERT INTO counters (name, n) VALUES (:name, :n)"
@@ -417,3 +427,109 @@ def test_a_file_of_an_earlier_version_gives_room_back_once_it_was_written_anew(
         store.compact()
         assert store.shrinks() and store.sizes().database < before / 20
         assert store.faults() == []
+
+
+def test_a_broken_rule_collides_and_wrong_sql_is_ours(tmp_path: Path) -> None:
+    connection = connect(tmp_path / "t.db", 0.5)
+    with closing(connection.db):
+        connection.run("CREATE TABLE t (n INTEGER UNIQUE)")
+        connection.run("INSERT INTO t (n) VALUES (1)")
+        with pytest.raises(Conflict), translated():
+            connection.run("INSERT INTO t (n) VALUES (1)")
+        with pytest.raises(sqlite3.OperationalError), translated():
+            connection.run("INSERT INTO absent (n) VALUES (1)")
+
+
+def test_a_lock_passes_and_a_file_that_cannot_be_opened_does_not(tmp_path: Path) -> None:
+    one, two = connect(tmp_path / "t.db", 0.1), connect(tmp_path / "t.db", 0.1)
+    with closing(one.db), closing(two.db):
+        one.run("BEGIN IMMEDIATE")
+        with pytest.raises(Unavailable, match="busy") as busy, translated():
+            two.run("BEGIN IMMEDIATE")
+    assert not isinstance(busy.value, Unwritable)
+    with pytest.raises(Unwritable, match="cannot be opened"), translated():
+        connect(tmp_path / "absent" / "t.db", 0.1)
+
+
+def test_a_read_only_database_says_so(tmp_path: Path) -> None:
+    connect(tmp_path / "t.db", 0.1).db.close()
+    with (
+        closing(sqlite3.connect(f"file:{tmp_path}/t.db?mode=ro", uri=True)) as reading,
+        pytest.raises(Unwritable, match="read-only"),
+        translated(),
+    ):
+        reading.execute("CREATE TABLE t (n INTEGER)")
+
+
+@pytest.mark.parametrize(
+    ("code", "ours"),
+    [
+        (sqlite3.SQLITE_FULL, Unwritable),
+        (sqlite3.SQLITE_IOERR_WRITE, Unwritable),
+        (sqlite3.SQLITE_CORRUPT, Damaged),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, Unavailable),
+    ],
+)
+def test_codes(code: int, ours: type[Unavailable]) -> None:
+    error = sqlite3.OperationalError("x")
+    error.sqlite_errorcode = code
+    assert type(translation(error)) is ours
+    assert translation(ValueError()) is None
+
+
+def test_it_has_our_pragmas_and_what_is_said_first(tmp_path: Path) -> None:
+    with closing(open_database(tmp_path / "a.db", 1, "auto_vacuum=2")) as db:
+        names = ("auto_vacuum", "journal_mode", "synchronous", "foreign_keys", "wal_autocheckpoint", "secure_delete")
+        assert [db.execute(f"PRAGMA {name}").fetchone()[0] for name in names] == [2, "wal", 2, 1, 0, 1]
+        assert db.execute("SELECT holds('ÄRGER', 'arg')").fetchone() == (1,)
+
+
+def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.db").write_bytes(b"no database" * 500)
+    with pytest.raises(sqlite3.DatabaseError):
+        open_database(tmp_path / "a.db", 1)
+
+
+def test_trouble_is_said_once_and_is_over_when_there_is_room(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    room = [False]
+    trouble = Trouble(Path("/data"), lambda: room[0])
+
+    for _ in range(3):
+        trouble.begin(Unwritable.because("the disk is full"))
+    trouble.look()
+    assert [record.levelname for record in caplog.records] == ["ERROR"] and trouble.error is not None
+    assert "/data: the disk is full." in caplog.text
+    room[0] = True
+    trouble.look()
+    trouble.look()
+    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"] and trouble.error is None
+
+
+def test_a_copy_is_whole_and_its_owners(store: SQLiteStore, data: Path) -> None:
+    target = data / "copy.db"
+    sqlite.copy_database(data / "patchbay.db", target)
+    sqlite.inspect_copy(target)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    with pytest.raises(FileExistsError):
+        sqlite.copy_database(data / "patchbay.db", target)
+
+
+def test_what_is_no_database_of_ours_is_refused(data: Path) -> None:
+    (data / "text.db").write_text("this is text and no database at all")
+    with pytest.raises(Invalid, match="damaged"):
+        sqlite.inspect_copy(data / "text.db")
+    with closing(sqlite3.connect(data / "other.db")) as other:
+        other.execute("CREATE TABLE things (id TEXT)")
+    with pytest.raises(Invalid, match="holds no database of Patchbay"):
+        sqlite.inspect_copy(data / "other.db")
+
+
+def test_a_newer_schema_is_refused(store: SQLiteStore, data: Path) -> None:
+    target = data / "copy.db"
+    sqlite.copy_database(data / "patchbay.db", target)
+    with closing(sqlite3.connect(target)) as newer:
+        newer.execute("UPDATE _sqlite_migrations SET name = 'm999_tomorrow' WHERE name = 'm001_foundation'")
+        newer.commit()
+    with pytest.raises(Invalid, match="newer version"):
+        sqlite.inspect_copy(target)

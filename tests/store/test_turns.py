@@ -12,7 +12,7 @@ import pytest
 
 from webapp.errors import Unavailable
 from webapp.store import turns, waiting
-from webapp.store.sqlite_errors import is_busy, translation
+from webapp.store.sqlite import is_busy, translation
 from webapp.store.turns import Turns
 
 ADD = "INSERT INTO t (n) VALUES (?)"

@@ -13,7 +13,7 @@ from tests.conftest import CountedPlace
 from tests.store.test_turns import ADD, Spied, numbers
 from webapp.errors import Unavailable
 from webapp.store import waiting
-from webapp.store.sqlite_errors import translation
+from webapp.store.sqlite import translation
 from webapp.store.turns import Turns
 
 

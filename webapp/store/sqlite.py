@@ -1,4 +1,8 @@
-"""The embedded store: SQLite through sqlite-utils.
+"""SQLite's errors as ours: what passes by itself, what lasts until somebody makes room, and what is damaged.
+
+Trouble with the disk that lasts: one line when it begins, one when it is over, and in between a state to ask for.
+
+The embedded store: SQLite through sqlite-utils.
 
 WAL, one write connection in each process and ``BEGIN IMMEDIATE`` on it: read-then-write transactions that begin
 deferred fail with "database is locked" under several processes, these wait their turn. ``synchronous=FULL``, so
@@ -9,10 +13,16 @@ Automatic checkpoints are off: the worker alone runs them, or while there is non
 because SQLite before 3.51.3 can corrupt the journal's reset under two checkpointers. Where a reader keeps the log from
 being folded for long, transactions begin further and further apart, so that more work shares each commit and the log
 stays bounded.
+
+Opening a file of SQLite as every connection of ours has it.
+
+Whole copies of the embedded database: made while it is in use, and looked at before they take its place.
 """
 
+import logging
 import os
 import sqlite3
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
@@ -21,29 +31,29 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from webapp.errors import Damaged, Unwritable
+from webapp.errors import Conflict, Damaged, Invalid, Unavailable, Unwritable
+from webapp.kit.text import holds
 from webapp.store import presence
-from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx
+from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx, WrongSchema
 from webapp.store.migrations import SCHEMA
-from webapp.store.sqlite_errors import NO_ROOM_LEFT, is_busy, translation
-from webapp.store.sqlite_file import open_database
 from webapp.store.table import add_to_counts
-from webapp.store.trouble import Trouble
 from webapp.store.turns import Turns
 
+NO_ROOM_LEFT = "the disk is full"
+_PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_CAUSES = {
+    sqlite3.SQLITE_FULL: NO_ROOM_LEFT,
+    sqlite3.SQLITE_IOERR: "the disk failed to read or write",
+    sqlite3.SQLITE_READONLY: "the database or its folder is read-only",
+    sqlite3.SQLITE_PERM: "the database may not be written by this user",
+    sqlite3.SQLITE_CANTOPEN: "the database cannot be opened",
+}
+log = logging.getLogger(__name__)
 BUSY_TIMEOUT_S = 10.0
 CHECKPOINT_S = 0.1
-"""So long a checkpoint keeps writers waiting for those who still read the log."""
-NEARLY_FOLDED = 1_000
-LARGE_LOG, HUGE_LOG = 96 << 20, 224 << 20
-LONGEST_PAUSE_S = 1.0
-NO_ROOM = 128 << 10
-SPARE_PAGES, SPARE_SHARE = 4_096, 5
-"""So many pages, or one in so many, may stand free in the file: what is written next takes them."""
-PAGES_AT_ONCE = 2_000
-INCREMENTAL = 2
-SHRINKING = f"auto_vacuum={INCREMENTAL}"
-"""Said of a file before anything stands in it, or before it is written anew."""
+PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "wal_autocheckpoint=0", "secure_delete=ON")
+COPY_TIMEOUT_S = 30.0
 
 
 class Connection:
@@ -274,6 +284,66 @@ class SQLiteStore:
                     self._idle.append(connection)
 
 
+def translation(error: BaseException) -> Unavailable | Conflict | None:
+    """Our error for one of the database's; None where it is a fault of ours."""
+    if isinstance(error, sqlite3.IntegrityError):
+        return Conflict()
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in _PASSING:
+        return Unavailable()
+    if code in _DAMAGED:
+        return Damaged()
+    return Unwritable.because(_CAUSES[code]) if code in _CAUSES else None
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether another process has the lock just now."""
+    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+class Trouble:
+    """Whether what stands in ``folder`` can be written, as far as this process knows from writing.
+
+    On a full disk something small may still succeed, so it is over only where ``has_room`` says so, too.
+    """
+
+    def __init__(self, folder: Path, has_room: Callable[[], bool]) -> None:
+        self._folder, self._has_room = folder, has_room
+        self._since = 0.0
+        self.error: Unwritable | Damaged | None = None
+
+    def begin(self, error: Unwritable | Damaged) -> None:
+        """Writing failed with ``error``."""
+        if self.error is None:
+            self._since = time.monotonic()
+            cause = error.cause if isinstance(error, Unwritable) else error.message
+            log.error(
+                "Nothing can be written in %s: %s. What was accepted is kept; the work goes on by itself afterwards.",
+                self._folder,
+                cause.rstrip("."),
+            )
+        self.error = error
+
+    def look(self) -> None:
+        """Writing succeeded: is it over?"""
+        if self.error is not None and self._has_room():
+            self.error = None
+            log.warning("%s can be written again, after %.0f s.", self._folder, time.monotonic() - self._since)
+
+
+"""So long a checkpoint keeps writers waiting for those who still read the log."""
+NEARLY_FOLDED = 1_000
+LARGE_LOG, HUGE_LOG = 96 << 20, 224 << 20
+LONGEST_PAUSE_S = 1.0
+NO_ROOM = 128 << 10
+SPARE_PAGES, SPARE_SHARE = 4_096, 5
+"""So many pages, or one in so many, may stand free in the file: what is written next takes them."""
+PAGES_AT_ONCE = 2_000
+INCREMENTAL = 2
+SHRINKING = f"auto_vacuum={INCREMENTAL}"
+"""Said of a file before anything stands in it, or before it is written anew."""
+
+
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
@@ -296,3 +366,59 @@ def translated() -> Iterator[None]:
         if ours is None:
             raise
         raise ours from error
+
+
+def open_database(path: Path, timeout_s: float, *first: str) -> Database:
+    """Open ``path``, to wait up to ``timeout_s`` seconds for a lock; ``first`` are pragmas before ours."""
+    connection = sqlite3.connect(
+        path, timeout=timeout_s, isolation_level=None, check_same_thread=False, cached_statements=512
+    )
+    try:
+        connection.create_function("holds", 2, holds, deterministic=True)
+        db = Database(connection, recursive_triggers=False, execute_plugins=False)
+        for pragma in (*first, *PRAGMAS):
+            db.execute(f"PRAGMA {pragma}").fetchall()
+    except BaseException:
+        connection.close()
+        raise
+    return db
+
+
+def copy_database(database: Path, target: Path) -> None:
+    """Write ``database`` as it stands at one moment to ``target``, for its owner alone; others read and write on.
+
+    ``VACUUM INTO`` leaves behind what was deleted, such as the keys of before a rotation. Raises
+    :class:`Unavailable`, ``FileExistsError``.
+    """
+    target.touch(mode=0o600, exist_ok=False)
+    with _opened_as_is(database, "rw") as connection:
+        try:
+            connection.execute("VACUUM INTO ?", (str(target),))
+        except sqlite3.OperationalError as error:
+            raise Unavailable(f"The database could not be copied ({error}); make room on the disk.") from error
+
+
+def inspect_copy(database: Path) -> None:
+    """Raise :class:`Invalid` unless ``database`` is whole and its schema one that this version knows."""
+    try:
+        with _opened_as_is(database, "ro") as connection:
+            verdict = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+            db = Database(connection, execute_plugins=False)
+            applied = SCHEMA.applied(db)
+            if verdict == "ok":
+                SCHEMA.check(db)
+    except WrongSchema as error:
+        raise Invalid(f"The backup cannot be used. {error.message}") from error
+    except sqlite3.DatabaseError as error:
+        raise Invalid("The backup is damaged: its database cannot be read. Use another backup.") from error
+    if verdict != "ok":
+        raise Invalid("The backup is damaged: its database is not consistent. Use another backup.")
+    if not applied:
+        raise Invalid("The backup holds no database of Patchbay. Use another file.")
+
+
+@contextmanager
+def _opened_as_is(database: Path, mode: str) -> Iterator[sqlite3.Connection]:
+    uri = f"{database.absolute().as_uri()}?mode={mode}"
+    with closing(sqlite3.connect(uri, uri=True, timeout=COPY_TIMEOUT_S, isolation_level=None)) as connection:
+        yield connection

@@ -18,9 +18,7 @@ from tests.bench.meter import spent_s
 from tests.once import postgres as databases
 from tests.store.lists import LISTS, List, filled
 from webapp.store.contract import Reader
-from webapp.store.moving.pages import key_of, page
-from webapp.store.moving.progress import CLAIMED
-from webapp.store.moving.shapes import Shape, shapes
+from webapp.store.move import CLAIMED, Shape, key_of, page, shapes
 from webapp.store.postgres.store import PostgresStore
 
 PAGE, ROUNDS = 5_000, 15

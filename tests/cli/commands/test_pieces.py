@@ -10,7 +10,7 @@ from tests.service.domain.instance.pieces.tried import NAME, describe, tarball
 from webapp.service.components.pieces import node
 from webapp.service.domain.instance.pieces import rows
 from webapp.settings import Settings
-from webapp.store.opening import open_store
+from webapp.store.stores import open_store
 
 
 @pytest.fixture(autouse=True)

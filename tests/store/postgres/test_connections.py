@@ -1,16 +1,22 @@
-"""Connections that are lost are made again, a read asks once more, and a pooler may stand in between."""
+"""Connections that are lost are made again, a read asks once more, and a pooler may stand in between.
+
+Values come back from PostgreSQL as they do from SQLite.
+
+What PostgreSQL says is wrong becomes one of our errors, or stays what it is where the fault is ours.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import psycopg
 import pytest
+from psycopg_pool import PoolTimeout
 from psycopg_pool.base import AttemptWithBackoff
 
 from tests.once.pgbouncer import pooled
-from webapp.errors import Unavailable
+from webapp.errors import Conflict, Damaged, Unavailable, Unwritable
 from webapp.store.postgres import connections
-from webapp.store.postgres.connections import Pool
+from webapp.store.postgres.connections import Pool, numbered, translated, translation
 from webapp.store.postgres.store import PostgresStore
 
 ADD = "INSERT INTO counters (name, n) VALUES (:name, 1)"
@@ -119,3 +125,85 @@ def test_after_an_outage_whoever_asks_is_connected_at_once(url: str, monkeypatch
 
 def _refuse(*_: object, **__: object) -> None:
     raise psycopg.OperationalError("connection refused")
+
+
+@pytest.mark.parametrize(
+    ("sql", "text", "names"),
+    [
+        ("SELECT 1", "SELECT 1", ()),
+        ("a = :a AND b = :b_2 OR a > :a", "a = $1 AND b = $2 OR a > $1", ("a", "b_2")),
+        ("x = ':a' AND y = :a", "x = ':a' AND y = $1", ("a",)),
+        ("x = 'it''s :b' AND y = :a", "x = 'it''s :b' AND y = $1", ("a",)),
+        ('SELECT "odd:name", id::text, n % 2 FROM t', 'SELECT "odd:name", id::text, n % 2 FROM t', ()),
+        ("SELECT 1 -- it's :a\n WHERE x = :b", "SELECT 1 -- it's :a\n WHERE x = $1", ("b",)),
+        ("LIKE '100%' AND :é = 1", "LIKE '100%' AND :é = 1", ()),
+    ],
+)
+def test_parameters_are_numbered(sql: str, text: str, names: tuple[str, ...]) -> None:
+    assert numbered(sql, {name: f"the value of {name}" for name in ("b", "b_2", "a")}) == (
+        text,
+        [f"the value of {name}" for name in names],
+    )
+
+
+def test_values_are_those_that_the_embedded_store_gives(postgres: PostgresStore) -> None:
+    row = postgres.one(
+        "SELECT n = 1 AS truth, SUM(n) AS total, AVG(n) AS mean, COUNT(*) AS count, MAX(name) AS name, NULL AS nothing "
+        "FROM (VALUES ('a', CAST(1 AS BIGINT)), ('b', 1)) AS t (name, n) GROUP BY n"
+    )
+    assert row == {"truth": 1, "total": 2, "mean": 1, "count": 2, "name": "b", "nothing": None}
+    assert {type(value) for value in row.values()} == {int, str, type(None)}
+    assert postgres.one("SELECT AVG(n) AS mean FROM (VALUES (1), (2)) AS t (n)") == {"mean": 1.5}
+
+
+def test_a_truth_is_kept_as_a_number(postgres: PostgresStore) -> None:
+    with postgres.write() as tx:
+        tx.run("INSERT INTO counters (name, n) VALUES ('yes', :yes), ('no', :no)", {"yes": True, "no": False})
+    assert postgres.tuples("SELECT n FROM counters ORDER BY name") == [(0,), (1,)]
+
+
+def test_texts_sort_by_their_bytes(postgres: PostgresStore) -> None:
+    with postgres.write() as tx:
+        for name in ("b", "B", "a", "_", "é", "\U0010ffff", "\ue000"):
+            tx.run("INSERT INTO counters (name, n) VALUES (:name, 1)", {"name": name})
+    names = [name for (name,) in postgres.tuples("SELECT name FROM counters ORDER BY name")]
+    assert names == ["B", "_", "a", "b", "é", "\ue000", "\U0010ffff"]
+
+
+def test_nul_in_a_text_is_kept_as_the_replacement_character(postgres: PostgresStore) -> None:
+    with postgres.write() as tx:
+        tx.run("INSERT INTO counters (name, n) VALUES (:name, 1)", {"name": "a\0b"})
+    assert postgres.tuples("SELECT name FROM counters WHERE name = :name", {"name": "a\0b"}) == [("a\ufffdb",)]
+
+
+@pytest.mark.parametrize(
+    ("error", "ours"),
+    [
+        (psycopg.errors.UniqueViolation(), Conflict),
+        (psycopg.errors.ForeignKeyViolation(), Conflict),
+        (psycopg.errors.NotNullViolation(), Conflict),
+        (psycopg.errors.LockNotAvailable(), Unavailable),
+        (psycopg.errors.DeadlockDetected(), Unavailable),
+        (psycopg.errors.AdminShutdown(), Unavailable),
+        (psycopg.errors.IdleInTransactionSessionTimeout(), Unavailable),
+        (psycopg.errors.TooManyConnections(), Unavailable),
+        (psycopg.OperationalError("the connection is lost"), Unavailable),
+        (PoolTimeout(), Unavailable),
+        (psycopg.errors.DiskFull(), Unwritable),
+        (psycopg.errors.ReadOnlySqlTransaction(), Unwritable),
+        (psycopg.errors.InsufficientPrivilege(), Unwritable),
+        (psycopg.errors.DataCorrupted(), Damaged),
+    ],
+)
+def test_an_error_of_the_database_is_one_of_ours(error: Exception, ours: type[Exception]) -> None:
+    assert type(translation(error)) is ours
+    with pytest.raises(ours) as caught, translated():
+        raise error
+    assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize("error", [psycopg.errors.UndefinedTable(), psycopg.errors.SyntaxError(), ValueError()])
+def test_a_fault_of_ours_stays_what_it_is(error: Exception) -> None:
+    assert translation(error) is None
+    with pytest.raises(type(error)), translated():
+        raise error

@@ -13,8 +13,8 @@ from webapp.service.domain.instance import instance_key
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.settings import Settings
 from webapp.store.contract import Store, megabytes
-from webapp.store.opening import exists, open_store
 from webapp.store.sqlite import SQLiteStore
+from webapp.store.stores import exists, open_store
 
 Verdict = Literal["ok", "note", "problem"]
 Looks = Iterator[tuple[Verdict, str]]

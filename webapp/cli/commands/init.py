@@ -11,9 +11,9 @@ from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.projects import projects
 from webapp.store import presence
-from webapp.store.moving.progress import refuse_unfinished
-from webapp.store.opening import open_store, refuse_server
+from webapp.store.move import refuse_unfinished
 from webapp.store.sqlite import SQLiteStore
+from webapp.store.stores import open_store, refuse_server
 
 
 @click.command()

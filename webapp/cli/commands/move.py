@@ -8,7 +8,7 @@ from webapp.cli.options import JSON, settings_from_env, show
 from webapp.kit.clock import now
 from webapp.service.domain.instance import moving
 from webapp.settings import Settings
-from webapp.store.moving.move import total
+from webapp.store.move import total
 
 
 @click.command()

@@ -6,7 +6,7 @@ from webapp.cli.commands.database_looks import Looks
 from webapp.service.components.pieces import node
 from webapp.service.domain.instance.pieces import rows, syncing
 from webapp.settings import Settings
-from webapp.store.opening import exists, open_store
+from webapp.store.stores import exists, open_store
 
 
 def pieces(settings: Settings) -> Looks:

@@ -3,23 +3,35 @@
 PgBouncer may stand in between (pool_mode=transaction): no state of a session is relied on then, each connection is as
 good as any other, and what a transaction needs is set within it. Without a pooler, statements are prepared, which
 halves the cost of most reads, and what all transactions need is set once for a connection.
+
+How values travel to PostgreSQL and back, so that they are what SQLite takes and gives.
+
+Numbers go as BIGINT, ``bool`` as 0 or 1, bytes as BYTEA; a NUL in a text, which no server keeps, as U+FFFD. What
+PostgreSQL counts as a truth comes back as 0 or 1, and a sum of whole numbers as one.
+
+PostgreSQL's errors as ours, by the classes of its error codes (appendix A of its manual).
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from decimal import Decimal
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 import psycopg
+from psycopg import adapters, postgres
+from psycopg.abc import Buffer
+from psycopg.adapt import AdaptersMap, Dumper, Loader
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.pq import TransactionStatus
+from psycopg.pq import Format, TransactionStatus
 from psycopg.rows import dict_row
-from psycopg_pool import ConnectionPool
+from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
+from webapp.errors import Conflict, Damaged, Unavailable, Unwritable
 from webapp.store.contract import NOTHING, Params, Row
-from webapp.store.postgres.sql import numbered
-from webapp.store.postgres.values import CONTEXT
 
 T = TypeVar("T")
 UNICODE = "UTF8"
@@ -31,6 +43,17 @@ _ALIVE = {
     "tcp_user_timeout": "15000",
     "application_name": "patchbay",
 }
+_TOKEN = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|--[^\n]*|::|:([A-Za-z_]\w*)""")
+_CAUSES = {
+    "53100": "the disk of the database is full",
+    "25006": "the database is read-only",
+    "42501": "the user in PATCHBAY_DATABASE_URL may not write there",
+}
+_SILENT_STATE = "25P03"  # whoever held the lock did nothing for too long
+_DAMAGED = frozenset({"XX001", "XX002"})
+_PASSING = ("08", "40", "53", "55", "57", "58")
+
+
 """A server that is gone is noticed; the address may say otherwise."""
 PREPARED_FROM, MOST_PREPARED = 1, 500
 """What was executed so often before is prepared; of so many statements, the one not used for longest is let go."""
@@ -185,3 +208,110 @@ def _is_pooled(connection: psycopg.Connection[Any]) -> bool:
     """Whether something else than the server answers: its process is not the one that was named at the beginning."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
+
+
+def numbered(sql: str, params: Params) -> tuple[str, list[Any]]:
+    """``sql`` with ``$1`` and so on in place of its ``:name`` parameters, and their values in that order."""
+    text, names = _statement(sql)
+    return text, [params[name] for name in names]
+
+
+@lru_cache(maxsize=4096)
+def _statement(sql: str) -> tuple[str, tuple[str, ...]]:
+    """``sql`` and the names of its parameters; what stands in quotes or comments, and ``::``, is left alone."""
+    names: list[str] = []
+
+    def number(match: re.Match[str]) -> str:
+        name = match[1]
+        if name is None:
+            return match[0]
+        if name not in names:
+            names.append(name)
+        return f"${names.index(name) + 1}"
+
+    return _TOKEN.sub(number, sql), tuple(names)
+
+
+class _TruthDumper(Dumper):
+    oid = postgres.types["int8"].oid
+
+    def dump(self, obj: Any) -> bytes:
+        return b"1" if obj else b"0"
+
+
+class _TextDumper(Dumper):
+    oid = postgres.types["text"].oid
+
+    def dump(self, obj: Any) -> bytes:
+        text: str = obj
+        return (text.replace("\0", "\ufffd") if "\0" in text else text).encode()
+
+
+class _TruthLoader(Loader):
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> int:
+        return int(bytes(data) != b"\0")
+
+
+class _NumberLoader(NumericBinaryLoader):
+    def load(self, data: Buffer) -> Any:
+        value: Decimal = super().load(data)
+        return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _adapters() -> AdaptersMap:
+    ours = AdaptersMap(adapters)
+    ours.register_dumper(bool, _TruthDumper)
+    ours.register_dumper(int, Int8Dumper)
+    ours.register_dumper(str, _TextDumper)
+    ours.register_loader("bool", _TruthLoader)
+    ours.register_loader("numeric", _NumberLoader)
+    return ours
+
+
+class _Context:
+    """What a connection takes its adapters from."""
+
+    connection = None
+    adapters = _adapters()
+
+
+CONTEXT = _Context()
+"""Of results in the binary format, which :class:`webapp.store.postgres.connections.Session` asks for."""
+
+
+"""Connections, deadlocks, resources, locks, an operator who stops it, its system."""
+
+
+def translation(error: BaseException) -> Unavailable | Conflict | None:
+    """Our error for one of the database's; None where it is a fault of ours.
+
+    A connection that is lost while it commits is :class:`Unavailable` as well: nobody knows whether that succeeded.
+    """
+    if isinstance(error, PoolTimeout | PoolClosed | TooManyRequests):
+        return Unavailable()
+    if not isinstance(error, psycopg.Error):
+        return None
+    state = error.sqlstate or ""
+    if isinstance(error, psycopg.IntegrityError):
+        return Conflict()
+    if state in _CAUSES:
+        return Unwritable.because(_CAUSES[state])
+    if state in _DAMAGED:
+        return Damaged()
+    if state == _SILENT_STATE or state[:2] in _PASSING or (not state and isinstance(error, psycopg.OperationalError)):
+        return Unavailable()
+    return None
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn the database's exceptions into ours. One that says that our SQL is wrong stays what it is."""
+    try:
+        yield
+    except (psycopg.Error, PoolTimeout, PoolClosed, TooManyRequests) as error:
+        ours = translation(error)
+        if ours is None:
+            raise
+        raise ours from error

@@ -3,22 +3,46 @@
 The database remembers them in ``migration_checksums``, and so does it what stands beside them: the functions that our
 SQL uses, the tables that are kept by months, and what the planner is to think of columns. Only who owns the tables can
 apply one; whoever serves needs no more than to read and write rows.
+
+``holds(text, part)`` as functions of PostgreSQL that say what :func:`webapp.kit.text.holds` says.
+
+What becomes of a character without case and accents is written into the function from Python's own tables, because
+``lower()`` depends on the language of the database and knows nothing of "ß".
+
+How many rows a value of a column has, as PostgreSQL's planner is to think where it plans for any value.
+
+A prepared statement is planned once only if that plan promises to cost no more than plans for single values do. By what
+the server counts it never would where one project has nearly all rows: each page of a list would be planned anew, which
+takes longer than to read it. So the columns by which lists are found say here for how many rows they are planned. That
+is enough for an index in the order of a list to cost less than to sort, and little enough for the one with most of the
+columns that are asked for to cost less than one with fewer. What a value that is frequent really has, the server still
+counts, and takes it where it plans for that value.
 """
 
+import re
+import unicodedata
+from collections.abc import Iterator
 from typing import Protocol
 
 from webapp.store.contract import NOTHING, Params
 from webapp.store.migrations import RECORD, SCHEMA
-from webapp.store.postgres import folding, month_tables, statistics
-from webapp.store.postgres.sql import definitions
+from webapp.store.postgres import months
+from webapp.store.postgres.months import Session
 
 _FUNCTIONS = "functions_"
 FUNCTIONS = f"{_FUNCTIONS}1"
+_TYPES = {"INTEGER": "BIGINT", "BLOB": "BYTEA", "TEXT": 'TEXT COLLATE "C"'}
+_TYPE = re.compile(rf"\b({'|'.join(_TYPES)})\b")
+_COMMENT = re.compile(r"--[^\n]*")
+_FREQUENT = "\u0590"
+ONE, SOME, MANY = -1.0, -0.02, -0.001
+
+
 """Its number is another one as soon as :func:`folding.functions` says anything else."""
 MONTHS = f"{_FUNCTIONS}months_1"
-"""The same of :func:`webapp.store.postgres.month_functions.functions`. The tables have to be there before."""
+"""The same of :func:`webapp.store.postgres.months.functions`. The tables have to be there before."""
 STATISTICS = f"{_FUNCTIONS}statistics_1"
-"""The same of :func:`webapp.store.postgres.statistics.statements`. It comes last, as the months do."""
+"""The same of :func:`webapp.store.postgres.schema.statistics_statements`. It comes last, as the months do."""
 
 
 class _Session(Protocol):
@@ -42,11 +66,11 @@ def apply(session: _Session) -> list[str]:
     names = pending(session)
     for name in names:
         if name == MONTHS:
-            month_tables.convert(session)
+            months.convert(session)
         elif name == STATISTICS:
-            statistics.state(session)
+            set_statistics(session)
         else:
-            for statement in folding.functions() if name == FUNCTIONS else definitions(SCHEMA.migration(name).sql):
+            for statement in folding_functions() if name == FUNCTIONS else definitions(SCHEMA.migration(name).sql):
                 session.command(statement)
     for name in names:
         sha256 = "" if name in (FUNCTIONS, MONTHS, STATISTICS) else SCHEMA.migration(name).checksum
@@ -59,3 +83,115 @@ def _checksums(session: _Session) -> dict[str, str]:
     if not exists:
         return {}
     return dict(session.tuples("SELECT name, sha256 FROM migration_checksums"))  # type: ignore[arg-type]
+
+
+def definitions(sql: str) -> list[str]:
+    """The statements of a migration, with the types of their columns."""
+    text = _COMMENT.sub("", sql)
+    return [_TYPE.sub(lambda match: _TYPES[match[1]], part) for part in text.split(";\n") if part.strip(" \n;")]
+
+
+"""The alphabets before this are what most texts that are not ASCII have; the rest is looked for only where it is."""
+
+_FOLD = """
+CREATE OR REPLACE FUNCTION patchbay_fold(plain TEXT) RETURNS TEXT LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  folded TEXT;
+BEGIN
+  IF octet_length(plain) = char_length(plain) THEN
+    RETURN lower(plain COLLATE "C");
+  END IF;
+  folded := translate(normalize(plain, NFKD), {frequent_from}, {frequent_to});
+  IF folded ~ {rare_pattern} THEN
+    folded := translate(folded, {rare_from}, {rare_to});
+  END IF;
+  RETURN replace(replace(folded, 'ß', 'ss'), 'ẞ', 'ss');
+END $$
+"""
+_HOLDS = """
+CREATE OR REPLACE FUNCTION holds(whole TEXT, part TEXT) RETURNS BOOLEAN LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT COALESCE(strpos(patchbay_fold(whole), patchbay_fold(part)) > 0, FALSE)
+$$
+"""
+
+
+def folding_functions() -> list[str]:
+    """The statements that define them."""
+    characters = list(_changed())
+    frequent = [(char, into) for char, into in characters if char < _FREQUENT]
+    rare = [(char, into) for char, into in characters if char >= _FREQUENT]
+    fold = _FOLD.format(
+        frequent_from=_from(frequent),
+        frequent_to=_to(frequent),
+        rare_from=_from(rare),
+        rare_to=_to(rare),
+        rare_pattern=f"'[{_ranges([ord(char) for char, _ in rare])}]'",
+    )
+    return [fold, _HOLDS]
+
+
+def _changed() -> Iterator[tuple[str, str]]:
+    """Each character that stands in decomposed texts and changes, with what it becomes: one character, or none."""
+    for number in (*range(0xD800), *range(0xE000, 0x110000)):
+        char = chr(number)
+        if unicodedata.normalize("NFKD", char) == char:
+            into = "" if unicodedata.combining(char) else char.casefold()
+            if into != char and len(into) < 2:
+                yield char, into
+
+
+def _from(characters: list[tuple[str, str]]) -> str:
+    """Those that become another first: ``translate`` drops what has no counterpart."""
+    return f"'{''.join(char for char, into in sorted(characters, key=_is_dropped))}'"
+
+
+def _to(characters: list[tuple[str, str]]) -> str:
+    return f"'{''.join(into for _, into in sorted(characters, key=_is_dropped))}'"
+
+
+def _is_dropped(character: tuple[str, str]) -> bool:
+    return not character[1]
+
+
+def _ranges(numbers: list[int]) -> str:
+    """``numbers`` as what stands inside of the brackets of a regular expression."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
+
+
+"""Distinct values for each row: a value is one row's own, or is shared by fifty, or by a thousand."""
+
+DISTINCT = {
+    "external_users": {"project_id": SOME},
+    "accounts": {"project_id": SOME, "app": SOME, "oauth_app_id": SOME, "external_user_id": ONE},
+    "deployed_triggers": {"project_id": SOME, "app": SOME, "emitter": SOME, "external_user_id": ONE},
+    "runs": dict.fromkeys(("project_id", "external_id", "component_key", "component_id", "app", "ok"), SOME),
+    "account_history": {
+        **dict.fromkeys(("project_id", "app", "kind"), SOME),
+        **dict.fromkeys(("external_user_id", "account_id", "trigger_id"), ONE),
+    },
+    "audit": {"project_id": MANY, "noun": SOME, "subject_id": ONE, "actor": ONE},
+}
+"""By table and column. Those that are one row's own lead the only index that finds their rows. Entries of the audit are
+also looked for among the few of a project that belong to no environment, hence so many of a project."""
+
+
+def set_statistics(session: Session) -> None:
+    """Say it of each table, and have those that hold rows counted again, since it is read with what is counted."""
+    for sql in statistics_statements():
+        session.command(sql)
+    for table in DISTINCT:
+        if session.tuples(f"SELECT 1 FROM {table} LIMIT 1"):  # noqa: S608
+            session.command(f"ANALYZE {table}")
+
+
+def statistics_statements() -> Iterator[str]:
+    """What says it."""
+    for table, columns in DISTINCT.items():
+        changes = ", ".join(f"ALTER {column} SET (n_distinct = {share:g})" for column, share in columns.items())
+        yield f"ALTER TABLE {table} {changes}"

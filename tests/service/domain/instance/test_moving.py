@@ -15,11 +15,11 @@ from webapp.service.domain.base import generations
 from webapp.service.domain.instance import moving, opening
 from webapp.setting_values import BadSetting
 from webapp.settings import Settings
+from webapp.store import move
 from webapp.store.contract import Store
-from webapp.store.moving import progress
-from webapp.store.moving.move import total
-from webapp.store.opening import open_store
+from webapp.store.move import total
 from webapp.store.sqlite import SQLiteStore
+from webapp.store.stores import open_store
 
 NEW = "INSERT INTO page_changes (name, n, at) VALUES (:name, 1, 1)"
 
@@ -114,7 +114,7 @@ def test_a_database_that_is_half_there_is_not_opened(embedded: Settings, server:
         moving.carry_over(server, replace(embedded, data=embedded.data / "new"), clock, silent)
     moving.carry_over(embedded, server, clock, silent)
     with closing(open_store(server)) as store:
-        progress.refuse_unfinished(store)
+        move.refuse_unfinished(store)
 
 
 def test_a_place_is_named_without_its_password(settings: Settings) -> None:

@@ -17,8 +17,8 @@ from webapp.service.domain.instance import opening, takeover
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
-from webapp.store.opening import open_store
 from webapp.store.sqlite import SQLiteStore
+from webapp.store.stores import open_store
 
 KEY = "kT7vQ2mX9cL4pR8wZ1sN6dF3hJ5gB0yAeU"  # what the folder was made with
 

@@ -18,8 +18,8 @@ from webapp.errors import Conflict, Invalid
 from webapp.kit.clock import Clock, iso
 from webapp.kit.scratch import Scratch
 from webapp.settings import Settings
-from webapp.store import copies
-from webapp.store.opening import refuse_server
+from webapp.store import sqlite
+from webapp.store.stores import refuse_server
 
 FORMAT = 1
 DATABASE, MANIFEST = "patchbay.db", "backup.json"
@@ -49,7 +49,7 @@ def write(settings: Settings, target: Path, clock: Clock) -> dict[str, Any]:
     manifest = {"format": FORMAT, "made_at": iso(clock())}
     with Scratch(".patchbay-backup-", target.parent) as folder:
         copy, draft = folder / DATABASE, folder / "backup.zip"
-        copies.copy(database, copy)
+        sqlite.copy_database(database, copy)
         _pack(draft, manifest, copy, settings.data)
         _publish(draft, target)
     return manifest

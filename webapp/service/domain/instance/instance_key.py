@@ -27,7 +27,7 @@ from webapp.service.domain.base.keyring import (
 from webapp.service.domain.deliveries import endpoints
 from webapp.settings import Settings
 from webapp.store.contract import Store
-from webapp.store.opening import exists, open_alone
+from webapp.store.stores import exists, open_alone
 
 
 def proven(settings: Settings, store: Store, clock: Clock) -> Keyring:

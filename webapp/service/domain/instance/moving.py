@@ -17,10 +17,8 @@ from webapp.setting_values import database as read_address
 from webapp.settings import Settings
 from webapp.store.contract import Store
 from webapp.store.migrations import SCHEMA
-from webapp.store.moving.move import move
-from webapp.store.moving.pages import Sum
-from webapp.store.moving.progress import refuse_unfinished
-from webapp.store.opening import exists, open_alone
+from webapp.store.move import Sum, move, refuse_unfinished
+from webapp.store.stores import exists, open_alone
 
 
 def carry_over(settings: Settings, target: Settings, clock: Clock, say: Callable[[str], None]) -> dict[str, Sum]:

@@ -25,8 +25,8 @@ from webapp.service.domain.projects import usage
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
 from webapp.settings import Settings
-from webapp.store.moving.progress import refuse_unfinished
-from webapp.store.opening import open_store
+from webapp.store.move import refuse_unfinished
+from webapp.store.stores import open_store
 
 USER_AGENT = "Patchbay/0.1"
 log = logging.getLogger(__name__)

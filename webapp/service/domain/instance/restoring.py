@@ -19,9 +19,9 @@ from webapp.kit.clock import Clock
 from webapp.service.domain.base.keyring import Keyring, load_instance_key
 from webapp.service.domain.instance.backups import DATABASE, FOLDERS, FORMAT, MANIFEST
 from webapp.settings import Settings
-from webapp.store import copies, presence
-from webapp.store.opening import refuse_server
+from webapp.store import presence, sqlite
 from webapp.store.sqlite import SQLiteStore
+from webapp.store.stores import refuse_server
 
 REPLACED = "replaced"
 _READY, _DRAFT = ".restore", ".restore.draft"
@@ -47,7 +47,7 @@ def restore(settings: Settings, source: Path, clock: Clock) -> dict[str, Any]:
         try:
             draft.mkdir(mode=0o700)
             manifest = _unpack(source, draft)
-            copies.inspect(draft / DATABASE)
+            sqlite.inspect_copy(draft / DATABASE)
             _check_key(settings, draft / DATABASE, clock)
             for folder in FOLDERS:
                 if (data / folder).is_mount():

@@ -8,9 +8,9 @@ import pytest
 from tests.once import postgres as databases
 from webapp.errors import Conflict, Invalid
 from webapp.settings import Settings
-from webapp.store.opening import exists, open_alone, open_store, refuse_server
 from webapp.store.postgres.store import PostgresStore
 from webapp.store.sqlite import SQLiteStore
+from webapp.store.stores import exists, open_alone, open_store, refuse_server
 
 
 def test_the_embedded_store_is_the_default(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""Opening the store that the settings name: PostgreSQL where there is an address of it, else the embedded one."""
+"""The store that the settings name: PostgreSQL where there is an address of it, else the embedded one."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
