@@ -1,4 +1,7 @@
-"""Codes of an authenticator app: near their time, once each, and only after a first one proved that the app works."""
+"""Recovery codes: shown once, kept as hashes, good once each.
+
+Codes of an authenticator app: near their time, once each, and only after a first one proved that the app works.
+"""
 
 from typing import Any
 
@@ -11,6 +14,24 @@ from webapp.people import totp, users
 from webapp.people.totp import Totp
 from webapp.people.users import User
 from webapp.store.sqlite import SQLiteStore
+
+
+def test_each_code_works_once_for_its_person(people_store: SQLiteStore, people_clock: FakeClock) -> None:
+    alice, bob = (
+        users.create(people_store, people_clock, email=f"{name}@example.com", password="a long one", role="member").id
+        for name in ("alice", "bob")
+    )
+    with people_store.write() as tx:
+        old = totp.replace_recovery_codes(tx, alice)
+        codes = totp.replace_recovery_codes(tx, alice)
+        assert len(set(codes)) == totp.recovery_codes_left(tx, alice) == 10
+        assert codes[0] not in str(tx.all("SELECT * FROM recovery_codes"))
+        assert not totp.use_recovery_code(tx, alice, old[0]) and not totp.use_recovery_code(tx, bob, codes[0])
+        assert totp.use_recovery_code(tx, alice, f" {codes[0].upper().replace('-', ' ')}\n")
+        assert not totp.use_recovery_code(tx, alice, codes[0]) and not totp.use_recovery_code(tx, alice, "")
+        assert totp.recovery_codes_left(tx, alice) == 9
+        totp.drop_recovery_codes(tx, alice)
+        assert totp.recovery_codes_left(tx, alice) == 0
 
 
 class Backwards:

@@ -1,4 +1,9 @@
-"""Who can sign in: addresses, passwords, and answers that do not tell who exists."""
+"""Which addresses somebody can sign in by.
+
+The roles of logins.
+
+Who can sign in: addresses, passwords, and answers that do not tell who exists.
+"""
 
 from collections.abc import Callable
 
@@ -11,6 +16,34 @@ from webapp.store.contract import Tx
 from webapp.store.sqlite import SQLiteStore
 
 GOOD = "correct horse battery"
+
+
+def test_an_address_is_kept_as_it_is_compared() -> None:
+    assert users.checked_email("  Alice@Example.COM ") == ("alice@example.com", [])
+    assert users.normal_email("E\u0301va@example.com") == "\u00e9va@example.com"
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "nobody", "a b@example.com", "a@b@example.com", "a\n@example.com", "<script>@example.com", "a@" + "x" * 260,
+        "\ud800",
+    ],
+)  # fmt: skip
+def test_what_is_no_address_is_said_so(email: str) -> None:
+    (problem,) = users.checked_email(email)[1]
+    assert problem.field == "email" and "name@example.com" in problem.message
+
+
+def test_nothing_is_asked_for() -> None:
+    assert users.checked_email("  ")[1][0].message == "Enter your e-mail address."
+
+
+def test_what_is_no_role_is_refused() -> None:
+    for role in users.ROLES:
+        users.check_role(role)
+    with pytest.raises(Invalid, match="must be owner, developer or member"):
+        users.check_role("king")
 
 
 def make(

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import FakeClock
-from webapp.sandbox.granted import NORMAL
-from webapp.sandbox.grants import CODE_LIFE, Grants
+from webapp.sandbox.grants import CODE_LIFE, NORMAL, Grants
 from webapp.sandbox.people import PEOPLE
 from webapp.sandbox.store import Store
 

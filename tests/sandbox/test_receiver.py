@@ -1,6 +1,12 @@
-"""The receiver: what it keeps, and verdicts held against an independent implementation."""
+"""Both signatures of a delivery are judged by key, body and time.
+
+The receiver: what it keeps, and verdicts held against an independent implementation.
+"""
 
 import base64
+import hashlib
+import hmac
+from collections.abc import Callable
 
 import pytest
 from standardwebhooks import Webhook
@@ -8,10 +14,51 @@ from standardwebhooks import Webhook
 from tests.sandbox.conftest import Served
 from tests.sandbox.signed_posts import BODY, KEY, post, signed
 from webapp.kit.clock import MINUTE
-from webapp.sandbox.receiver import KEPT
-from webapp.sandbox.signatures import State, key_bytes
+from webapp.sandbox.receiver import (
+    KEPT,
+    MISSING,
+    STALE,
+    UNCHECKED,
+    VALID,
+    WRONG,
+    State,
+    Verdict,
+    check_pd,
+    check_standard,
+    key_bytes,
+)
 
+RAW = bytes(range(24))
+EVENT_KEY = "whsec_" + base64.b64encode(RAW).decode()
+AT, EVENT_BODY = 1_800_000_000, b'{"n":1}'
 OTHER = "whsec_" + base64.b64encode(bytes(32)).decode()
+
+
+def pd(at: int = AT, body: bytes = EVENT_BODY) -> dict[str, str]:
+    return {
+        "x-pd-signature": f"t={at},v1={hmac.new(EVENT_KEY.encode(), b'%d.' % at + body, hashlib.sha256).hexdigest()}"
+    }
+
+
+def standard(at: int = AT, body: bytes = EVENT_BODY) -> dict[str, str]:
+    digest = hmac.new(RAW, b"evt_1.%d." % at + body, hashlib.sha256).digest()
+    signature = f"v1,wrong v1,{base64.b64encode(digest).decode()}"
+    return {"webhook-id": "evt_1", "webhook-timestamp": str(at), "webhook-signature": signature}
+
+
+@pytest.mark.parametrize(("check", "sign"), [(check_pd, pd), (check_standard, standard)])
+def test_each_signature_has_its_verdict(check: Callable[..., Verdict], sign: Callable[..., dict[str, str]]) -> None:
+    assert check(EVENT_KEY, sign(), EVENT_BODY, AT) == VALID
+    assert check(EVENT_KEY, sign(body=b"x"), EVENT_BODY, AT) == WRONG
+    assert check(EVENT_KEY, sign(at=AT - 301), EVENT_BODY, AT) == STALE
+    assert check(EVENT_KEY, {}, EVENT_BODY, AT) == MISSING
+    assert check(None, sign(), EVENT_BODY, AT) == UNCHECKED
+
+
+@pytest.mark.parametrize("key", ["", "whsec_", "whsec_??", EVENT_KEY.removeprefix("whsec_"), "whsec_" + "A" * 8])
+def test_what_is_no_key_is_said(key: str) -> None:
+    with pytest.raises(ValueError, match="whsec_"):
+        key_bytes(key)
 
 
 def states(served: Served, key: str | None) -> tuple[State, State]:

@@ -20,18 +20,7 @@ from webapp.dashboard.sign_in import challenge
 from webapp.errors import Invalid
 from webapp.kit.translation import LANGUAGES, gettext, speak
 from webapp.kit.translation import lazy as _
-from webapp.people import (
-    api_keys,
-    attempts,
-    identities,
-    passkeys,
-    passwords,
-    preferences,
-    recovery_codes,
-    sessions,
-    totp,
-    users,
-)
+from webapp.people import api_keys, attempts, identities, passkeys, passwords, preferences, sessions, totp, users
 from webapp.people.attempts import Source
 from webapp.people.preferences import Preferences
 from webapp.people.users import User
@@ -147,7 +136,7 @@ def show(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: s
         signs_in_by=_provider_of(person()),
         has_password=users.has_any_password(board.store, person().id) and not board.settings.oidc_required,
         two_step=totp.is_on(board.store, person().id),
-        codes_left=recovery_codes.left(board.store, person().id),
+        codes_left=totp.recovery_codes_left(board.store, person().id),
         errors=errors or {},
         browser=browser,
         chosen=chosen(),

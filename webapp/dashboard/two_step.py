@@ -12,7 +12,7 @@ from webapp.dashboard.gate import person
 from webapp.dashboard.pages import go
 from webapp.errors import Conflict
 from webapp.kit.translation import gettext
-from webapp.people import recovery_codes, totp
+from webapp.people import totp
 
 blueprint = Blueprint("two_step", __name__)
 
@@ -42,7 +42,7 @@ def renew_codes() -> AnyResponse:
     if problem:
         return settings.show({"two_step": problem}, 422)
     with dashboard().store.write() as tx:
-        codes = recovery_codes.replace_all(tx, person().id) if totp.is_on(tx, person().id) else []
+        codes = totp.replace_recovery_codes(tx, person().id) if totp.is_on(tx, person().id) else []
     return _codes(codes, gettext("You have new recovery codes.")) if codes else go(url_for("dashboard.settings.page"))
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from webapp.kit.clock import HOUR, MINUTE, SECOND, Clock
 from webapp.kit.crypto import hash_token
 from webapp.kit.networks import network_of
-from webapp.people import emails
+from webapp.people import users
 from webapp.store.contract import Row, Store, Tx
 
 Delays = tuple[tuple[int, int], ...]
@@ -41,7 +41,7 @@ class Source:
     @property
     def account(self) -> str:
         """What is tried to get into."""
-        return f"{self.step}|{emails.normal(self.email)}"
+        return f"{self.step}|{users.normal_email(self.email)}"
 
     @property
     def own(self) -> str:

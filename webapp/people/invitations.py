@@ -17,7 +17,7 @@ from webapp.errors import Conflict, Forbidden, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, Clock
 from webapp.kit.crypto import hash_token, new_id
-from webapp.people import emails, roles, users
+from webapp.people import users
 from webapp.people.users import User
 from webapp.store.contract import Reader, Store, Tx
 from webapp.store.table import Table
@@ -50,7 +50,7 @@ _OPEN = "NOT EXISTS (SELECT 1 FROM users WHERE users.email = invitations.email)"
 
 def addresses(text: str) -> list[str]:
     """The addresses in ``text``, between which stand commas, semicolons, spaces or ends of lines; each once."""
-    return list(dict.fromkeys(emails.normal(part) for part in re.split(r"[\s,;]+", text) if part))
+    return list(dict.fromkeys(users.normal_email(part) for part in re.split(r"[\s,;]+", text) if part))
 
 
 def invite(store: Store, clock: Clock, *, email: str, role: str) -> tuple[Invitation, str]:
@@ -65,8 +65,8 @@ def invite(store: Store, clock: Clock, *, email: str, role: str) -> tuple[Invita
 
 def invite_all(store: Store, clock: Clock, *, addressees: Iterable[str], role: str) -> list[tuple[Invitation, str]]:
     """Invite all of them, or nobody; otherwise like :func:`invite`."""
-    roles.check(role)
-    checked = [emails.checked(email) for email in addressees]
+    users.check_role(role)
+    checked = [users.checked_email(email) for email in addressees]
     for _email, problems in checked:
         if problems:
             raise Invalid(problems[0].message, problems)
@@ -133,7 +133,7 @@ def by_token(reader: Reader, now: int, token: str) -> Invitation | None:
 
 def by_email(reader: Reader, now: int, email: str) -> Invitation | None:
     """The invitation of an address, likewise; whoever asks has made sure whose address it is."""
-    return _usable(reader, now, "email", emails.normal(email))
+    return _usable(reader, now, "email", users.normal_email(email))
 
 
 def accept(store: Store, clock: Clock, *, token: str, password: str) -> User:

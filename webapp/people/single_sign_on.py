@@ -14,7 +14,7 @@ from webapp.errors import Conflict
 from webapp.kit.clock import Clock
 from webapp.kit.crypto import new_id
 from webapp.kit.translation import lazy as _
-from webapp.people import api_keys, emails, identities, invitations, passwords, roles, sessions, users
+from webapp.people import api_keys, identities, invitations, passwords, sessions, users
 from webapp.people.oidc.claims import Claims, NotSignedIn
 from webapp.people.users import NewUser, User
 from webapp.store.contract import Store, Tx
@@ -41,7 +41,7 @@ class Rules:
     def role(self, claims: Claims) -> str | None:
         """The highest role of the person's groups."""
         theirs = {role for group, role in self.role_of_group if group == EVERYBODY or group in claims.groups}
-        return next((role for role in roles.ROLES if role in theirs), None)
+        return next((role for role in users.ROLES if role in theirs), None)
 
 
 def admit(store: Store, clock: Clock, rules: Rules, claims: Claims) -> User:
@@ -80,7 +80,7 @@ def _known(tx: Tx, now: int, rules: Rules, claims: Claims) -> User | None:
 
 def _new(tx: Tx, now: int, rules: Rules, claims: Claims) -> User:
     """Make a login for somebody whom a group or an invitation lets in."""
-    email, problems = emails.checked(claims.email)
+    email, problems = users.checked_email(claims.email)
     if problems:
         raise _no(rules, _NO_ADDRESS)
     invitation = invitations.by_email(tx, now, email)

@@ -1,9 +1,12 @@
-"""Codes of authenticator apps (TOTP, RFC 6238), asked for after the password. This module owns ``totp_secrets``.
+"""Codes of authenticator apps (TOTP, RFC 6238), asked for after the password, and the recovery codes that stand in for
+the app, once each. This module owns ``totp_secrets`` and ``recovery_codes``.
 
 A secret counts once a first code has proved that the app knows it. A code is taken from half a minute before its time
-to half a minute after, and none twice (section 5.2). The secret is kept sealed.
+to half a minute after, and none twice (section 5.2). The secret is kept sealed. Recovery codes are random and kept as
+their SHA-256, so that they are shown once.
 """
 
+import secrets
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -12,13 +15,52 @@ import pyotp
 from webapp import audit
 from webapp.errors import Conflict
 from webapp.kit.clock import SECOND, Clock
-from webapp.kit.crypto import same
-from webapp.people import recovery_codes
+from webapp.kit.crypto import hash_token, same
 from webapp.people.users import User
 from webapp.store.contract import Reader, Store, Tx
 from webapp.store.table import Table
 
+COUNT = 10
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that is read as something else
+_PARTS, _PART_LENGTH = 3, 4  # 31**12 codes: about 2**59
 STEP_S = 30
+
+
+def replace_recovery_codes(tx: Tx, user_id: str) -> list[str]:
+    """New codes for a person, in place of any before. They exist nowhere else."""
+    drop_recovery_codes(tx, user_id)
+    codes = [_code() for _ in range(COUNT)]
+    for code in codes:
+        tx.run(
+            "INSERT INTO recovery_codes (code_hash, user_id) VALUES (:hash, :user)",
+            {"hash": _hash(user_id, code), "user": user_id},
+        )
+    return codes
+
+
+def use_recovery_code(tx: Tx, user_id: str, code: str) -> bool:
+    """Whether ``code`` is one of the person's; it is used up."""
+    sql = "DELETE FROM recovery_codes WHERE code_hash = :hash AND user_id = :user"
+    return bool(tx.run(sql, {"hash": _hash(user_id, code), "user": user_id}))
+
+
+def recovery_codes_left(reader: Reader, user_id: str) -> int:
+    """How many codes a person has left."""
+    return int(reader.tuples("SELECT COUNT(*) FROM recovery_codes WHERE user_id = :user", {"user": user_id})[0][0])
+
+
+def drop_recovery_codes(tx: Tx, user_id: str) -> None:
+    """Forget the codes of a person."""
+    tx.run("DELETE FROM recovery_codes WHERE user_id = :user", {"user": user_id})
+
+
+def _code() -> str:
+    return "-".join("".join(secrets.choice(_ALPHABET) for _ in range(_PART_LENGTH)) for _ in range(_PARTS))
+
+
+def _hash(user_id: str, code: str) -> str:
+    plain = "".join(character for character in code.lower() if character in _ALPHABET)
+    return hash_token(f"{user_id}|{plain}")
 
 
 class Sealer(Protocol):
@@ -76,7 +118,7 @@ class Totp:
                 return None
             _SECRETS.update(tx, user.id, enabled_at=self.clock())
             audit.write(tx, self.clock(), "person", user.id, "two_step_on", "Switched two-step sign-in on.")
-            return recovery_codes.replace_all(tx, user.id)
+            return replace_recovery_codes(tx, user.id)
 
     def accepts(self, user: User, code: str) -> bool:
         """Whether ``code`` is right now, or one of the recovery codes; either is used up."""
@@ -86,7 +128,7 @@ class Totp:
                 return False
             if self._take(tx, kept, code):
                 return True
-            recovered = recovery_codes.use(tx, user.id, code)
+            recovered = use_recovery_code(tx, user.id, code)
             if recovered:
                 audit.write(tx, self.clock(), "person", user.id, "recovered", "Signed in with a recovery code.")
             return recovered
@@ -120,7 +162,7 @@ def disable(tx: Tx, now: int, user_id: str) -> bool:
     """Ask a person for codes no more; whether that was so before."""
     was_on = is_on(tx, user_id)
     _SECRETS.delete(tx, user_id)
-    recovery_codes.drop(tx, user_id)
+    drop_recovery_codes(tx, user_id)
     if was_on:
         audit.write(tx, now, "person", user_id, "two_step_off", "Switched two-step sign-in off.")
     return was_on

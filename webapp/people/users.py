@@ -1,19 +1,49 @@
-"""The people who sign in: their address, role and password. This module owns the table ``users``.
+"""The people who sign in: their e-mail address, role and password. This module owns the table ``users``.
 
 There is always an owner who can sign in, once there is one. Limiting how often somebody may try a password is left to
 :mod:`webapp.people.attempts`, and what else ends with a login to :mod:`webapp.people.logins`.
 """
 
+import re
+import unicodedata
 from dataclasses import dataclass, replace
 
 from webapp import audit
-from webapp.errors import Conflict, Invalid, NotFound
+from webapp.errors import Conflict, Detail, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import Clock
 from webapp.kit.crypto import new_id
-from webapp.people import emails, passwords, roles
+from webapp.kit.translation import gettext
+from webapp.people import passwords
 from webapp.store.contract import Reader, Store, Tx
 from webapp.store.table import Table
+
+MAX_EMAIL = 254  # RFC 5321 section 4.5.3.1.3, without the angle brackets
+_EMAIL = re.compile(r"[^\s@\x00-\x1f\x7f<>()\[\],;:\\\"]{1,64}@[^\s@\x00-\x1f\x7f<>()\[\],;:\\\"]+")
+ROLES = ("owner", "developer", "member")
+
+
+def normal_email(email: str) -> str:
+    """``email`` as it is stored and compared: trimmed, composed (NFC) and lower-cased."""
+    storable = email.encode("utf-8", "replace").decode()
+    return unicodedata.normalize("NFC", storable.strip()).lower()
+
+
+def checked_email(email: str) -> tuple[str, list[Detail]]:
+    """``email`` as it is stored, and what is wrong with it."""
+    email = normal_email(email)
+    if not email:
+        return email, [Detail("email", gettext("Enter your e-mail address."))]
+    if len(email) > MAX_EMAIL or not _EMAIL.fullmatch(email):
+        sentence = gettext("That is not an e-mail address; write it as name@example.com.")
+        return email, [Detail("email", sentence)]
+    return email, []
+
+
+def check_role(role: str) -> None:
+    """Raise :class:`Invalid` for what is no role."""
+    if role not in ROLES:
+        raise Invalid(f"The role must be {', '.join(ROLES[:-1])} or {ROLES[-1]}.", [Detail("role", "Unknown role.")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +90,8 @@ def prepare(clock: Clock, *, email: str, password: str, role: str) -> NewUser:
 
     Raises :class:`Invalid` with a detail per field.
     """
-    roles.check(role)
-    email, problems = emails.checked(email)
+    check_role(role)
+    email, problems = checked_email(email)
     password, weak = passwords.checked(password)
     if problems or weak:
         details = problems + weak
@@ -108,7 +138,7 @@ def set_password(tx: Tx, now: int, user_id: str, password_hash: str) -> None:
 
 def set_role(tx: Tx, now: int, user: User, role: str) -> User:
     """Give a person another role. Raises :class:`Invalid`, and :class:`Conflict` for the last owner."""
-    roles.check(role)
+    check_role(role)
     if role == user.role:
         return user
     keep_an_owner(tx, user)
@@ -157,7 +187,7 @@ def by_id(reader: Reader, user_id: str) -> User | None:
 
 def by_email(reader: Reader, email: str) -> User | None:
     """The person with this address, if any; letter case does not matter."""
-    return _USERS.one(reader, "email = :email", {"email": emails.normal(email)})
+    return _USERS.one(reader, "email = :email", {"email": normal_email(email)})
 
 
 def page(reader: Reader, window: cursors.Window) -> cursors.Page[User]:

@@ -1,17 +1,24 @@
-"""The JSON API: profile, projects with their fields, tasks, webhooks. Lists come in numbered pages."""
+"""The JSON API: profile, projects with their fields, tasks, webhooks. Lists come in numbered pages. Whatever is
+wrong with a request ends it with the API's own error.
+"""
 
-from flask import Blueprint, abort, jsonify, request
+from typing import TypeVar
+
+from flask import Blueprint, Response, abort, jsonify, request
 from flask.typing import ResponseReturnValue
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from webapp.sandbox import inputs
+from webapp.kit.clock import parse_iso
 from webapp.sandbox.callers import Caller, needs, problem
 from webapp.sandbox.projects import Project
 from webapp.sandbox.state import current
+from webapp.sandbox.store import MAX_PAGE, MAX_PER_PAGE, Window
 from webapp.sandbox.tasks import SORTS, BadField, NewTask, Task, TaskChange
 from webapp.sandbox.webhooks import EVENTS, TooMany, allowed_url
 
 blueprint = Blueprint("api", __name__, url_prefix="/api")
+M = TypeVar("M", bound=BaseModel)
+MAX_MS = 2**53
 
 
 class NewWebhook(BaseModel):
@@ -35,7 +42,7 @@ def me(caller: Caller) -> ResponseReturnValue:
 @needs("tasks:read")
 def list_projects(caller: Caller) -> ResponseReturnValue:
     """Projects by name; ``q`` searches in the name."""
-    page = current().projects.search(request.args.get("q", ""), inputs.window())
+    page = current().projects.search(request.args.get("q", ""), window())
     return jsonify(page.to_json(Project.to_json))
 
 
@@ -43,32 +50,32 @@ def list_projects(caller: Caller) -> ResponseReturnValue:
 @needs("tasks:read")
 def get_project(caller: Caller, project_id: str) -> ResponseReturnValue:
     """One project."""
-    return jsonify(inputs.project_of(project_id).to_json())
+    return jsonify(project_of(project_id).to_json())
 
 
 @blueprint.get("/projects/<project_id>/fields")
 @needs("tasks:read")
 def list_fields(caller: Caller, project_id: str) -> ResponseReturnValue:
     """The custom fields of a project's tasks; every project has others."""
-    return jsonify(data=inputs.project_of(project_id).fields)
+    return jsonify(data=project_of(project_id).fields)
 
 
 @blueprint.get("/projects/<project_id>/tasks")
 @needs("tasks:read")
 def list_project_tasks(caller: Caller, project_id: str) -> ResponseReturnValue:
     """A project's tasks, newest first."""
-    return _task_list(inputs.project_of(project_id).id)
+    return _task_list(project_of(project_id).id)
 
 
 @blueprint.post("/projects/<project_id>/tasks")
 @needs("tasks:write")
 def create_task(caller: Caller, project_id: str) -> ResponseReturnValue:
     """Add a task to a project."""
-    project, new = inputs.project_of(project_id), inputs.body_as(NewTask)
+    project, new = project_of(project_id), body_as(NewTask)
     try:
         task = current().tasks.create(project, caller.person, new)
     except BadField as error:
-        abort(inputs.invalid(error.field, str(error)))
+        abort(invalid(error.field, str(error)))
     current().webhooks.announce("task.created", task)
     return jsonify(task.to_json()), 201
 
@@ -84,20 +91,20 @@ def list_tasks(caller: Caller) -> ResponseReturnValue:
 @needs("tasks:read")
 def get_task(caller: Caller, task_id: str) -> ResponseReturnValue:
     """One task."""
-    return jsonify(inputs.task_of(task_id).to_json())
+    return jsonify(task_of(task_id).to_json())
 
 
 @blueprint.patch("/tasks/<task_id>")
 @needs("tasks:write")
 def change_task(caller: Caller, task_id: str) -> ResponseReturnValue:
     """Change what the body names; custom fields merge by key."""
-    project, change = inputs.project_of(inputs.task_of(task_id).project_id), inputs.body_as(TaskChange)
+    project, change = project_of(task_of(task_id).project_id), body_as(TaskChange)
     try:
         task = current().tasks.change(task_id, project, change)
     except BadField as error:
-        abort(inputs.invalid(error.field, str(error)))
+        abort(invalid(error.field, str(error)))
     if task is None:
-        abort(inputs.absent("task"))
+        abort(absent("task"))
     current().webhooks.announce("task.updated", task)
     return jsonify(task.to_json())
 
@@ -107,7 +114,7 @@ def change_task(caller: Caller, task_id: str) -> ResponseReturnValue:
 def delete_task(caller: Caller, task_id: str) -> ResponseReturnValue:
     """Remove a task."""
     if not current().tasks.delete(task_id):
-        abort(inputs.absent("task"))
+        abort(absent("task"))
     return "", 204
 
 
@@ -122,13 +129,13 @@ def list_webhooks(caller: Caller) -> ResponseReturnValue:
 @needs("webhooks")
 def create_webhook(caller: Caller) -> ResponseReturnValue:
     """Register an address for one event. The signing secret stands in this answer only."""
-    new, hooks = inputs.body_as(NewWebhook), current().webhooks
+    new, hooks = body_as(NewWebhook), current().webhooks
     if new.event not in EVENTS:
-        abort(inputs.invalid("event", f"Give one of {', '.join(EVENTS)}."))
+        abort(invalid("event", f"Give one of {', '.join(EVENTS)}."))
     if not allowed_url(new.url):
-        abort(inputs.invalid("url", "Give an http or https address on this machine, such as http://127.0.0.1:8000/."))
+        abort(invalid("url", "Give an http or https address on this machine, such as http://127.0.0.1:8000/."))
     if new.project_id is not None:
-        inputs.project_of(new.project_id)
+        project_of(new.project_id)
     try:
         hook = hooks.register(caller.person, caller.grant_id, new.url, new.event, new.project_id)
     except TooMany as error:
@@ -141,13 +148,72 @@ def create_webhook(caller: Caller) -> ResponseReturnValue:
 def delete_webhook(caller: Caller, webhook_id: str) -> ResponseReturnValue:
     """Remove one of the person's webhooks."""
     if not current().webhooks.delete(caller.person, webhook_id):
-        abort(inputs.absent("webhook"))
+        abort(absent("webhook"))
     return "", 204
 
 
 def _task_list(project_id: str | None) -> ResponseReturnValue:
     sort = request.args.get("sort", "created")
     if sort not in SORTS:
-        abort(inputs.invalid("sort", f"Give one of {', '.join(SORTS)}."))
-    page = current().tasks.search(inputs.window(), project_id, request.args.get("q", ""), inputs.since(), sort)
+        abort(invalid("sort", f"Give one of {', '.join(SORTS)}."))
+    page = current().tasks.search(window(), project_id, request.args.get("q", ""), since(), sort)
     return jsonify(page.to_json(Task.to_json))
+
+
+def project_of(project_id: str) -> Project:
+    """The project of that id, or a 404."""
+    return current().projects.get(project_id) or abort(absent("project"))
+
+
+def task_of(task_id: str) -> Task:
+    """The task of that id, or a 404."""
+    return current().tasks.get(task_id) or abort(absent("task"))
+
+
+def absent(noun: str) -> Response:
+    """The answer for an id under which there is nothing."""
+    return problem(404, "not_found", f"There is no such {noun}.")
+
+
+def invalid(field: str, message: str) -> Response:
+    """The answer for one parameter or field that is wrong."""
+    return problem(400, "invalid", message, details=[{"field": field, "message": message}])
+
+
+def body_as(model: type[M]) -> M:
+    """The JSON body as ``model``, or a 400 with details."""
+    try:
+        return model.model_validate_json(request.get_data())
+    except ValidationError as error:
+        details = [
+            {"field": ".".join(map(str, problem_["loc"])), "message": problem_["msg"]}
+            for problem_ in error.errors(include_url=False, include_context=False, include_input=False)
+        ]
+        abort(problem(400, "invalid", "The body is not valid; see details.", details=details))
+
+
+def window() -> Window:
+    """The page that ``page`` and ``per_page`` ask for."""
+    return Window(_number("page", 1, MAX_PAGE), _number("per_page", 20, MAX_PER_PAGE))
+
+
+def _number(name: str, default: int, most: int) -> int:
+    text = request.args.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= most):
+        abort(invalid(name, f"Give a whole number from 1 to {most:,}."))
+    return int(text)
+
+
+def since() -> int | None:
+    """``since`` in epoch milliseconds: given so, or as ISO 8601 with a time zone."""
+    text = request.args.get("since")
+    if not text:
+        return None
+    if text.isascii() and text.isdigit() and len(text) <= 15 and int(text) < MAX_MS:
+        return int(text)
+    try:
+        return parse_iso(text)
+    except (ValueError, OverflowError):
+        abort(invalid("since", "Give an ISO 8601 time with a time zone, or epoch milliseconds."))

@@ -19,7 +19,7 @@ from werkzeug.exceptions import HTTPException
 from webapp.kit import clock as clocks
 from webapp.kit import templates as templating
 from webapp.kit.crypto import derive
-from webapp.sandbox import api, authorize, oauth, pages, receiver_pages
+from webapp.sandbox import api, oauth, pages, receiver_pages
 from webapp.sandbox.callers import problem
 from webapp.sandbox.clients import Client
 from webapp.sandbox.grants import Grants
@@ -80,7 +80,7 @@ def create_sandbox(
     app.extensions[EXTENSION] = sandbox
     if example:
         app.extensions[product.EXTENSION] = example
-    app.extensions[authorize.SERVER] = oauth.create_server(app, sandbox)
+    app.extensions[oauth.SERVER] = oauth.create_server(app, sandbox)
     _mount(app)
     return app
 
@@ -104,10 +104,10 @@ def _configure(app: Flask, key: bytes, *, secure: bool) -> None:
 def _mount(app: Flask) -> None:
     app.before_request(_check_host)
     csrf = CSRFProtect(app)
-    for machines in (api.blueprint, authorize.endpoints, receiver_pages.inbox):
+    for machines in (api.blueprint, oauth.endpoints, receiver_pages.inbox):
         csrf.exempt(machines)
         app.register_blueprint(machines)
-    for people in (pages.blueprint, authorize.pages, receiver_pages.blueprint, product.blueprint):
+    for people in (pages.blueprint, oauth.pages, receiver_pages.blueprint, product.blueprint):
         app.register_blueprint(people)
     app.after_request(_add_headers)
     app.register_error_handler(HTTPException, _http_error)

@@ -17,7 +17,7 @@ from flask import Response, abort, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from webapp.sandbox.clients import SCOPES
-from webapp.sandbox.granted import NORMAL, Behaviour, Token
+from webapp.sandbox.grants import NORMAL, Behaviour, Token
 from webapp.sandbox.oauth import delay_if_slow
 from webapp.sandbox.people import Key, Person
 from webapp.sandbox.state import current

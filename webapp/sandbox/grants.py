@@ -1,11 +1,14 @@
-"""Owns the tables of grants, authorization codes and tokens: who allowed what, and what that is still worth.
+"""What a consent gives: a grant, the code that stands for it, and its tokens, in the shapes that Authlib reads. Owns
+their tables: who allowed what, and what that is still worth.
 
-Codes and tokens are kept as SHA-256 only. Every use that may happen once is claimed by one conditional UPDATE, so
-of two concurrent requests one wins; the other counts as a replay and ends the grant (RFC 9700 section 4.14.2,
-RFC 6749 section 4.1.2). The protocol itself is left to ``oauth``.
+The behaviour of an account is how this provider treats a grant once it was given; others act on it. Codes and tokens
+are kept as SHA-256 only. Every use that may happen once is claimed by one conditional UPDATE, so of two concurrent
+requests one wins; the other counts as a replay and ends the grant (RFC 9700 section 4.14.2, RFC 6749 section 4.1.2).
+The protocol itself is left to ``oauth``.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlite_utils import Database
@@ -13,16 +16,109 @@ from sqlite_utils import Database
 from webapp.kit import crypto
 from webapp.kit.clock import DAY, MINUTE, SECOND, Clock
 from webapp.kit.crypto import hash_token
-from webapp.sandbox.granted import Behaviour, Code, Grant, Token, behaviour_of
 from webapp.sandbox.people import Person, find_person
 from webapp.sandbox.store import Store
 
+HOUR_SECONDS = 3600
+SHORT_SECONDS = 60
 CODE_LIFE = 5 * MINUTE
 REFRESH_LIFE = 90 * DAY
 GRANT_COLUMNS = (
     "g.id AS grant_id, g.client_id, g.person_id, g.scope AS granted, g.behaviour, g.created_at,"
     " g.exchanged_at, g.refreshed_at, g.revoked_at"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """``access_seconds`` is the life of an access token; ``revokes`` ends the grant at its first refresh."""
+
+    slug: str
+    label: str
+    words: str
+    access_seconds: int = HOUR_SECONDS
+    slow: bool = False
+    revokes: bool = False
+    trouble: bool = False
+
+
+BEHAVIOURS = {
+    behaviour.slug: behaviour
+    for behaviour in (
+        Behaviour("normal", "Normal", "Everything works."),
+        Behaviour("slow", "Slow", "Tokens and the API answer after about 3 seconds.", slow=True),
+        Behaviour("short-lived", "Short-lived", "Access ends after 60 seconds, and can be refreshed.", SHORT_SECONDS),
+        Behaviour(
+            "revoking",
+            "Revoking",
+            "Access ends after 60 seconds; the first refresh works, then the access is taken back.",
+            SHORT_SECONDS,
+            revokes=True,
+        ),
+        Behaviour("trouble", "Server trouble", "The API answers 503 to every request.", trouble=True),
+    )
+}
+NORMAL = BEHAVIOURS["normal"]
+
+
+def behaviour_of(slug: str) -> Behaviour:
+    """The behaviour with this name; the normal one for an unknown name."""
+    return BEHAVIOURS.get(slug, NORMAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """One "Allow", with the behaviour that was picked for it. Times in epoch milliseconds."""
+
+    id: str
+    client_id: str
+    person: Person
+    scope: str
+    behaviour: Behaviour
+    created_at: int
+    exchanged_at: int | None
+    refreshed_at: int | None
+    revoked_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """An authorization code that may still be redeemed; the attribute names are those Authlib reads."""
+
+    hash: str
+    grant: Grant
+    redirect_uri: str
+    code_challenge: str
+    code_challenge_method: str = "S256"
+
+    def get_redirect_uri(self) -> str:
+        return self.redirect_uri
+
+    def get_scope(self) -> str:
+        return self.grant.scope
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """An access or refresh token as it stands now; the method names are those Authlib calls."""
+
+    hash: str
+    kind: str
+    grant: Grant
+    scope: str
+    expired: bool
+
+    def check_client(self, client: Any) -> bool:
+        return bool(client.client_id == self.grant.client_id)
+
+    def get_scope(self) -> str:
+        return self.scope
+
+    def is_expired(self) -> bool:
+        return self.expired
+
+    def is_revoked(self) -> bool:
+        return self.grant.revoked_at is not None
 
 
 class Grants:

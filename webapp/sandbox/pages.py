@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from pydantic import ValidationError
 
 from webapp.sandbox.clients import SCOPES, in_words
-from webapp.sandbox.granted import BEHAVIOURS
+from webapp.sandbox.grants import BEHAVIOURS
 from webapp.sandbox.people import PEOPLE, find_person
 from webapp.sandbox.projects import Field, Project
 from webapp.sandbox.state import current

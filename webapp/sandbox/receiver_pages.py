@@ -8,8 +8,7 @@ import time
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.sandbox.receiver import ANSWERS, EVERYWHERE, KEPT
-from webapp.sandbox.signatures import key_bytes
+from webapp.sandbox.receiver import ANSWERS, EVERYWHERE, KEPT, key_bytes
 from webapp.sandbox.state import current
 
 _BODIES = {204: "", 302: "", 410: "gone\n", 429: "too many\n", 500: "error\n"}  # by status; of any other, ok

@@ -6,8 +6,7 @@ from webapp.cli.options import JSON, opened, show, table
 from webapp.errors import NotFound
 from webapp.kit.clock import iso
 from webapp.people import api_keys, invitations, users
-from webapp.people.roles import ROLES
-from webapp.people.users import User
+from webapp.people.users import ROLES, User
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.belongings import logins
 

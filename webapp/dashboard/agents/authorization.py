@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urlsplit
 
 from webapp.errors import Invalid
 from webapp.kit.translation import gettext
-from webapp.people.agents import redirects
+from webapp.people.agents import clients
 from webapp.people.agents.clients import AgentClient
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")  # of S256: 32 bytes in base64url
@@ -48,7 +48,7 @@ def client_of(find: Callable[[str], AgentClient | None], wanted: AuthorizationRe
     if client is None:
         raise Invalid(gettext("This agent is not known here, or no longer. Remove it in the agent and add it again."))
     uri = wanted.redirect_uri or (client.redirect_uris[0] if len(client.redirect_uris) == 1 else "")
-    if not redirects.matches(uri, client.redirect_uris):
+    if not clients.redirect_matches(uri, client.redirect_uris):
         raise Invalid(gettext("This agent wants to be told at an address that it did not register."))
     return client, uri
 

@@ -17,7 +17,7 @@ from webapp.dashboard.client.models.agents import AgentAction
 from webapp.dashboard.dashboard import agents, dashboard, if_up, known_accounts, viewer
 from webapp.dashboard.gate import person
 from webapp.errors import Invalid
-from webapp.people.agents import documents, grants, redirects
+from webapp.people.agents import clients, documents, grants
 from webapp.people.agents.clients import AgentClient
 from webapp.people.agents.grants import Consent
 
@@ -96,7 +96,7 @@ def _drawn(client: AgentClient, uri: str, wanted: AuthorizationRequest) -> str:
         "dashboard/agents/consent.html",
         agent=client.name,
         host=documents.host(client),
-        place=redirects.place(uri),
+        place=clients.redirect_place(uri),
         fields=wanted.fields(),
         reach=reach(),
         email=person().email,

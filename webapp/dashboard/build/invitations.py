@@ -9,7 +9,7 @@ from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.pages import go
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext
-from webapp.people import emails, invitations, roles, users
+from webapp.people import invitations, users
 
 blueprint = build.blueprint("people", "invitations", "/invitations")
 
@@ -63,15 +63,15 @@ def withdraw(invitation_id: str) -> AnyResponse:
 
 def _check(addresses: list[str], role: str) -> None:
     """Raise :class:`Invalid` or :class:`Conflict` with a sentence about the first address that cannot be invited."""
-    roles.check(role)
+    users.check_role(role)
     if not addresses:
         raise Invalid(gettext("Enter the address of somebody to invite."))
     if len(addresses) > MOST:
         raise Invalid(gettext("Invite at most {count} people at once.").format(count=MOST))
     for email in addresses:
-        if emails.checked(email)[1]:
+        if users.checked_email(email)[1]:
             sentence = gettext("“{email}” is not an e-mail address; write it as name@example.com.")
-            raise Invalid(sentence.format(email=email[: emails.MAX_EMAIL]))
+            raise Invalid(sentence.format(email=email[: users.MAX_EMAIL]))
         if users.by_email(dashboard().store, email):
             raise Conflict(gettext("{email} has a login already. Take it out of the list.").format(email=email))
 

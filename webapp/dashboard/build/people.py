@@ -18,11 +18,11 @@ from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.dashboard.words import ROLES
 from webapp.kit.text import holds
 from webapp.kit.translation import gettext
-from webapp.people import invitations, passkeys, roles, totp, users
+from webapp.people import invitations, passkeys, totp, users
 
 blueprint = build.blueprint("people")
 
-EVERYBODY = tuple(reversed(roles.ROLES))
+EVERYBODY = tuple(reversed(users.ROLES))
 MOST_SHOWN = 100
 MAX_QUERY = 254
 

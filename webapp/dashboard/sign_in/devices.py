@@ -14,7 +14,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from webapp.dashboard.dashboard import dashboard
 from webapp.kit.crypto import hash_token
 from webapp.kit.networks import UNNAMED_PROXY
-from webapp.people import emails
+from webapp.people import users
 from webapp.people.attempts import Source
 
 _ACCOUNTS = 5
@@ -58,7 +58,7 @@ def _name() -> str:
 
 
 def _mark(email: str) -> str:
-    return hash_token(emails.normal(email))[:16]
+    return hash_token(users.normal_email(email))[:16]
 
 
 def _serializer() -> Any:

@@ -16,7 +16,7 @@ from webapp.dashboard.sign_in import challenge, devices, oidc, second_step
 from webapp.dashboard.sign_in.success import DISABLED, sign_in, too_many
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
-from webapp.people import attempts, emails, identities, sessions, totp, users
+from webapp.people import attempts, identities, sessions, totp, users
 
 blueprint = Blueprint("session", __name__)
 
@@ -69,7 +69,7 @@ def _form(next_url: str, email: str = "", error: str = "", code: int = 200, wait
     first = not users.any_user(dashboard().store)
     page = render_template(
         "dashboard/session/page.html",
-        email=email[: emails.MAX_EMAIL],
+        email=email[: users.MAX_EMAIL],
         error=error,
         next_url=next_url,
         first=first,
