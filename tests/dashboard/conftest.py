@@ -28,7 +28,7 @@ from tests.once import stores as databases
 from tests.people.oidc.openid import FakeOpenId
 from tests.people.test_logins import Belongings
 from webapp.dashboard import wiring
-from webapp.dashboard.client.inprocess import InProcess
+from webapp.dashboard.client.in_process import InProcess
 from webapp.dashboard.dashboard import KEY, Viewer
 from webapp.errors import Detail
 from webapp.kit import assets

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from webapp.dashboard.ways_in import OPEN
+from webapp.dashboard.gate import OPEN
 
 VALUES = {
     "account_id": "apn_000000x", "slug": "github", "session_id": "0123456789abcdef",

@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import app_groups, words
 from webapp.dashboard.app_groups import Catalog
 from webapp.dashboard.build import known_projects
-from webapp.dashboard.build.apps import setup as app_setup
+from webapp.dashboard.build.apps import client_form as app_setup
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Component, Kind

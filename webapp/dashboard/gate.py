@@ -1,4 +1,6 @@
-"""Around every request of the dashboard: who may pass, and what its answer carries.
+"""The pages by which people come in, by their endpoints.
+
+Around every request of the dashboard: who may pass, and what its answer carries.
 
 Pages need a signed-in person or a portal (:mod:`.portal.gate`). A visitor is led to the sign-in page and back
 afterwards, and whatever changes something needs a form token, which Flask-WTF makes and checks. Every answer is
@@ -24,7 +26,6 @@ from webapp.dashboard.pages import VARY, go
 from webapp.dashboard.portal import gate as portal
 from webapp.dashboard.portal.mount import HANDLE
 from webapp.dashboard.return_paths import safe_next
-from webapp.dashboard.ways_in import BY_PASSWORD, OPEN
 from webapp.errors import Conflict
 from webapp.kit import translation
 from webapp.kit.clock import SECOND
@@ -35,6 +36,39 @@ from webapp.people.sessions import Session
 from webapp.people.users import User
 from webapp.settings import Settings
 
+# What somebody who is not signed in may open.
+OPEN = frozenset(
+    {
+        "dashboard.start.page",
+        "dashboard.start.create",
+        "dashboard.session.page",
+        "dashboard.session.create",
+        "dashboard.second_step.page",
+        "dashboard.second_step.create",
+        "dashboard.passkey.options",
+        "dashboard.passkey.create",
+        "dashboard.new_password.page",
+        "dashboard.new_password.save",
+        "dashboard.invitation.page",
+        "dashboard.invitation.accept",
+        "dashboard.oidc.begin",
+        "dashboard.oidc.finish",
+        "dashboard.portal.show",
+        "dashboard.portal.renew",
+    }
+)
+# What lets nobody in where people sign in at a provider alone.
+BY_PASSWORD = frozenset(
+    {
+        "dashboard.session.create",
+        "dashboard.second_step.create",
+        "dashboard.passkey.options",
+        "dashboard.passkey.create",
+        "dashboard.new_password.page",
+        "dashboard.new_password.save",
+        "dashboard.invitation.accept",
+    }
+)
 CALLS_KEPT = 50  # of each person
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",

@@ -7,7 +7,7 @@ from webapp.dashboard import settings
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import person
 from webapp.dashboard.pages import go
-from webapp.dashboard.sign_in import challenge
+from webapp.dashboard.sign_in import passkey
 from webapp.dashboard.sign_in.passkey import party, refused, sent
 from webapp.errors import Invalid
 from webapp.kit.translation import gettext
@@ -22,14 +22,14 @@ def options() -> AnyResponse:
     problem = settings.wrong_password()
     if problem:
         return refused(problem)
-    creation = passkeys.creation_options(dashboard().store, party(), person(), challenge.give())
+    creation = passkeys.creation_options(dashboard().store, party(), person(), passkey.give())
     return Response(creation, mimetype="application/json")
 
 
 @blueprint.post("/settings/passkeys")
 def create() -> AnyResponse:
     """Keep the key that the device made; the answer says where to go."""
-    body, expected, board = sent(), challenge.take(), dashboard()
+    body, expected, board = sent(), passkey.take(), dashboard()
     if expected is None:
         return refused(gettext("That took too long. Try again."))
     try:

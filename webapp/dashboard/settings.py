@@ -16,7 +16,7 @@ from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import chosen, person, session_now
 from webapp.dashboard.pages import go
 from webapp.dashboard.return_paths import page_before
-from webapp.dashboard.sign_in import challenge
+from webapp.dashboard.sign_in import passkey
 from webapp.errors import Invalid
 from webapp.kit.translation import LANGUAGES, gettext, speak
 from webapp.kit.translation import lazy as _
@@ -131,7 +131,7 @@ def show(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: s
         api_key=api_key,
         api_key_given_at=api_keys.given_at(board.store, person().id),
         passkeys=passkeys.of_user(board.store, person().id),
-        passkeys_offered=challenge.relying_party() is not None,
+        passkeys_offered=passkey.relying_party() is not None,
         this_browser=browser(request.headers.get("User-Agent", "")),
         signs_in_by=_provider_of(person()),
         has_password=users.has_any_password(board.store, person().id) and not board.settings.oidc_required,

@@ -69,7 +69,7 @@ class BuildPage:
     roles: tuple[str, ...] = DEVELOPERS
 
 
-# By noun: the page is the endpoint "page" of the blueprint that ``webapp.dashboard.build.page.blueprint`` makes.
+# By noun: the page is the endpoint "page" of the blueprint that ``webapp.dashboard.build.frame.blueprint`` makes.
 BUILD: dict[str, BuildPage] = {
     "embed": BuildPage(_("Embed"), "embed"),
     "keys": BuildPage(_("API & keys"), "key"),

@@ -22,25 +22,21 @@ from webapp.dashboard import (
     two_step,
 )
 from webapp.dashboard import settings as settings_pages
-from webapp.dashboard.agents import consent
-from webapp.dashboard.agents import page as agents
+from webapp.dashboard.agents import agents, consent
 from webapp.dashboard.build import embed as build_embed
-from webapp.dashboard.build import invitations, logins, people, scene, workflows
-from webapp.dashboard.build.apps import page as build_apps
-from webapp.dashboard.build.apps import setup as app_setup
-from webapp.dashboard.build.integrations import page as integrations
-from webapp.dashboard.build.keys import page as keys
+from webapp.dashboard.build import integrations, invitations, logins, people, scene, workflows
+from webapp.dashboard.build.apps import app_setup as build_apps
+from webapp.dashboard.build.apps import client_form as app_setup
+from webapp.dashboard.build.keys import keys
 from webapp.dashboard.build.project import brand
 from webapp.dashboard.build.project import creation as project_creation
 from webapp.dashboard.build.project import deletion as project_deletion
-from webapp.dashboard.build.project import page as project_page
+from webapp.dashboard.build.project import project as project_page
 from webapp.dashboard.client.belongings import RemoteBelongings
 from webapp.dashboard.client.connect import ConnectClient
-from webapp.dashboard.client.inprocess import WSGI, InProcess
-from webapp.dashboard.client.remembered import Remembered
-from webapp.dashboard.client.transport import Memory, Transport
-from webapp.dashboard.component import deploying, runs
-from webapp.dashboard.component import page as component
+from webapp.dashboard.client.in_process import WSGI, InProcess
+from webapp.dashboard.client.transport import Memory, Remembered, Transport
+from webapp.dashboard.component import component, deploying, runs
 from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.pages import compress, form_token, go, notice_stale
 from webapp.dashboard.portal import frame
@@ -49,8 +45,7 @@ from webapp.dashboard.shared.changes import APPS, PROJECTS, Changes
 from webapp.dashboard.shared.shown_once import ShownOnce
 from webapp.dashboard.sign_in import first_start, invitation, new_password, passkey, second_step, session
 from webapp.dashboard.sign_in import oidc as oidc_pages
-from webapp.dashboard.trigger import deletion, deliveries, index, moving, pausing, webhooks
-from webapp.dashboard.trigger import page as trigger
+from webapp.dashboard.trigger import deletion, deliveries, moving, pausing, trigger, triggers, webhooks
 from webapp.dashboard.trigger import workflows as trigger_workflows
 from webapp.kit import templates
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, Clock
@@ -65,7 +60,7 @@ from webapp.store.contract import Store
 _NOUNS = (
     scene, session, first_start, second_step, passkey, new_password, invitation, oidc_pages,
     apps, app_setup, connections, accounts, account, activity, audit, settings_pages, two_step, passkeys,
-    component, runs, deploying, index, trigger, pausing, moving, deletion, webhooks, deliveries,
+    component, runs, deploying, triggers, trigger, pausing, moving, deletion, webhooks, deliveries,
     build_embed, build_apps, integrations, people, logins, invitations, workflows, trigger_workflows, keys, portal,
     agents, consent, project_page, brand, project_creation, project_deletion,
 )  # fmt: skip

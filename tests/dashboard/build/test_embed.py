@@ -1,4 +1,9 @@
-"""Build → Embed over the real service: tokens for trying, origins, the code, and what stands in a page's way."""
+"""The state of the Embed page stands in its address.
+
+What the Embed page shows of the apps, and of a service that lacks something.
+
+Build → Embed over the real service: tokens for trying, origins, the code, and what stands in a page's way.
+"""
 
 import html
 import re
@@ -6,17 +11,89 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from flask import session
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tests.dashboard.conftest import PUBLIC, Stage
 from webapp.app import create_app
+from webapp.dashboard.build import embed
+from webapp.dashboard.build.embed import EmbedQuery
 from webapp.people import users
 from webapp.service.domain.access import tokens
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
+A, B = "https://a.example", "https://b.example"
 BASE, PASSWORD, EMBED = "http://localhost:8600", "correct horse battery", "/build/embed"
+
+
+def test_what_makes_no_sense_falls_back() -> None:
+    query = EmbedQuery.model_validate(
+        {"user": " ann ", "app": "../x", "way": "up", "size": "huge", "origins": f" {A}  {A} {B}"}
+    )
+    assert (query.user, query.app, query.way, query.size, query.listed) == ("ann", "", "link", "desktop", [A, B])
+
+
+def test_the_address_holds_what_differs_from_the_beginning(stage: Stage) -> None:
+    with stage.request():
+        assert EmbedQuery().address() == "/build/embed"
+        query = EmbedQuery(user="ann").with_origins([A, A])
+        assert (
+            query.address("ways", way="server")
+            == "/build/embed?user=ann&origins=https%3A%2F%2Fa.example&way=server#ways"
+        )
+        assert query.address(endpoint="make_token").startswith("/build/embed/token?user=ann")
+
+
+def test_a_form_changes_what_it_names_alone() -> None:
+    query = EmbedQuery.of_form({"user": "bob", "csrf_token": "x", "way": "link"}, EmbedQuery(user="ann", way="server"))
+    assert (query.user, query.way) == ("bob", "server")
+
+
+def test_the_dashboard_may_show_the_token_as_well(stage: Stage) -> None:
+    with stage.request():
+        body = EmbedQuery(user="ann", app="github").with_origins([A]).token_body()
+    assert body == {"external_user_id": "ann", "app_id": "github", "allowed_origins": [A, PUBLIC]}
+
+
+def test_a_token_is_kept_for_whoever_made_it(stage: Stage) -> None:
+    with stage.request():
+        assert embed.kept() is None
+        embed.keep("ctok_1", f"{PUBLIC}/link?token=ctok_1")
+        token = embed.kept()
+        assert token and token.preview(EmbedQuery(app="github")) == f"{PUBLIC}/link?token=ctok_1&app=github"
+        assert token.preview(EmbedQuery(app="github", shown="portal")) == f"{PUBLIC}/portal?token=ctok_1"
+        session[embed._KEY][0] = "u_somebody"
+        assert embed.kept() is None
+
+
+def test_apps_that_are_ready_come_first_and_those_without_accounts_not_at_all(stage: Stage) -> None:
+    with stage.request():
+        names = [name for _, name in embed._app_choices("")]
+        unknown = embed._app_choices("gone")[-1]
+    assert names == ["Let the user choose", "GitHub", "Stripe", "Slack (needs setup)"] and unknown == ("gone", "gone")
+
+
+def test_every_app_can_be_chosen_however_many_there_are(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embed, "_AT_ONCE", 2)
+    for number in range(7):
+        stage.connect.add_app(f"app{number}", f"App {number}", "keys")
+    with stage.request():
+        assert len(embed._app_choices("")) == 11
+
+
+def test_a_service_that_is_down_leaves_the_form(stage: Stage) -> None:
+    stage.connect.down = True
+    page = stage.signed_in().get("/build/embed")
+    assert page.status_code == 200 and "Make a new token" in page.text
+
+
+def test_another_service_that_checks_no_pages_has_no_checklist(elsewhere: Stage) -> None:
+    page = elsewhere.signed_in().get("/build/embed")
+    assert page.status_code == 200 and "Will it work in your product?" not in page.text
+    assert "http://127.0.0.1:9/v1/oauth/token" in page.text
 
 
 @dataclass

@@ -10,8 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from tests.dashboard.embedded import BASE, Embedded
+from webapp.dashboard.build.embed import WAYS
 from webapp.dashboard.build.embed_snippets import Facts, snippets
-from webapp.dashboard.build.embed_state import WAYS
 from webapp.service.domain.access import oauth_clients
 
 USER = """o'neil "x" $HOME `id` \\"""

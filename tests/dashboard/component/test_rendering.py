@@ -9,9 +9,9 @@ from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Component
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.overview import Overview
-from webapp.dashboard.component import opening, rendering
+from webapp.dashboard.component import forms, rendering
 from webapp.dashboard.component.drafts import DynamicProps
-from webapp.dashboard.component.form import ComponentForm
+from webapp.dashboard.component.forms import ComponentForm
 
 
 def test_page_asks_for_what_is_needed_first(stage: Any, studio: Studio) -> None:
@@ -91,7 +91,7 @@ def test_addresses_stand_below_the_page_and_name_the_trigger_that_is_edited(stag
 
 def test_a_history_that_cannot_be_told_now_leaves_the_page_standing(stage: Any, studio: Studio) -> None:
     with stage.request():
-        form = opening.opened("actions", "tasks", "tasks-create-task")
+        form = forms.opened("actions", "tasks", "tasks-create-task")
         runs = rendering.history(form)["runs"]
         assert (runs.items, runs.total) == ((), 0)
         stage.connect.down = True

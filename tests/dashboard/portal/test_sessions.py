@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from webapp.dashboard.client.by_token import TokenFacts
+from webapp.dashboard.client.connect import TokenFacts
 from webapp.dashboard.portal import sessions
 from webapp.dashboard.portal.sessions import Look
 from webapp.kit.clock import DAY, HOUR, FakeClock, iso

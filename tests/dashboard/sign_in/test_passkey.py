@@ -1,4 +1,7 @@
-"""Signing in with a passkey: no password, no code, and nobody who is disabled."""
+"""Challenges of one browser, and where browsers have passkeys at all.
+
+Signing in with a passkey: no password, no code, and nobody who is disabled.
+"""
 
 import re
 from typing import Any
@@ -7,9 +10,34 @@ import pytest
 from webauthn.helpers import base64url_to_bytes
 
 from tests.people.authenticator import Authenticator
+from webapp.dashboard.sign_in import passkey
 from webapp.kit.clock import MINUTE
 from webapp.people import challenges, passkeys, users
 from webapp.people.passkeys import RelyingParty
+
+
+def test_a_challenge_is_taken_once_and_in_time(stage: Any) -> None:
+    with stage.request():
+        assert passkey.take() is None
+        given = passkey.give()
+        assert passkey.take() == given and passkey.take() is None
+        passkey.give()
+        stage.clock.advance(5 * MINUTE)
+        assert passkey.take() is None
+
+
+@pytest.mark.parametrize(
+    ("url", "party"),
+    [
+        ("http://localhost:8600", "localhost"), ("https://connect.example.com", "connect.example.com"),
+        ("http://connect.example.com", None), ("http://127.0.0.1:8600", None), ("https://192.0.2.7", None),
+        ("https://[2001:db8::1]", None),
+    ],
+)  # fmt: skip
+def test_the_site_that_passkeys_are_for(make_stage: Any, url: str, party: str | None) -> None:
+    with make_stage(PATCHBAY_PUBLIC_URL=url).request():
+        site = passkey.relying_party()
+    assert (site and (site.id, site.origin)) == (party and (party, url))
 
 
 @pytest.fixture

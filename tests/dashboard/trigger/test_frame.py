@@ -7,8 +7,7 @@ import pytest
 
 from tests.dashboard.trigger.fake_triggers import Watchtower
 from tests.dashboard.trigger.trigger_page import ID, URL
-from webapp.dashboard.client.models.deliveries import Day
-from webapp.dashboard.client.models.destinations import Endpoint, Workflow
+from webapp.dashboard.client.models.deliveries import Day, Endpoint, Workflow
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.transport import ServiceDown
 from webapp.dashboard.client.triggers import TriggerClient

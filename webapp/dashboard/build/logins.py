@@ -3,7 +3,7 @@
 from flask import abort, flash, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import page as build
+from webapp.dashboard.build import frame as build
 from webapp.dashboard.build import people
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import person

@@ -11,7 +11,7 @@ from flask import Response, flash, make_response, render_template, request, url_
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import shell
-from webapp.dashboard.build import page as build
+from webapp.dashboard.build import frame as build
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import person
 from webapp.dashboard.pages import fragment, go, wants_fragment

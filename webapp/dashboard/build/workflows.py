@@ -9,7 +9,7 @@ from flask import Response, flash, make_response, render_template, request, url_
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import words
-from webapp.dashboard.build import page as build
+from webapp.dashboard.build import frame as build
 from webapp.dashboard.client.build.workflows import NamedWorkflow, Workflows
 from webapp.dashboard.dashboard import viewer
 from webapp.dashboard.pages import go

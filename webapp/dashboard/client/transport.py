@@ -1,33 +1,149 @@
-"""One HTTP call to a Connect service, and what its outcome means to a page.
+"""Sends a request to a Connect service elsewhere.
+
+Which of our errors an answer is that refuses a call (contract "Errors" and "Rate limits").
+
+One HTTP call to a Connect service, and what its outcome means to a page.
 
 Whatever goes wrong is one of our errors. No answer, an answer that is not the API's and 5xx are :class:`ServiceDown`.
 429 is :class:`Throttled`, and nothing of that kind is asked again before its time. The other refusals keep the
 service's own sentence. :class:`Memory` keeps answers that may be a few seconds old.
+
+What another Connect service answered last, for pages while it is slow or does not answer.
+
+Answers to reads alone are kept, in memory, for ten minutes. One that is given again says since when it may be untrue,
+and pages say it too. A service that has just failed is left alone for five seconds, so that a page waits once.
 """
 
 import json
 import re
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from time import perf_counter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from urllib.parse import urlencode
 
 import orjson
+from requests import PreparedRequest
+from requests.adapters import HTTPAdapter
+from requests.structures import CaseInsensitiveDict
 
-from webapp.dashboard.client import refusals
+from webapp import errors
 from webapp.dashboard.client.calls import HIDDEN, CallRecord, masked, sentence_of
-from webapp.dashboard.client.remote import Answer, Remote, Sender
-from webapp.errors import Throttled, Unavailable
+from webapp.errors import Detail, PatchbayError, Throttled, Unavailable, about
 from webapp.kit.clock import MINUTE, SECOND, Clock, now
+from webapp.kit.kept_json import kept_json
+from webapp.kit.translation import DEFAULT, language, translated
 
+_BY_STATUS: Mapping[int, type[PatchbayError]] = {
+    401: errors.Unauthorized, 403: errors.Forbidden, 404: errors.NotFound, 405: errors.NotFound, 409: errors.Conflict,
+    422: errors.Refused,
+}  # fmt: skip
 TIMEOUT_S = 10.0
 LONGEST_WAIT = 5 * MINUTE  # a service that asks for more patience is asked again by then
 Params = Mapping[str, str | int | bool]
 _NOUN = re.compile(r"/v1/(?:connect/(?:proj_[a-zA-Z0-9]+/)?)?([^/?]*)")
 _TOKEN = re.compile(r"/tokens/[^/?]+")
 T = TypeVar("T")
+PATIENCE_S = 3.0  # how long to wait for a service whose last answer is still known
+REST = 5 * SECOND
+_KEPT = 10 * MINUTE
+_ANSWERS = 1_000
+Ask = Callable[[float | None], Any]  # asks the service; with at most so many seconds of patience
+
+
+class Answer(NamedTuple):
+    """What came back; the names of ``headers`` are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class Sender(Protocol):
+    """The way to a Connect service. Threads may share one."""
+
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes, timeout: float) -> Answer:
+        """Send one request, and wait up to ``timeout`` seconds. Raises ``OSError`` when no whole answer comes."""
+
+    def close(self) -> None:
+        """Give back the sockets."""
+
+
+class Remote:
+    """Over sockets, which are kept for the next request.
+
+    The adapter of ``requests`` alone: a Session adds cookies, proxies and a netrc, none of which may be used here.
+    """
+
+    def __init__(self) -> None:
+        self._adapter = HTTPAdapter(pool_maxsize=16)
+
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes, timeout: float) -> Answer:
+        """Send one request; what ``requests`` raises is an ``OSError``."""
+        request = PreparedRequest()
+        request.method, request.url = method, url
+        request.headers = CaseInsensitiveDict(headers)
+        request.prepare_body(data=body or None, files=None)
+        response = self._adapter.send(request, timeout=timeout, proxies={})
+        return Answer(
+            response.status_code, {name.lower(): value for name, value in response.headers.items()}, response.content
+        )
+
+    def close(self) -> None:
+        """Give back the sockets."""
+        self._adapter.close()
+
+
+def of(answer: Answer) -> PatchbayError | None:
+    """The error, with the service's own sentence; ``None`` where the service failed instead of refusing."""
+    status = answer.status
+    if status == 429:
+        return _throttled(answer)
+    body = _body(answer)
+    sentence = body.get("error") if isinstance(body.get("error"), str) else None
+    if status == 400:
+        return errors.Invalid(sentence, _details(body.get("details")))
+    return _BY_STATUS[status](sentence) if status in _BY_STATUS else None
+
+
+def in_language(error: PatchbayError) -> PatchbayError:
+    """``error`` with its sentences in the language that is spoken now."""
+    if language() == DEFAULT:
+        return error
+    sentence = translated(error.message)
+    if isinstance(error, errors.Invalid):
+        details = [Detail(detail.field, translated(detail.message)) for detail in error.details]
+        for before, detail in zip(error.details, details, strict=True):
+            if error.message == about(before.field, before.message):
+                sentence = f"{detail.field}: {detail.message}"
+        error.details = tuple(details)
+    error.args = (sentence,)
+    return error
+
+
+def _body(answer: Answer) -> Mapping[str, Any]:
+    try:
+        body = orjson.loads(answer.content)
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _details(details: Any) -> list[Detail]:
+    """What is wrong with which field; what cannot be understood is left out."""
+    objects = [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
+    return [Detail(str(detail.get("field", "")), str(detail["message"])) for detail in objects if detail.get("message")]
+
+
+def _throttled(answer: Answer) -> Throttled:
+    def header(name: str, default: int) -> int:
+        value = answer.headers.get(name, "")
+        return int(value) if value.isascii() and value.isdigit() else default
+
+    wait = header("retry-after", 60)
+    return Throttled(header("x-ratelimit-limit", 0), header("x-ratelimit-reset", int(time.time()) + wait), wait)
 
 
 class ServiceDown(Unavailable):
@@ -81,7 +197,7 @@ class Transport:
         answer, begun = None, perf_counter()
         try:
             answer = self._sender.send(method, self.base_url + path + _query(params), headers, content, timeout)
-            refusal = None if 200 <= answer.status < 300 else refusals.of(answer) or ServiceDown()
+            refusal = None if 200 <= answer.status < 300 else of(answer) or ServiceDown()
         except OSError as error:
             refusal = ServiceDown()
             refusal.__cause__ = error
@@ -97,7 +213,7 @@ class Transport:
         if isinstance(refusal, Throttled):
             self._backoff.note(key, refusal)
         if refusal:
-            raise refusals.in_language(refusal)
+            raise in_language(refusal)
         return _json(answer) if answer and answer.content else None
 
     def close(self) -> None:
@@ -197,3 +313,30 @@ def _json(answer: Answer) -> Any:
         return orjson.loads(answer.content)
     except ValueError as error:
         raise NotTheApi from error
+
+
+class Remembered:
+    """The last answers of one service. ``notice`` hears from when (ms) an answer is that is given again."""
+
+    def __init__(self, clock: Clock, notice: Callable[[int], None]) -> None:
+        self._clock, self._notice = clock, notice
+        self._answers: Memory[tuple[bytes, int]] = Memory(clock, lifetime=_KEPT, size=_ANSWERS)
+        self._rests_until = 0
+
+    def read(self, question: str, ask: Ask) -> Any:
+        """What ``ask`` answers, or what it answered to ``question`` before when the service fails."""
+        known = self._answers.get(question)
+        if known is None:
+            return self._keep(question, ask(None))
+        if self._clock() >= self._rests_until:
+            try:
+                return self._keep(question, ask(PATIENCE_S))
+            except (ServiceDown, Throttled):
+                self._rests_until = self._clock() + REST
+        content, at = known
+        self._notice(at)
+        return orjson.loads(content)
+
+    def _keep(self, question: str, answer: Any) -> Any:
+        self._answers.put(question, (kept_json(answer), self._clock()))
+        return answer

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from webapp.dashboard.client.connect import Call, UserCalls, object_of, read
-from webapp.dashboard.client.models.deliveries import Day, DayOf, Delivery
-from webapp.dashboard.client.models.destinations import Endpoint, Endpoints, Workflow, Workflows
+from webapp.dashboard.client.models.deliveries import Day, DayOf, Delivery, Endpoint, Endpoints, Workflow, Workflows
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.models.triggers import Event, Trigger, TriggerRun, TriggerView
 from webapp.dashboard.client.transport import Params

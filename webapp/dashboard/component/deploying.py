@@ -10,11 +10,9 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.transport import ServiceDown
-from webapp.dashboard.component import deploy_form, drafts, schedule_words, values
-from webapp.dashboard.component.deploy_form import DeployForm
-from webapp.dashboard.component.form import ComponentForm
-from webapp.dashboard.component.form_data import InvalidValue
-from webapp.dashboard.component.opening import posted, sent_first_time
+from webapp.dashboard.component import drafts, forms, prop_data
+from webapp.dashboard.component.forms import ComponentForm, DeployForm, posted, sent_first_time
+from webapp.dashboard.component.prop_data import InvalidValue
 from webapp.dashboard.component.rendering import Feedback, full_page
 from webapp.dashboard.component.runs import at_fields, refused
 from webapp.dashboard.dashboard import dashboard, forget_triggers, viewer
@@ -34,7 +32,7 @@ def deploy(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Deploy it, or redeploy the trigger that is edited, unless something is missing."""
     form, problem = _trigger(kind, slug, key).renewed()
     form.save()
-    deployment = deploy_form.of(form)
+    deployment = forms.of(form)
     configured, errors = form.values()
     errors |= deployment.problems()
     if problem or errors:
@@ -54,8 +52,8 @@ def schedule(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
     form = _trigger(kind, slug, key)
     prop = form.find(name)
     try:
-        value = values.read(prop, form.data)
-        sentence, bad = schedule_words.in_words(None if value is values.ABSENT else value), False
+        value = prop_data.read_value(prop, form.data)
+        sentence, bad = prop_data.schedule_in_words(None if value is prop_data.ABSENT else value), False
     except InvalidValue as error:
         sentence, bad = str(error), True
     if not wants_fragment():
@@ -72,7 +70,7 @@ def _trigger(kind: Kind, slug: str, key: str) -> ComponentForm:
 
 def _sent(form: ComponentForm, configured: Mapping[str, Any], deployment: DeployForm) -> Trigger:
     if form.trigger:
-        return client().update(form.trigger.id, **deploy_form.changes(form, configured, deployment))
+        return client().update(form.trigger.id, **forms.changes(form, configured, deployment))
     body: dict[str, Any] = {
         "id": form.component.key,
         "configured_props": dict(configured),

@@ -12,9 +12,9 @@ from flask import Response, make_response, render_template, url_for
 
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.models.runs import Outcome, Run
-from webapp.dashboard.component import deploy_form, fields, schedule_words, structured, values
-from webapp.dashboard.component.form import ComponentForm
-from webapp.dashboard.component.option_list import OptionList
+from webapp.dashboard.component import fields, forms, prop_data
+from webapp.dashboard.component.fields import OptionList
+from webapp.dashboard.component.forms import ComponentForm
 from webapp.dashboard.component.snippets import snippets
 from webapp.dashboard.dashboard import components, dashboard, viewer
 from webapp.dashboard.pages import fragment
@@ -78,8 +78,8 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "feedback": feedback,
         "groups": fields.field_groups(form, feedback.errors, feedback.option_lists, feedback.added),
         "outcome": feedback.outcome,
-        "deployment": deploy_form.of(form),
-        "schedule_words": schedule_words.in_words,
+        "deployment": forms.of(form),
+        "schedule_words": prop_data.schedule_in_words,
         "time_zones": time_zones,
         "once": secrets.token_urlsafe(16),
         "snippets": snippets(url, viewer().client.environment, body),
@@ -87,8 +87,8 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "may_set_up": viewer().may_build,
         "rich": rich,
         "json_html": json_html,
-        "structured": structured,
-        "encode": values.encode,
+        "structured": prop_data,
+        "encode": prop_data.encode,
     }
 
 

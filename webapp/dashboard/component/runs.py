@@ -10,9 +10,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.client.models.runs import Outcome
-from webapp.dashboard.component.form import ComponentForm
-from webapp.dashboard.component.opening import opened, posted, sent_first_time
-from webapp.dashboard.component.page import changes
+from webapp.dashboard.component.component import changes
+from webapp.dashboard.component.forms import ComponentForm, opened, posted, sent_first_time
 from webapp.dashboard.component.rendering import Feedback, address, context, full_page, history, part
 from webapp.dashboard.dashboard import components, known_accounts
 from webapp.dashboard.pages import go, wants_fragment

@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import g, request, url_for
 
-from webapp.dashboard.agents import waiting
+from webapp.dashboard.agents import agents
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.lenient import PageOf
@@ -131,8 +131,8 @@ def _accounts() -> int | None:
 
 def _waiting() -> int | None:
     """How many calls of agents wait for the person, if any do."""
-    known = waiting.count()
-    return (if_up(partial(waiting.count, fresh=True)) if known is None else known) or None
+    known = agents.count_waiting()
+    return (if_up(partial(agents.count_waiting, fresh=True)) if known is None else known) or None
 
 
 def _triggers() -> int | None:

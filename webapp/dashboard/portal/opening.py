@@ -11,8 +11,8 @@ from flask import Blueprint, Response, jsonify, redirect, request
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.client import by_token
-from webapp.dashboard.client.by_token import TokenFacts
+from webapp.dashboard.client import connect
+from webapp.dashboard.client.connect import TokenFacts
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.pages import ListQuery, among, at_most
 from webapp.dashboard.portal import sessions
@@ -43,7 +43,7 @@ def show() -> AnyResponse:
     if request.method == "HEAD":
         return Response()  # a preview of a link
     query = PortalQuery.of_request()
-    facts = by_token.facts_of(dashboard().client.transport, query.token) if query.token else TokenFacts()
+    facts = connect.facts_of(dashboard().client.transport, query.token) if query.token else TokenFacts()
     if not facts.works or _is_stranger(facts):
         return _as_at_the_link(query)
     portal = _create(query.token, facts, Look(query.nav != "off", query.theme, query.language))
@@ -58,7 +58,7 @@ def renew() -> tuple[Response, int]:
     known = sessions.find(board.store, request.form.get("handle", ""))
     if known is None or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         raise NoPage
-    facts = by_token.facts_of(board.client.transport, token)
+    facts = connect.facts_of(board.client.transport, token)
     if not facts.works or not facts.same_user(known.facts):
         error = gettext("The new token does not work, or is not for the same user, project and environment.")
         return jsonify(error=error), 403
@@ -85,7 +85,7 @@ def _as_at_the_link(query: PortalQuery) -> AnyResponse:
     around may be named there, so this redirect lets it be."""
     base = dashboard().settings.connect_url or ""
     chosen = {"app": query.app, "language": query.language}
-    answer = redirect(by_token.own_link(base, query.token, chosen), 303)
+    answer = redirect(connect.own_link(base, query.token, chosen), 303)
     if _in_frame():
         answer.headers["Referrer-Policy"] = "strict-origin-when-cross-origin"
     return answer

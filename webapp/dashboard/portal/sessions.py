@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from webapp.dashboard.client.by_token import TokenFacts
+from webapp.dashboard.client.connect import TokenFacts
 from webapp.kit import crypto
 from webapp.kit.clock import DAY, Clock
 from webapp.store.contract import Reader, Store

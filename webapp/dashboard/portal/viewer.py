@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from webapp.dashboard.client.by_token import TokenClient
+from webapp.dashboard.client.connect import TokenClient
 from webapp.dashboard.dashboard import Viewer, dashboard
 from webapp.dashboard.portal.sessions import PortalSession
 

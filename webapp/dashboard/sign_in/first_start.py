@@ -12,8 +12,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
 from webapp.dashboard.shell import BUILD
-from webapp.dashboard.sign_in.refusal import refused
-from webapp.dashboard.sign_in.success import sign_in
+from webapp.dashboard.sign_in.outcome import refused, sign_in
 from webapp.errors import Forbidden, Invalid
 from webapp.kit.translation import gettext
 from webapp.people import start_tokens, users

@@ -8,8 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.sign_in import devices, oidc
-from webapp.dashboard.sign_in.refusal import refused
-from webapp.dashboard.sign_in.success import sign_in, too_many
+from webapp.dashboard.sign_in.outcome import refused, sign_in, too_many
 from webapp.dashboard.words import ROLES
 from webapp.errors import Conflict, Forbidden, Invalid
 from webapp.kit.crypto import hash_token

@@ -6,7 +6,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.pages import go
-from webapp.dashboard.sign_in.refusal import refused
+from webapp.dashboard.sign_in.outcome import refused
 from webapp.errors import Forbidden, Invalid
 from webapp.kit.translation import gettext
 from webapp.people import password_resets

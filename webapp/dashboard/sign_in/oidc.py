@@ -10,8 +10,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.return_paths import safe_next
 from webapp.dashboard.sign_in import devices
-from webapp.dashboard.sign_in.refusal import refused
-from webapp.dashboard.sign_in.success import DISABLED, sign_in, too_many
+from webapp.dashboard.sign_in.outcome import DISABLED, refused, sign_in, too_many
 from webapp.kit.clock import MINUTE
 from webapp.kit.crypto import hash_token
 from webapp.kit.translation import gettext

@@ -1,32 +1,71 @@
-"""Signing in with a passkey, by a script of the sign-in page: the device proves who is there, and no code is asked."""
+"""The challenge that a browser was just given for a passkey, and the site that passkeys are for.
 
+The challenge is kept in the form's signed cookie until it is answered, for five minutes at most.
+
+Signing in with a passkey, by a script of the sign-in page: the device proves who is there, and no code is asked.
+"""
+
+import ipaddress
 from typing import Any
+from urllib.parse import urlsplit
 
-from flask import Blueprint, Response, abort, jsonify, request
+from flask import Blueprint, Response, abort, jsonify, request, session
+from itsdangerous import want_bytes
+from itsdangerous.encoding import base64_decode, base64_encode
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.return_paths import safe_next
-from webapp.dashboard.sign_in import challenge
-from webapp.dashboard.sign_in.success import DISABLED, sign_in
+from webapp.dashboard.sign_in.outcome import DISABLED, sign_in
 from webapp.errors import Invalid
 from webapp.kit.translation import gettext
-from webapp.people import passkeys
+from webapp.people import challenges, passkeys
 from webapp.people.passkeys import RelyingParty
 
+_KEPT = "challenge"
 blueprint = Blueprint("passkey", __name__)
+
+
+def give() -> bytes:
+    """A new challenge for this browser."""
+    challenge = challenges.new()
+    session[_KEPT] = [base64_encode(challenge).decode(), dashboard().clock()]
+    return challenge
+
+
+def take() -> bytes | None:
+    """The challenge that this browser was given, unless it is too old."""
+    text, at = session.pop(_KEPT, None) or ("", 0)
+    return base64_decode(want_bytes(text)) if text and dashboard().clock() - at < challenges.LIFETIME else None
+
+
+def relying_party() -> RelyingParty | None:
+    """This site; none where browsers offer no passkeys: at a bare address, and without https but on this machine.
+
+    None either where they let nobody in.
+    """
+    settings = dashboard().settings
+    if settings.oidc_required:
+        return None
+    host = urlsplit(settings.public_url).hostname or ""
+    named = host == "localhost" or host.endswith(".localhost")
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return RelyingParty(host, settings.public_url) if settings.secure or named else None
+    return None
 
 
 @blueprint.post("/sign-in/passkey/options")
 def options() -> AnyResponse:
     """What the browser asks the device."""
-    return Response(passkeys.request_options(party(), challenge.give()), mimetype="application/json")
+    return Response(passkeys.request_options(party(), give()), mimetype="application/json")
 
 
 @blueprint.post("/sign-in/passkey")
 def create() -> AnyResponse:
     """Check what the device signed and sign in; the answer says where to go."""
-    body, expected, board = sent(), challenge.take(), dashboard()
+    body, expected, board = sent(), take(), dashboard()
     if expected is None:
         return refused(gettext("That took too long. Try again."))
     try:
@@ -45,7 +84,7 @@ def create() -> AnyResponse:
 
 def party() -> RelyingParty:
     """This site; 404 where browsers offer no passkeys."""
-    return challenge.relying_party() or abort(404)
+    return relying_party() or abort(404)
 
 
 def sent() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.pages import go
 from webapp.dashboard.return_paths import safe_next
 from webapp.dashboard.sign_in import devices
-from webapp.dashboard.sign_in.success import sign_in, too_many
+from webapp.dashboard.sign_in.outcome import sign_in, too_many
 from webapp.kit.clock import MINUTE
 from webapp.kit.translation import lazy as _
 from webapp.people import attempts, users

@@ -12,8 +12,8 @@ from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import session_now
 from webapp.dashboard.pages import go
 from webapp.dashboard.return_paths import safe_next
-from webapp.dashboard.sign_in import challenge, devices, oidc, second_step
-from webapp.dashboard.sign_in.success import DISABLED, sign_in, too_many
+from webapp.dashboard.sign_in import devices, oidc, passkey, second_step
+from webapp.dashboard.sign_in.outcome import DISABLED, sign_in, too_many
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 from webapp.people import attempts, identities, sessions, totp, users
@@ -73,7 +73,7 @@ def _form(next_url: str, email: str = "", error: str = "", code: int = 200, wait
         error=error,
         next_url=next_url,
         first=first,
-        passkeys=challenge.relying_party() is not None,
+        passkeys=passkey.relying_party() is not None,
         oidc=oidc.offered(next_url if next_url != "/" else ""),
         only_oidc=dashboard().settings.oidc_required,
         ended_at=provider.sign_out_url() if provider and request.args.get("left") else None,

@@ -11,7 +11,7 @@ from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import go
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger.frame import Frame
-from webapp.dashboard.trigger.index import template_helpers
+from webapp.dashboard.trigger.triggers import template_helpers
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
 from webapp.kit.translation import gettext, translated
 

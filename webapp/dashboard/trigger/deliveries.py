@@ -29,7 +29,7 @@ from webapp.dashboard.pages import (
 from webapp.dashboard.return_paths import page_before
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger import news as trigger_news
-from webapp.dashboard.trigger.index import template_helpers
+from webapp.dashboard.trigger.triggers import template_helpers
 from webapp.dashboard.words import DELIVERIES
 from webapp.errors import Invalid, NotFound, PatchbayError, Throttled, Unauthorized
 from webapp.kit.clock import DAY, HOUR

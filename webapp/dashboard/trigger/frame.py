@@ -12,15 +12,14 @@ from typing import Any
 from flask import Response, make_response, render_template, url_for
 
 from webapp.dashboard.client.models.accounts import Account, App
-from webapp.dashboard.client.models.deliveries import Day, Delivery
-from webapp.dashboard.client.models.destinations import Endpoint, Workflow
+from webapp.dashboard.client.models.deliveries import Day, Delivery, Endpoint, Workflow
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.models.triggers import Event, Trigger
 from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, wants_fragment
 from webapp.dashboard.rich import json_html
-from webapp.dashboard.trigger.index import accounts_of, template_helpers
+from webapp.dashboard.trigger.triggers import accounts_of, template_helpers
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 

@@ -9,7 +9,7 @@ from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.dashboard.return_paths import page_before
 from webapp.dashboard.trigger import frame as frames
-from webapp.dashboard.trigger.index import template_helpers
+from webapp.dashboard.trigger.triggers import template_helpers
 from webapp.errors import NotFound, PatchbayError
 from webapp.kit.translation import gettext
 

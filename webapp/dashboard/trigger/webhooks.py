@@ -6,13 +6,13 @@ A key reaches a page only in the answer to whoever asked for it, and only with a
 from flask import Blueprint, abort, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.client.models.destinations import Endpoint
+from webapp.dashboard.client.models.deliveries import Endpoint
 from webapp.dashboard.dashboard import dashboard, forget_triggers, viewer
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger.frame import Frame
-from webapp.dashboard.trigger.index import template_helpers
+from webapp.dashboard.trigger.triggers import template_helpers
 from webapp.errors import Invalid
 from webapp.kit.translation import gettext
 

@@ -8,7 +8,7 @@ from webapp.dashboard.dashboard import forget_triggers, viewer
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import go
 from webapp.dashboard.trigger import frame as frames
-from webapp.dashboard.trigger.index import template_helpers
+from webapp.dashboard.trigger.triggers import template_helpers
 from webapp.kit.translation import gettext
 
 blueprint = Blueprint("trigger_workflows", __name__, url_prefix="/triggers/<trigger_id>/workflows")

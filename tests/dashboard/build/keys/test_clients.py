@@ -1,4 +1,7 @@
-"""OAuth clients on API & keys: what each role may do, secrets shown once, the overlap, and what deleting asks."""
+"""Scopes in plain words.
+
+OAuth clients on API & keys: what each role may do, secrets shown once, the overlap, and what deleting asks.
+"""
 
 import re
 from typing import Any
@@ -7,15 +10,35 @@ import pytest
 from joserfc import jwk
 
 from tests.dashboard.embedded import BASE, Embedded
+from webapp.dashboard.build.keys.clients import WORDS, in_words
 from webapp.dashboard.client.build import projects as listed
 from webapp.dashboard.dashboard import KEY
 from webapp.kit.clock import DAY, HOUR, FakeClock
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.access.oauth_clients import OAuthClient
+from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import projects
 
 URL = "/build/keys"
 FORM = {"name": "Billing worker", "project_id": "", "access": "some", "scopes": ["connect:actions:*"]}
+
+
+def test_every_scope_has_words() -> None:
+    assert set(WORDS) == scopes.KNOWN - {scopes.ALL, scopes.CONNECT}
+
+
+@pytest.mark.parametrize(
+    ("granted", "words"),
+    [
+        ((scopes.ALL, scopes.PROXY), "Everything"),
+        ((scopes.PROXY, scopes.CONNECT), "All of Connect"),
+        ((scopes.ACTIONS, scopes.USAGE_READ), "Run actions · See usage"),
+        (("connect:new",), "connect:new"),
+        ((), "Nothing"),
+    ],
+)
+def test_what_scopes_allow_together(granted: tuple[str, ...], words: str) -> None:
+    assert in_words(granted) == words
 
 
 @pytest.fixture

@@ -1,18 +1,20 @@
 """A project's own OAuth clients: looked at, changed, checked with their providers, and deleted.
 
 Adding one is :mod:`.setup`'s. A secret goes in and never comes out.
+
+The secret that a client's provider sent for its events: whoever takes it sees it once, to paste it there.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.apps import frame, sent, setup
+from webapp.dashboard.build.apps import client_form, frame
 from webapp.dashboard.build.apps.frame import blueprint
-from webapp.dashboard.build.page import by_field
+from webapp.dashboard.build.frame import by_field
 from webapp.dashboard.client.build.oauth_apps import OAuthApp, OAuthApps, Verdict
-from webapp.dashboard.dashboard import viewer
+from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext, ngettext
@@ -74,7 +76,7 @@ def delete_client(oauth_app_id: str) -> AnyResponse:
     except Conflict as error:
         flash(error.message, "bad")
         return frame.back("clients")
-    setup.changed()
+    client_form.changed()
     flash(gettext("The client for {app} is deleted.").format(app=known.app_name), "ok")
     return frame.back("clients")
 
@@ -112,6 +114,49 @@ def _in_use(known: OAuthApp) -> str:
 def _page(known: OAuthApp, errors: dict[str, str], code: int = 200) -> AnyResponse:
     entered = request.form if errors else {}
     page = render_template(
-        "dashboard/build/apps/client.html", client=known, entered=entered, errors=errors, sent=sent.shown_now(known.id)
+        "dashboard/build/apps/client.html", client=known, entered=entered, errors=errors, sent=shown_now(known.id)
     )
     return make_response(page, code)
+
+
+class Sent(NamedTuple):
+    """A secret that was just taken, and the sentence about it."""
+
+    sentence: str
+    text: str
+
+
+@blueprint.post("/<oauth_app_id>/events-secret")
+def take_events_secret(oauth_app_id: str) -> AnyResponse:
+    """Let it sign; the page that follows shows it."""
+    clients = OAuthApps(viewer().client)
+    known = clients.get(oauth_app_id)
+    try:
+        secret = clients.take_events_secret(oauth_app_id)
+    except Conflict as error:
+        flash(error.message, "bad")
+        return _back(oauth_app_id)
+    sentence = gettext("Paste this at {app} now; nobody can see it again.").format(app=known.app_name)
+    dashboard().shown_once.put(_name(oauth_app_id), sentence, secret)
+    return _back(oauth_app_id)
+
+
+@blueprint.post("/<oauth_app_id>/events-secret/kept")
+def keep_events_secret(oauth_app_id: str) -> AnyResponse:
+    """The person pasted it: show it no more."""
+    dashboard().shown_once.drop(_name(oauth_app_id))
+    return _back(oauth_app_id)
+
+
+def shown_now(oauth_app_id: str) -> Sent | None:
+    """What is to be shown on the page of a client now; a reload shows it again."""
+    kept = dashboard().shown_once.get(_name(oauth_app_id))
+    return Sent(*kept) if kept else None
+
+
+def _back(oauth_app_id: str) -> AnyResponse:
+    return go(url_for("dashboard.build_apps.client", oauth_app_id=oauth_app_id, _anchor="events"))
+
+
+def _name(oauth_app_id: str) -> str:
+    return f"{viewer().key} {oauth_app_id}"

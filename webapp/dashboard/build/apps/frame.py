@@ -5,7 +5,7 @@ from typing import Any
 from flask import render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.page import blueprint as build_blueprint
+from webapp.dashboard.build.frame import blueprint as build_blueprint
 from webapp.dashboard.pages import go
 
 blueprint = build_blueprint("apps")

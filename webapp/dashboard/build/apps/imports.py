@@ -9,10 +9,10 @@ from typing import Any
 from flask import flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.apps import frame, setup
+from webapp.dashboard.build.apps import client_form, frame
 from webapp.dashboard.build.apps.drafts import MOST_BYTES, Drafts
 from webapp.dashboard.build.apps.frame import blueprint
-from webapp.dashboard.build.page import by_field
+from webapp.dashboard.build.frame import by_field
 from webapp.dashboard.client.build.imported_apps import Document, ImportedApps, ImportOperation, ImportReport
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.errors import Conflict, Invalid
@@ -51,7 +51,7 @@ def create_import() -> AnyResponse:
     except (Invalid, Conflict) as error:
         return _refused(error, document)
     _drafts().drop(request.form.get("draft", ""))
-    setup.changed()
+    client_form.changed()
     flash(_imported(report), "ok")
     return frame.back("imports")
 
@@ -77,7 +77,7 @@ def delete_import(slug: str) -> AnyResponse:
     except Conflict as error:
         flash(error.message, "bad")
         return frame.back("imports")
-    setup.changed()
+    client_form.changed()
     flash(gettext("{app} is removed.").format(app=slug), "ok")
     return frame.back("imports")
 

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build.apps import frame
 from webapp.dashboard.build.apps.frame import blueprint
-from webapp.dashboard.build.page import by_field
+from webapp.dashboard.build.frame import by_field
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.build.app_overrides import AppOverride, AppOverrides
 from webapp.dashboard.client.build.oauth_apps import OAuthApps

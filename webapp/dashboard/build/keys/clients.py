@@ -1,11 +1,13 @@
-"""The OAuth clients with which a product's servers call the API: listed, made, given another secret and deleted.
+"""What scopes allow, in plain words (contract "Scopes").
+
+The OAuth clients with which a product's servers call the API: listed, made, given another secret and deleted.
 
 A client acts for every user of its project: that is what developers are for. One that may do everything could change
 logins, too, so only an owner makes, changes or deletes one. The dashboard's own client, where it stands in the list, is
 changed where it is set.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import abort, flash, request
@@ -14,7 +16,6 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.build import known_projects
 from webapp.dashboard.build.keys import frame
 from webapp.dashboard.build.keys.frame import blueprint
-from webapp.dashboard.build.keys.scope_words import ALL, CONNECT, WORDS, in_words
 from webapp.dashboard.client.build.clients import Clients, OAuthClient
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.errors import Invalid
@@ -22,6 +23,26 @@ from webapp.kit.clock import DAY, HOUR, SECOND
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 
+ALL, CONNECT = "*", "connect:*"
+# By scope, in the order of the form.
+WORDS: Mapping[str, str] = {
+    "connect:tokens:create": _("Make Connect tokens"),
+    "connect:accounts:read": _("See accounts"),
+    "connect:accounts:write": _("Connect and remove accounts"),
+    "connect:actions:*": _("Run actions"),
+    "connect:proxy": _("Send requests through accounts"),
+    "connect:triggers:*": _("Start watching for events"),
+    "connect:deployed_triggers:read": _("See triggers and their events"),
+    "connect:deployed_triggers:write": _("Change and remove triggers"),
+    "connect:agents:read": _("See what agents may do"),
+    "connect:agents:write": _("Decide what agents may do"),
+    "connect:workflow:invoke": _("Start workflows"),
+    "connect:users:read": _("See users"),
+    "connect:users:write": _("Remove users"),
+    "connect:projects:read": _("See projects and their settings"),
+    "connect:projects:write": _("Change projects and their settings"),
+    "connect:usage:read": _("See usage"),
+}
 MAX_NAME = 200
 BUSY = DAY  # whoever called so lately is asked about twice
 DEFAULT_OVERLAP_S = DAY // SECOND
@@ -31,6 +52,15 @@ OVERLAPS: Mapping[int, str] = {
     7 * DAY // SECOND: _("A week"),
     0: _("No longer: it leaked, or nothing uses it"),
 }
+
+
+def in_words(scopes: Sequence[str]) -> str:
+    """What ``scopes`` allow together, such as ``Everything`` or ``See accounts · Run actions``."""
+    if ALL in scopes:
+        return gettext("Everything")
+    if CONNECT in scopes:
+        return gettext("All of Connect")
+    return " · ".join(str(WORDS.get(scope, scope)) for scope in scopes) or gettext("Nothing")
 
 
 def context() -> dict[str, Any]:

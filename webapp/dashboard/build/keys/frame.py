@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from flask import render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.page import blueprint as build_blueprint
+from webapp.dashboard.build.frame import blueprint as build_blueprint
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
 

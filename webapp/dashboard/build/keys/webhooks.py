@@ -9,7 +9,7 @@ from webapp.dashboard import words
 from webapp.dashboard.build.keys import frame
 from webapp.dashboard.build.keys.frame import blueprint
 from webapp.dashboard.client.build.webhooks import GeneralWebhook, Webhooks
-from webapp.dashboard.client.models.destinations import Endpoint
+from webapp.dashboard.client.models.deliveries import Endpoint
 from webapp.dashboard.dashboard import viewer
 from webapp.errors import Invalid
 from webapp.kit.translation import gettext

@@ -4,8 +4,8 @@ from flask import flash as say
 from flask import request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import page as build
-from webapp.dashboard.build.project.page import for_owners, load, projects, show
+from webapp.dashboard.build import frame as build
+from webapp.dashboard.build.project.project import for_owners, load, projects, show
 from webapp.dashboard.pages import fragment, go
 from webapp.errors import Invalid
 from webapp.kit import contrast, images

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from flask import Response, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.build import frame as build
 from webapp.dashboard.build import known_projects, scene
-from webapp.dashboard.build import page as build
-from webapp.dashboard.build.project.page import for_owners, projects
+from webapp.dashboard.build.project.project import for_owners, projects
 from webapp.dashboard.dashboard import viewer
 from webapp.dashboard.pages import go
 from webapp.errors import Invalid

@@ -6,9 +6,9 @@ The one that the dashboard works in unless told otherwise stays, and with it the
 from flask import Response, abort, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.build import frame as build
 from webapp.dashboard.build import known_projects, scene
-from webapp.dashboard.build import page as build
-from webapp.dashboard.build.project.page import for_owners, load, projects
+from webapp.dashboard.build.project.project import for_owners, load, projects
 from webapp.dashboard.client.build.projects import Project
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from pydantic import Field
 
 from webapp.dashboard.client.connect import ConnectClient, object_of
-from webapp.dashboard.client.models.destinations import Endpoint, EndpointOfLate
+from webapp.dashboard.client.models.deliveries import Endpoint, EndpointOfLate
 from webapp.dashboard.client.models.lenient import Lenient
 from webapp.errors import Forbidden, NotFound
 

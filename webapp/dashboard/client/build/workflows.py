@@ -1,7 +1,7 @@
 """Workflows of the project over the API (extensions): named URLs that triggers send their events to."""
 
 from webapp.dashboard.client.connect import ConnectClient, read
-from webapp.dashboard.client.models.destinations import EndpointOfLate
+from webapp.dashboard.client.models.deliveries import EndpointOfLate
 from webapp.dashboard.client.models.lenient import Lenient, NonEmpty, PageOf
 from webapp.errors import Forbidden, NotFound
 

@@ -11,8 +11,7 @@ from pydantic import Field
 
 from webapp.dashboard.client.models import components
 from webapp.dashboard.client.models.components import Prop
-from webapp.dashboard.client.models.deliveries import Day, Delivery
-from webapp.dashboard.client.models.destinations import EndpointOfLate, Workflow
+from webapp.dashboard.client.models.deliveries import Day, Delivery, EndpointOfLate, Workflow
 from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty, PageOf
 from webapp.dashboard.client.models.runs import Observation
 from webapp.kit.translation import gettext

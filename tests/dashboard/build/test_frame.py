@@ -1,0 +1,43 @@
+from typing import Any, cast
+
+import pytest
+from flask import Flask, g, request
+
+from webapp.dashboard import shell
+from webapp.dashboard.build import frame
+from webapp.dashboard.client.connect import ConnectClient
+from webapp.dashboard.dashboard import Viewer
+from webapp.dashboard.shell import DEVELOPERS, OWNERS, BuildPage
+from webapp.errors import Conflict, Detail, Invalid
+
+
+@pytest.mark.parametrize(
+    ("roles", "statuses"),
+    [(DEVELOPERS, {"owner": 200, "developer": 200, "member": 404}), (OWNERS, {"owner": 200, "developer": 404})],
+)
+def test_other_roles_meet_nothing(roles: Any, statuses: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(shell.BUILD, "lamps", BuildPage("Lamps", "key", roles))
+    app, lamps = Flask(__name__), frame.blueprint("lamps")
+    app.before_request(lambda: setattr(g, "viewer", Viewer("u_1", request.args["role"], cast(ConnectClient, None))))
+    lamps.get("")(lambda: "lit")
+    app.register_blueprint(lamps)
+    seen = {role: app.test_client().get("/build/lamps", query_string={"role": role}).status_code for role in statuses}
+    assert seen == statuses
+
+
+@pytest.mark.parametrize(
+    ("error", "problems"),
+    [
+        (Invalid.of("name", "It is missing."), {"name": "It is missing."}),
+        (Invalid("No.", [Detail("scopes.1", "Odd."), Detail("scopes.2", "Odd, too.")]), {"scopes": "Odd."}),
+        (Invalid.of("cfmap.region", "Choose one."), {"cfmap.region": "Choose one."}),
+        (Invalid("No.", [Detail("colour", "Not this one."), Detail("name", "Odd.")]),
+         {"": "Not this one.", "name": "Odd."}),
+        (Invalid("Not today."), {"": "Not today."}),
+        (Conflict("It is in use."), {"": "It is in use."}),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_stands_at_its_field_or_for_the_whole(
+    error: Invalid | Conflict, problems: dict[str, str]
+) -> None:
+    assert frame.by_field(error, ("name", "scopes", "cfmap.region")) == problems

@@ -1,0 +1,423 @@
+"""What the parts of "Integrations" share: the blueprint, the client, and the way back.
+
+Integrations in words, and where on the page each stands.
+
+The page of Integrations, with what a search by name finds at npm.
+
+The page of one integration: what it adds and may reach, whose it is, and its removal.
+
+A package is looked at, step by step, and added once an owner has said what it may reach; so is a newer version.
+
+Build → Integrations: apps that Patchbay does not bring along are found by name, looked at and added from npm.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+from flask import Response, flash, make_response, render_template, request, url_for
+from pydantic import StringConstraints
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.build.frame import blueprint as build_blueprint
+from webapp.dashboard.client.accounts import AppFilter
+from webapp.dashboard.client.build.pieces import Packages, Piece, PieceClient, Pieces
+from webapp.dashboard.client.models.accounts import App
+from webapp.dashboard.dashboard import app_of, dashboard, if_up, service, viewer
+from webapp.dashboard.pages import ListQuery, at_most, fragment, go, wants_fragment
+from webapp.dashboard.shared.changes import APPS
+from webapp.dashboard.shell import logo_url
+from webapp.errors import Conflict, Invalid, NotFound, Unavailable
+from webapp.kit.translation import count_of, gettext
+from webapp.kit.translation import lazy as _
+
+blueprint = build_blueprint("integrations")
+MOST_HOSTS = 20_000  # characters
+AWAY = _("npm’s registry does not answer this machine now. Check its way there, or try again in a moment.")
+_MB, _KB = 1_000_000, 1_000
+MOST_NAMES = 3
+_MOST_OWN = 3
+
+
+def piece_client() -> PieceClient:
+    """The integrations, of the installation as a whole."""
+    return PieceClient(viewer().client)
+
+
+def changed() -> None:
+    """The catalog is another one now."""
+    dashboard().changes.add(APPS)
+    dashboard().forget_apps()
+
+
+def back(anchor: str = "") -> AnyResponse:
+    """To the page, at one of its parts."""
+    return go(url_for("dashboard.build_integrations.page", _anchor=anchor or None))
+
+
+def to_piece(piece_id: str, anchor: str = "") -> AnyResponse:
+    """To the page of one integration."""
+    return go(url_for("dashboard.build_integrations.show", piece_id=piece_id, _anchor=anchor or None))
+
+
+def version_of_form() -> str:
+    """The version that a form's page showed."""
+    return request.form.get("version", "")[:100]
+
+
+def hosts_of_form() -> str:
+    """The hosts of a form, as they were written: one on each line."""
+    return request.form.get("hosts", "")[:MOST_HOSTS]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What was added, counted."""
+
+    integrations: int
+    parts: str
+
+
+def parts(pieces: Pieces) -> dict[str, Any]:
+    """The context of the page's parts: what is worked on, what waits for an owner, and what was added."""
+    added = [piece for piece in pieces.items if piece.works]
+    waiting = [piece for piece in pieces.items if not piece.works and not piece.at_work]
+    return {
+        "working": [piece for piece in pieces.items if piece.at_work],
+        "waiting": waiting,
+        "ready_ids": {piece.id for piece in waiting if piece.state == "ready"},
+        "added": added,
+        "totals": Totals(
+            len(added),
+            _counted(sum(len(piece.actions) for piece in added), sum(len(piece.triggers) for piece in added)),
+        ),
+        "added_ids": {piece.id for piece in added},
+        "node": pieces.node,
+        **WORDS,
+    }
+
+
+def adds(piece: Piece) -> str:
+    """How many actions and triggers it has."""
+    return _counted(len(piece.actions), len(piece.triggers))
+
+
+def _counted(actions: int, triggers: int) -> str:
+    of_actions = count_of(actions, "{count} action", "{count} actions") if actions else ""
+    of_triggers = count_of(triggers, "{count} trigger", "{count} triggers") if triggers else ""
+    return ", ".join(filter(None, (of_actions, of_triggers))) or gettext("No actions")
+
+
+def some(names: list[str]) -> str:
+    """The first of ``names``, and that there are more."""
+    listed = ", ".join(names[:MOST_NAMES])
+    return f"{listed} …" if len(names) > MOST_NAMES else listed
+
+
+def used_by(piece: Piece) -> str:
+    """Who would feel its end."""
+    accounts = count_of(piece.accounts, "{count} account", "{count} accounts") if piece.accounts else ""
+    triggers = count_of(piece.deployed, "{count} trigger", "{count} triggers") if piece.deployed else ""
+    return ", ".join(filter(None, (accounts, triggers))) or gettext("Nobody yet")
+
+
+def size(count: int) -> str:
+    """So many bytes."""
+    if count >= _MB / 10:
+        return gettext("{size} MB").format(size=f"{count / _MB:.1f}")
+    return gettext("{size} kB").format(size=max(1, round(count / _KB)))
+
+
+def news(piece: Piece) -> str:
+    """What is to be said of a newer version."""
+    version = piece.wanted or piece.newest
+    if piece.state == "ready" and piece.changes is not None:
+        if piece.changes.breaks:
+            sentence = "{version} changes {count} part", "{version} changes {count} parts"
+            return count_of(piece.changes.breaks, *sentence, version=version)
+        return gettext("{version} is out; nothing breaks").format(version=version)
+    if piece.source == "folder":
+        return gettext("Follows its folder")
+    if piece.has_newer:
+        return gettext("{version} is out").format(version=version)
+    return gettext("Newest") if piece.source == "registry" else ""  # of a file, nobody knows
+
+
+def left_out(piece: Piece) -> str:
+    """How many parts are left out."""
+    count, kinds = len(piece.left_out), {part.kind for part in piece.left_out}
+    if kinds == {"action"}:
+        return count_of(count, "{count} action left out", "{count} actions left out")
+    if kinds == {"trigger"}:
+        return count_of(count, "{count} trigger left out", "{count} triggers left out")
+    return count_of(count, "{count} part left out", "{count} parts left out")
+
+
+def logo_of(piece: Piece) -> str:
+    """The logo of its app; "" for one that has none, or that nobody sees."""
+    app = app_of(piece.slug)
+    return logo_url(app.logo) if app else ""
+
+
+def progress_mark(piece: Piece) -> str:
+    """What differs once there is something new to show of its progress."""
+    return f"{piece.state}.{piece.step}"
+
+
+SOURCES: Mapping[str, str] = {
+    "registry": _("From npm"),
+    "tarball": _("From a file"),
+    "offline": _("From a folder"),
+    "folder": _("From its author’s folder"),
+}
+WORDS: Mapping[str, Any] = {
+    "SOURCES": SOURCES,
+    "adds": adds,
+    "some": some,
+    "used_by": used_by,
+    "size": size,
+    "news": news,
+    "left_out": left_out,
+    "logo_of": logo_of,
+    "progress_mark": progress_mark,
+}
+
+
+class IntegrationsQuery(ListQuery):
+    """What is looked for."""
+
+    q: Annotated[str, StringConstraints(strip_whitespace=True), at_most(100)] = ""
+
+
+@blueprint.get("")
+def page() -> Response:
+    """The page, with what a search found."""
+    return show_page(IntegrationsQuery.of_request())
+
+
+def show_page(query: IntegrationsQuery, entered: Mapping[str, str] | None = None, error: str = "") -> Response:
+    """The page. ``entered`` are the hosts of integrations, by id, that came and could not be taken, for ``error``."""
+    pieces = piece_client().list()
+    packages, problem = _packages(query.q) if pieces and query.q else (None, "")
+    context = parts(pieces) if pieces else {}
+    template = "dashboard/build/integrations/page.html"
+    texts: dict[str, Any] = {"query": query, "problem": problem, "entered": entered or {}, "error": error}
+    texts["own"] = _own(query.q) if packages and not packages.items else ()
+    return make_response(
+        render_template(template, pieces=pieces, found=packages, **texts, **context), 422 if error else 200
+    )
+
+
+def _own(q: str) -> Sequence[App]:
+    """Apps that are here already, and may be what nobody has made a package for."""
+    apps = if_up(partial(service().apps, AppFilter(q), limit=_MOST_OWN))
+    return apps.items if apps else ()
+
+
+def _packages(q: str) -> tuple[Packages | None, str]:
+    """The packages of that name, or why they cannot be told."""
+    try:
+        return piece_client().search(q), ""
+    except Invalid as error:
+        return None, error.message
+    except Unavailable:
+        return None, str(AWAY)
+
+
+@blueprint.get("/<piece_id>")
+def show(piece_id: str) -> AnyResponse:
+    """The page."""
+    return _shown(piece_client().get(piece_id))
+
+
+@blueprint.post("/<piece_id>/hosts")
+def set_hosts(piece_id: str) -> AnyResponse:
+    """Let it reach these hosts alone."""
+    hosts = hosts_of_form()
+    try:
+        piece_client().set_hosts(piece_id, hosts.split())
+    except Invalid as error:
+        return _shown(piece_client().get(piece_id), hosts, error.message)
+    flash(gettext("Saved."), "ok")
+    return to_piece(piece_id, "reach")
+
+
+@blueprint.post("/<piece_id>/allowance")
+def allow(piece_id: str) -> AnyResponse:
+    """Let it reach a host that it was refused."""
+    host = request.form.get("host", "")
+    try:
+        piece = piece_client().allow(piece_id, host)
+    except Invalid as error:
+        flash(error.message, "bad")
+    else:
+        flash(gettext("{app} may reach {host} now.").format(app=piece.name, host=host), "ok")
+    return to_piece(piece_id, "reach")
+
+
+@blueprint.post("/<piece_id>/visibility")
+def hide(piece_id: str) -> AnyResponse:
+    """Show it to people, or hide it."""
+    piece = piece_client().hide(piece_id, hidden="shown" not in request.form)
+    changed()
+    sentence = gettext("{app} is hidden from people.") if piece.hidden else gettext("People see {app} now.")
+    flash(sentence.format(app=piece.name), "ok")
+    return back("added")
+
+
+@blueprint.get("/<piece_id>/removal")
+def removal_page(piece_id: str) -> str:
+    """Ask before it is removed, and say what becomes of accounts and triggers."""
+    piece = piece_client().get(piece_id)
+    return render_template(
+        "dashboard/build/question.html",
+        crumb=gettext("Integrations"),
+        heading=gettext("Remove {app}?").format(app=piece.name),
+        text=gettext("Its actions and triggers are removed with it. Accounts stay, and it can be added again."),
+        stops=_stops(piece),
+        button=gettext("Remove"),
+        confirm_url=url_for("dashboard.build_integrations.remove", piece_id=piece_id),
+        back_url=url_for("dashboard.build_integrations.page"),
+    )
+
+
+@blueprint.post("/<piece_id>/removal")
+def remove(piece_id: str) -> AnyResponse:
+    """Remove it, unless that is refused."""
+    piece = piece_client().get(piece_id)
+    try:
+        piece_client().remove(piece_id)
+    except Conflict as error:
+        flash(error.message, "bad")
+        return back("added")
+    changed()
+    flash(gettext("{app} is removed.").format(app=piece.name), "ok")
+    return back("added")
+
+
+def _stops(piece: Piece) -> list[str]:
+    accounts = (
+        "{count} connected account does nothing more until it is added again.",
+        "{count} connected accounts do nothing more until it is added again.",
+    )
+    triggers = (
+        "{count} running trigger tells nothing more until it is added again.",
+        "{count} running triggers tell nothing more until it is added again.",
+    )
+    counted = ((piece.accounts, accounts), (piece.deployed, triggers))
+    return [count_of(count, *sentence) for count, sentence in counted if count]
+
+
+def _shown(piece: Piece, hosts: str | None = None, error: str = "") -> Response:
+    template = "dashboard/build/integrations/show.html"
+    text = "\n".join(piece.hosts) if hosts is None else hosts
+    return make_response(
+        render_template(template, piece=piece, hosts=text, error=error, **WORDS), 422 if error else 200
+    )
+
+
+@blueprint.post("")
+def begin() -> AnyResponse:
+    """Look at a package, or at a newer version."""
+    form = request.form
+    try:
+        piece_client().begin(form.get("name", "").strip(), form.get("version", ""))
+    except (Conflict, Invalid) as error:
+        flash(error.message, "bad")
+    return go(url_for("dashboard.build_integrations.page", q=form.get("q") or None))
+
+
+@blueprint.post("/newer")
+def look_for_newer() -> AnyResponse:
+    """Ask the registry for newer versions of what was added."""
+    try:
+        piece_client().look_for_newer()
+    except Unavailable:
+        flash(str(AWAY), "bad")
+    else:
+        flash(gettext("npm was asked for newer versions just now."), "ok")
+    return back("added")
+
+
+@blueprint.get("/<piece_id>/progress")
+def progress(piece_id: str) -> AnyResponse:
+    """How far it is, for a page that looks again and again; once it is done, the page's other parts anew."""
+    if not wants_fragment():
+        return back()
+    try:
+        piece = piece_client().get(piece_id)
+    except NotFound:
+        return back()
+    if piece.at_work and request.args.get("known") == progress_mark(piece):
+        return make_response("", 204)
+    if piece.at_work:
+        return make_response(fragment("dashboard/build/integrations/_progress.html", piece=piece, **WORDS))
+    return _done(piece)
+
+
+@blueprint.post("/<piece_id>/stop")
+def stop(piece_id: str) -> AnyResponse:
+    """Do not add what was looked at; what works already goes on."""
+    try:
+        piece_client().stop(piece_id)
+    except Conflict as error:
+        flash(error.message, "bad")
+    return back()
+
+
+@blueprint.post("/<piece_id>/addition")
+def add(piece_id: str) -> AnyResponse:
+    """Add it, to reach these hosts alone."""
+    hosts, hidden = hosts_of_form(), "shown" not in request.form
+    try:
+        piece_client().confirm(piece_id, hosts.split(), version=version_of_form(), hidden=hidden)
+    except Invalid as error:
+        return show_page(IntegrationsQuery(), {piece_id: hosts}, error.message)
+    except Conflict as error:
+        flash(error.message, "bad")
+    changed()
+    return back()
+
+
+@blueprint.get("/<piece_id>/update")
+def update_page(piece_id: str) -> AnyResponse:
+    """What a newer version changes."""
+    return _update(piece_client().get(piece_id))
+
+
+@blueprint.post("/<piece_id>/update")
+def update(piece_id: str) -> AnyResponse:
+    """Use the newer version from now on."""
+    piece, hosts = piece_client().get(piece_id), hosts_of_form()
+    try:
+        piece_client().confirm(piece_id, hosts.split(), version=version_of_form(), hidden=piece.hidden)
+    except Invalid as error:
+        return _update(piece, hosts, error.message)
+    except Conflict as error:
+        flash(error.message, "bad")
+    changed()
+    return back()
+
+
+def _update(piece: Piece, hosts: str = "", error: str = "") -> AnyResponse:
+    if piece.state != "ready" or not piece.works:
+        return to_piece(piece.id)
+    template = "dashboard/build/integrations/update.html"
+    return make_response(
+        render_template(template, piece=piece, entered=hosts, error=error, **WORDS), 422 if error else 200
+    )
+
+
+def _done(piece: Piece) -> AnyResponse:
+    """The part in the place of its progress: what there is now, and in words."""
+    sentence = gettext("{app} is added.") if piece.works else gettext("{app} can be added now.")
+    if piece.state == "failed":
+        sentence = gettext("{app} could not be looked at.")
+    elif piece.works and piece.state == "ready":
+        sentence = gettext("Version {version} of {app} was looked at.")
+    changed()
+    pieces = piece_client().list()
+    context = {**(parts(pieces) if pieces else {}), "entered": {}, "error": "", "piece": piece}
+    told = sentence.format(app=piece.name, version=piece.wanted)
+    return make_response(fragment("dashboard/build/integrations/_done.html", sentence=told, **context))

@@ -1,0 +1,71 @@
+"""Build → Project: what end users read of the project, and what makes it up. Owners change it, developers see it."""
+
+from collections.abc import Mapping
+
+from flask import Response, abort, flash, make_response, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.build import frame as build
+from webapp.dashboard.build import known_projects
+from webapp.dashboard.client.build.projects import Project, Projects
+from webapp.dashboard.dashboard import dashboard, viewer
+from webapp.dashboard.pages import go
+from webapp.errors import Invalid
+from webapp.kit import contrast
+from webapp.kit.contrast import DEFAULT_HUE
+from webapp.kit.translation import gettext
+
+blueprint = build.blueprint("project")
+
+TEXTS = ("name", "app_name", "support_email")
+KEY_TEST = "connect_require_key_auth_test"
+
+
+@blueprint.get("")
+def page() -> AnyResponse:
+    """The page."""
+    return show(load())
+
+
+@blueprint.post("")
+def save() -> AnyResponse:
+    """Keep the names, the support address and what is asked of keys."""
+    for_owners()
+    project, form = load(), request.form
+    fields = {**{name: form.get(name, "") for name in TEXTS}, KEY_TEST: KEY_TEST in form}
+    try:
+        projects().update(project.id, fields)
+    except Invalid as error:
+        return show(project.model_copy(update=fields), build.by_field(error, TEXTS), 422)
+    known_projects.changed()
+    flash(gettext("The project is saved."), "ok")
+    return go(url_for("dashboard.build_project.page"))
+
+
+def projects() -> Projects:
+    """The projects, as the dashboard's own client sees them."""
+    return Projects(viewer().client)
+
+
+def load() -> Project:
+    """The viewer's project."""
+    return projects().get(viewer().client.project_id)
+
+
+def for_owners() -> None:
+    """What others may not do answers like what is absent."""
+    if viewer().role != "owner":
+        abort(404)
+
+
+def show(project: Project, errors: Mapping[str, str] | None = None, code: int = 200) -> Response:
+    """The page of ``project``, with what is wrong with the form that was sent."""
+    context = {
+        "project": project,
+        "errors": errors or {},
+        "may_change": viewer().role == "owner",
+        "may_delete": viewer().role == "owner" and project.id != dashboard().client.project_id,
+        "chosen_hue": DEFAULT_HUE if project.brand_hue is None else project.brand_hue,
+        "contrast_of": contrast.of_hue,
+    }
+    return make_response(render_template("dashboard/build/project/page.html", **context), code)

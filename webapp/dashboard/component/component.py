@@ -1,0 +1,179 @@
+"""The page of one component: fill it in, look options up, let fields follow, keep it as a draft.
+
+Every form of the page carries all that is filled in, so each route starts by keeping it. Running is :mod:`.runs`'
+matter, deploying :mod:`.deploying`'s.
+"""
+
+from dataclasses import replace
+
+from flask import Blueprint, flash, redirect, request
+from flask.blueprints import BlueprintSetupState
+from werkzeug.routing import BaseConverter
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.client.models.components import Kind, Prop, labels
+from webapp.dashboard.component import drafts, fields, prop_data
+from webapp.dashboard.component.forms import ComponentForm, opened, posted
+from webapp.dashboard.component.prop_data import InvalidValue
+from webapp.dashboard.component.rendering import Feedback, address, full_page, part
+from webapp.dashboard.dashboard import dashboard, public_url, service, viewer
+from webapp.dashboard.pages import go, wants_fragment
+from webapp.kit.translation import gettext
+
+blueprint = Blueprint("component", __name__, url_prefix="/apps/<slug>/<any(actions, triggers):kind>/<component:key>")
+
+
+class KeyConverter(BaseConverter):
+    """The key of a component in a path; an installation's own keys begin with ``~/``."""
+
+    regex = r"(?:~/)?[^/]+"
+    part_isolating = False
+
+
+@blueprint.record_once
+def _add_converter(state: BlueprintSetupState) -> None:
+    state.app.url_map.converters["component"] = KeyConverter
+
+
+@blueprint.get("")
+def show(slug: str, kind: Kind, key: str) -> AnyResponse:
+    """The page as the person left it; back from connecting, with the new account."""
+    form = opened(kind, slug, key)
+    if request.args.get("account_id"):
+        return _connected(form, request.args["account_id"])
+    refused = gettext("Nothing was connected. What you filled in is still here.") if request.args.get("error") else ""
+    return full_page(form, Feedback(sentence=refused))
+
+
+@blueprint.post("/draft")
+def save(slug: str, kind: Kind, key: str) -> AnyResponse:
+    """Keep what is filled in; for htmx the badge and the request that follows from it."""
+    form = posted(kind, slug, key)
+    kept = form.save()
+    if wants_fragment():
+        return part("_saved.html", form, kept=kept)
+    sentence = gettext("Saved as a draft.") if kept else gettext("This is too large to keep as a draft.")
+    flash(sentence, "ok" if kept else "bad")
+    return go(address(form))
+
+
+@blueprint.post("/draft/reset")
+def reset(slug: str, kind: Kind, key: str) -> AnyResponse:
+    """Start again with nothing filled in."""
+    form = posted(kind, slug, key)
+    drafts.drop(dashboard().store, viewer().owner, form.draft)
+    flash(gettext("The draft is gone; everything is as at first."), "ok")
+    return go(address(form))
+
+
+@blueprint.post("/fields", endpoint="fields")
+def reload_fields(slug: str, kind: Kind, key: str) -> AnyResponse:
+    """Let the fields follow from the answers; and look up what was typed into a picker's search."""
+    before = posted(kind, slug, key)
+    form, problem = before.renewed()
+    form.save()
+    errors = {prop.name: problem for prop in before.visible_props if prop.reloads} if problem else form.wrong_answers()
+    problem = problem or next(iter(errors.values()), "")
+    tone, sentence = ("bad", problem) if problem else ("ok", changes(before.props, form))
+    if wants_fragment():
+        feedback = Feedback(errors=errors, added=[prop.name for prop in appeared(before.props, form)])
+        return part("_fields_changed.html", form, feedback, sentence=sentence, tone=tone)
+    if sentence:
+        flash(sentence, tone)
+    searched = [prop for prop in form.visible_props if request.form.get(f"q.{prop.name}", "").strip()]
+    lists = {prop.name: fields.look_up(form, prop, more=False) for prop in searched}
+    return full_page(form, Feedback(errors=errors, option_lists=lists))
+
+
+@blueprint.post("/options/<path:name>", endpoint="options")
+def look_up(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
+    """Options of one prop: the first ones, those that match, or with ``more`` the next ones."""
+    form, more = posted(kind, slug, key), bool(request.form.get("more"))
+    if not wants_fragment():
+        form, _ = form.renewed()
+    form.save()
+    prop = form.find(name)
+    options = fields.look_up(form, prop, more=more)
+    if not wants_fragment():
+        return full_page(form, Feedback(option_lists={prop.name: options}))
+    template = "_tables.html" if prop.type == "sql" else "_options.html"
+    return part(template, form, field=fields.field_of(form, prop, option_list=options), focus=more)
+
+
+@blueprint.post("/rows/<path:name>")
+def rows(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
+    """Another empty row, or the other way to write an object; the form alone decides which."""
+    form = posted(kind, slug, key)
+    prop, mode, problem = form.find(name), request.form.get("to", ""), ""
+    if mode in ("rows", "json"):
+        form, problem = _rewritten(form, prop, mode)
+    form.save()
+    feedback = Feedback(errors={prop.name: problem} if problem else {})
+    if not wants_fragment():
+        return full_page(form, feedback)
+    return part("_one_field.html", form, feedback, field=fields.field_of(form, prop, problem))
+
+
+@blueprint.post("/accounts")
+def connect(slug: str, kind: Kind, key: str) -> AnyResponse:
+    """Keep the draft, lead to the Connect Link for another account or a broken one, and come back to this page."""
+    form = posted(kind, slug, key)
+    form.save()
+    name, back = request.form.get("connect", ""), public_url(address(form))
+    broken = form.overview.find(request.form.get("reconnect", ""))
+    if broken:
+        return go(service().link(success=back, error=back, app=broken.app.slug, account_id=broken.id))
+    app = next((prop.app for prop in form.visible_props if prop.name == name and prop.app), form.app.slug)
+    return go(service().link(success=back, error=back, app=app))
+
+
+def appeared(before: tuple[Prop, ...], form: ComponentForm) -> list[Prop]:
+    """The fields of ``form`` that were not among the props ``before``."""
+    names = {prop.name for prop in before}
+    return [prop for prop in form.visible_props if prop.name not in names]
+
+
+def changes(before: tuple[Prop, ...], form: ComponentForm) -> str:
+    """What a reload changed, as a sentence; "" when nothing did."""
+    now, added = {prop.name for prop in form.visible_props}, appeared(before, form)
+    gone = [prop for prop in before if prop.name not in now and prop_data.control(prop) and not form.leaves_out(prop)]
+    if not added and not gone:
+        return ""
+    if not gone:
+        sentence = gettext("Fields updated: added {added}. Your other answers are kept.")
+    elif not added:
+        sentence = gettext("Fields updated: removed {removed}. Your other answers are kept.")
+    else:
+        sentence = gettext("Fields updated: added {added}; removed {removed}. Your other answers are kept.")
+    return sentence.format(added=labels(added), removed=labels(gone))
+
+
+def _rewritten(form: ComponentForm, prop: Prop, mode: str) -> tuple[ComponentForm, str]:
+    """An object's answer as rows or as JSON; what cannot be rows stays JSON and says why."""
+    try:
+        value = prop_data.read_value(prop.model_copy(update={"optional": True}), form.data)
+    except InvalidValue as problem:
+        return form, str(problem)
+    own = prop_data.of_prop(form.data, prop)
+    others = {name: texts for name, texts in form.data.items() if name not in own}
+    members = {} if value is prop_data.ABSENT else value
+    if mode == "json":
+        return replace(form, data=others | prop_data.as_json(prop, members)), ""
+    written = prop_data.write_value(prop, members)
+    if written.get(f"mode.{prop.name}") != ["rows"]:
+        sentence = gettext("“{label}” holds values that are not text, so it stays JSON.")
+        return form, sentence.format(label=prop.label)
+    return replace(form, data=others | written), ""
+
+
+def _connected(form: ComponentForm, account_id: str) -> AnyResponse:
+    """Choose the account that was just connected, where it belongs, and show the page at its own address."""
+    account = form.overview.find(account_id)
+    if account is not None:
+        fitting = [prop for prop in form.visible_props if prop.type == "app" and prop.app in ("", account.app.slug)]
+        for prop in fitting[:1]:
+            form = replace(form, data={**form.data, f"p.{prop.name}": [account.id]})
+        form.save()
+        sentence = gettext("{account} is connected and chosen. What you filled in is still here.")
+        flash(sentence.format(account=account.title), "ok")
+    return redirect(address(form), 303)

@@ -1,0 +1,564 @@
+"""Form data as a browser sends it, and which control stands for a prop.
+
+A prop ``title`` is sent as ``p.title``; a control with more parts gives each its own prefix before the dot. Values are
+kept as they were typed, so that a draft reopens exactly, mistakes included. :mod:`.values` knows what they mean.
+
+Schedules in words, and what is wrong with one that a person typed (contract "Prop types": ``$.interface.timer``).
+
+The props whose value has parts of its own: an SQL query, an HTTP request, a schedule (contract "Prop types").
+
+Readers answer ``None`` when nothing was filled in.
+
+What a prop's form data means: from data to the value that the API takes, and from a value to the data that shows it.
+
+:func:`read` raises :class:`InvalidValue` with one sentence that names the prop; :data:`ABSENT` stands for no answer.
+Options carry their labels (``{"__lv": …}``), for props that ask for labels and so that a draft can show them.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+
+from webapp.dashboard.client.models.accounts import App
+from webapp.dashboard.client.models.components import Option, Prop, option, plain
+from webapp.kit.translation import gettext, ngettext
+from webapp.kit.translation import lazy as _
+
+FormData = Mapping[str, list[str]]
+# Listed by the service but for machines alone (contract "Prop types").
+INFRASTRUCTURE = frozenset({"$.service.db", "$.interface.http", "$.interface.apphook", "dir", "data_store"})
+_REMOTE = ("$.airtable.", "$.discord.")
+_PLAIN: Mapping[str, str] = {
+    "app": "account", "alert": "alert", "sql": "sql", "http_request": "http", "$.interface.timer": "timer",
+    "string": "text", "integer": "integer", "boolean": "boolean", "string[]": "lines", "integer[]": "lines",
+    "object": "object",
+}  # fmt: skip
+_WHOLE = frozenset({"account", "alert", "sql", "http", "timer"})
+# The prefixes that make up a prop's fields; what is not among them is not part of a draft.
+PARTS = (
+    "p", "k", "v", "m", "mode", "n", "u", "c", "z", "prep", "url", "method", "hk", "hv", "qk", "qv", "type", "raw",
+    "fk", "fv", "auth", "user", "pass", "token", "t",
+)  # fmt: skip
+SECRET_PARTS = frozenset({"pass", "token"})
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+BODIES: Mapping[str, str] = {
+    "": _("No body"),
+    "application/json": "JSON",
+    "application/x-www-form-urlencoded": _("Form"),
+    "text/plain": _("Text"),
+}
+AUTHS: Mapping[str, str] = {"none": _("None"), "basic": _("User name and password"), "bearer": _("Bearer token")}
+UNITS: Mapping[str, int] = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
+_FORM = "application/x-www-form-urlencoded"
+
+
+def control(prop: Prop) -> str:
+    """The control of ``prop``: a name that ``_field.html`` draws, or "" when no person is asked."""
+    if prop.hidden or prop.type in INFRASTRUCTURE:
+        return ""
+    plain = _PLAIN.get(prop.type, "json")
+    if plain == "alert":
+        return plain
+    if prop.disabled or prop.read_only:
+        return "fixed"
+    if plain in _WHOLE:
+        return plain
+    many = prop.type.endswith("[]")
+    if prop.remote or prop.type.startswith(_REMOTE):
+        return "picks" if many else "pick"
+    if prop.options:
+        return "choices" if many else "choice"
+    return "secret" if prop.secret and plain in ("text", "integer") else plain
+
+
+def labelled(props: Iterable[Prop], app: App) -> tuple[Prop, ...]:
+    """``props``, of which an account that has no label but the slug of ``app`` is called by the app's own name."""
+    return tuple(
+        prop.model_copy(update={"label": app.name})
+        if prop.type == "app" and prop.name == app.slug and "label" not in prop.model_fields_set
+        else prop
+        for prop in props
+    )
+
+
+def first(data: FormData, part: str, prop: Prop) -> str:
+    """The first value of one part of a prop, "" when there is none. Browsers end lines with CR LF; we don't."""
+    values = data.get(f"{part}.{prop.name}")
+    return values[0].replace("\r\n", "\n") if values else ""
+
+
+def every(data: FormData, part: str, prop: Prop) -> list[str]:
+    """All values of one part of a prop."""
+    return data.get(f"{part}.{prop.name}", [])
+
+
+def pairs(data: FormData, keys: str, values: str, prop: Prop) -> list[tuple[str, str]]:
+    """The rows of a key–value editor; rows without anything are left out."""
+    rows = zip(every(data, keys, prop), every(data, values, prop), strict=False)
+    return [(key, value) for key, value in rows if key.strip() or value]
+
+
+def of_prop(data: FormData, prop: Prop) -> dict[str, list[str]]:
+    """The data of one prop."""
+    names = {f"{part}.{prop.name}" for part in PARTS}
+    return {name: values for name, values in data.items() if name in names}
+
+
+def sent(form: Iterable[tuple[str, list[str]]]) -> dict[str, list[str]]:
+    """The props' data in a form; what is not a prop's is left out."""
+    return {name: list(values) for name, values in form if name.partition(".")[0] in PARTS and "." in name}
+
+
+def keepable(data: FormData, props: Iterable[Prop]) -> dict[str, list[str]]:
+    """The data without what is secret: those are never stored."""
+    secret = {f"{part}.{prop.name}" for prop in props if prop.secret for part in PARTS}
+    return {
+        name: values
+        for name, values in data.items()
+        if name not in secret and name.partition(".")[0] not in SECRET_PARTS
+    }
+
+
+def element_id(name: str) -> str:
+    """A stable id for the page; names that are no proper ids become a hash of themselves."""
+    if re.fullmatch(r"[A-Za-z0-9_-]{1,60}", name):
+        return f"f-{name}"
+    return "f-" + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+class InvalidValue(Exception):
+    """What was typed cannot be taken. ``str()`` is a sentence for the person."""
+
+
+class MissingValue(InvalidValue):
+    """Nothing was answered where an answer is needed."""
+
+
+def parse_json(label: str, text: str) -> Any:
+    """What somebody typed as JSON. Raises :class:`InvalidValue` that says where it breaks."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        sentence = gettext("“{label}” is not valid JSON (line {line}, column {column}). Text goes in double quotes.")
+        raise InvalidValue(sentence.format(label=label, line=error.lineno, column=error.colno)) from error
+    except (ValueError, RecursionError) as error:
+        sentence = gettext("“{label}” is not JSON that can be sent. Use plain numbers and less nesting.")
+        raise InvalidValue(sentence.format(label=label)) from error
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+def schedule_in_words(schedule: Any) -> str:
+    """``Every 15 minutes``, ``At 09:00 on Monday through Friday (Europe/Berlin)``; "" for what is none."""
+    parts = schedule if isinstance(schedule, dict) else {}
+    cron, seconds = parts.get("cron"), parts.get("intervalSeconds")
+    if isinstance(cron, str) and cron:
+        return f"{_explained(cron)} ({parts.get('timezone') or 'UTC'})"
+    return every_in_words(seconds) if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds > 0 else ""
+
+
+def every_in_words(seconds: int) -> str:
+    """``Every hour``, ``Every 90 seconds``."""
+    length = next(length for length in (86_400, 3_600, 60, 1) if seconds % length == 0)
+    count = seconds // length
+    sentences = {
+        86_400: ngettext("Every day", "Every {count} days", count),
+        3_600: ngettext("Every hour", "Every {count} hours", count),
+        60: ngettext("Every minute", "Every {count} minutes", count),
+        1: ngettext("Every second", "Every {count} seconds", count),
+    }
+    return sentences[length].format(count=f"{count:,}")
+
+
+def check_schedule(label: str, schedule: dict[str, Any]) -> None:
+    """Raise :class:`InvalidValue` for a cron expression or a time zone that nobody understands."""
+    if "cron" not in schedule:
+        return
+    zone = str(schedule.get("timezone") or "UTC")
+    try:
+        place = ZoneInfo(zone)
+    except (KeyError, ValueError, OSError) as error:
+        sentence = gettext("“{label}” needs a time zone such as Europe/Berlin; “{zone}” is none.")
+        raise InvalidValue(sentence.format(label=label, zone=zone[:60])) from error
+    try:
+        next(CronSim(schedule["cron"], datetime.now(UTC).astimezone(place)))
+    except CronSimError as error:
+        sentence = gettext("“{label}” is not a cron expression: {reason}. Try 0 9 * * 1-5.")
+        raise InvalidValue(sentence.format(label=label, reason=error)) from error
+    except StopIteration as error:
+        sentence = gettext("“{label}” never comes: there is no such day. Try 0 9 * * 1-5.")
+        raise InvalidValue(sentence.format(label=label)) from error
+
+
+def _explained(cron: str) -> str:
+    try:
+        return CronSim(cron, datetime.now(UTC)).explain()
+    except (CronSimError, ValueError):
+        return gettext("Cron {expression}").format(expression=cron)
+
+
+def masked(value: Any) -> Any:
+    """An HTTP request without what signs it in."""
+    auth = dict(value.get("auth") or {})
+    for name in ("password", "token"):
+        if auth.get(name):
+            auth[name] = f"<{name}>"
+    return {**value, "auth": auth}
+
+
+def _read_sql(prop: Prop, data: FormData) -> Any:
+    query = first(data, "p", prop).strip()
+    if not query:
+        return None
+    lines = [line for line in first(data, "v", prop).split("\n") if line.strip()]
+    value = {
+        "value": query,
+        "query": query,
+        "params": [_param(line.strip()) for line in lines],
+        "usePreparedStatements": bool(first(data, "prep", prop)),
+    }
+    return value | ({"auth": {"app": prop.app}} if prop.app else {})
+
+
+def _param(line: str) -> Any:
+    """A number, ``true``, ``null`` or a quoted text as JSON has it; anything else is text as it stands."""
+    try:
+        return parse_json("", line)
+    except InvalidValue:
+        return line
+
+
+def _shown_param(value: Any) -> str:
+    """The line that :func:`_param` reads as ``value``."""
+    bare = isinstance(value, str) and "\n" not in value and value == value.strip() != "" and _param(value) == value
+    return str(value) if bare else json.dumps(value, ensure_ascii=False)
+
+
+def _write_sql(prop: Prop, value: Any) -> dict[str, list[str]]:
+    if not isinstance(value, dict):
+        return {f"p.{prop.name}": [plain(value)]}
+    params = value.get("params")
+    listed = params if isinstance(params, list) else []
+    return {
+        f"p.{prop.name}": [str(value.get("query") or value.get("value") or "")],
+        f"v.{prop.name}": ["\n".join(_shown_param(item) for item in listed)],
+        f"prep.{prop.name}": ["1"] if value.get("usePreparedStatements") else [],
+    }
+
+
+def _read_http(prop: Prop, data: FormData) -> Any:
+    url = first(data, "url", prop).strip()
+    if not url:
+        return None
+    method = first(data, "method", prop) or "GET"
+    if method not in METHODS:
+        raise InvalidValue(gettext("Choose a method for “{label}”.").format(label=prop.label))
+    value: dict[str, Any] = {
+        "url": url,
+        "method": method,
+        "headers": _named(data, "hk", "hv", prop),
+        "params": _named(data, "qk", "qv", prop),
+        "auth": _auth(prop, data),
+    }
+    body = _body(prop, data)
+    return value | ({"body": body} if body else {})
+
+
+def _named(data: FormData, keys: str, values: str, prop: Prop) -> list[dict[str, str]]:
+    return [{"name": key.strip(), "value": value} for key, value in pairs(data, keys, values, prop) if key.strip()]
+
+
+def _auth(prop: Prop, data: FormData) -> dict[str, str]:
+    kind = first(data, "auth", prop)
+    if kind == "basic":
+        return {"type": kind, "username": first(data, "user", prop), "password": first(data, "pass", prop)}
+    if kind == "bearer":
+        return {"type": kind, "token": first(data, "token", prop)}
+    return {"type": "none"}
+
+
+def _body(prop: Prop, data: FormData) -> dict[str, Any] | None:
+    kind = first(data, "type", prop)
+    if not kind:
+        return None
+    if kind == _FORM:
+        rows = _named(data, "fk", "fv", prop)
+        return {"type": "fields", "contentType": kind, "mode": "fields", "fields": rows}
+    raw = first(data, "raw", prop)
+    if kind == "application/json" and raw.strip():
+        parse_json(f"{prop.label}: body", raw)
+    return {"type": "raw", "contentType": kind, "mode": "raw", "raw": raw}
+
+
+def _write_http(prop: Prop, value: Any) -> dict[str, list[str]]:
+    request = value if isinstance(value, dict) else {}
+    body = request["body"] if isinstance(request.get("body"), dict) else {}
+    auth = request["auth"] if isinstance(request.get("auth"), dict) else {}
+    kind = str(body.get("contentType") or ("text/plain" if body.get("raw") else ""))
+    parts = {
+        "url": [str(request.get("url") or "")],
+        "method": [str(request.get("method") or "GET").upper()],
+        "type": [kind if kind in BODIES else "text/plain"],
+        "raw": [str(body.get("raw") or "")],
+        "auth": [str(auth.get("type") or "none")],
+        "user": [str(auth.get("username") or "")],
+    }
+    for names, values, rows in (
+        ("hk", "hv", request.get("headers")), ("qk", "qv", request.get("params")), ("fk", "fv", body.get("fields")),
+    ):  # fmt: skip
+        objects = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        parts[names] = [str(row.get("name") or "") for row in objects]
+        parts[values] = [str(row.get("value") or "") for row in objects]
+    return {f"{part}.{prop.name}": texts for part, texts in parts.items()}
+
+
+def _read_timer(prop: Prop, data: FormData) -> Any:
+    if first(data, "mode", prop) == "cron":
+        cron = first(data, "c", prop).strip()
+        if len(cron.split()) != 5:
+            sentence = gettext("“{label}” needs five cron fields, such as 0 9 * * 1-5.")
+            raise InvalidValue(sentence.format(label=prop.label))
+        schedule = {"cron": cron, "timezone": first(data, "z", prop).strip() or "UTC"}
+        check_schedule(prop.label, schedule)
+        return schedule
+    text = first(data, "n", prop).strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit()) or int(text[:9]) < 1:
+        raise InvalidValue(gettext("“{label}” needs a whole number of at least 1.").format(label=prop.label))
+    return {"intervalSeconds": int(text[:9]) * UNITS.get(first(data, "u", prop), 1)}
+
+
+def _write_timer(prop: Prop, value: Any) -> dict[str, list[str]]:
+    schedule = value if isinstance(value, dict) else {}
+    if schedule.get("cron"):
+        parts = {"mode": "cron", "c": str(schedule["cron"]), "z": str(schedule.get("timezone") or "UTC")}
+        return {f"{part}.{prop.name}": [text] for part, text in parts.items()}
+    seconds = schedule.get("intervalSeconds")
+    if not isinstance(seconds, int) or isinstance(seconds, bool):
+        return {}
+    unit, length = next(item for item in reversed(list(UNITS.items())) if seconds % item[1] == 0)
+    return {
+        f"mode.{prop.name}": ["interval"],
+        f"n.{prop.name}": [str(seconds // length)],
+        f"u.{prop.name}": [unit],
+    }
+
+
+READERS: Mapping[str, Callable[[Prop, FormData], Any]] = {"sql": _read_sql, "http": _read_http, "timer": _read_timer}
+WRITERS: Mapping[str, Callable[[Prop, Any], dict[str, list[str]]]] = {
+    "sql": _write_sql, "http": _write_http, "timer": _write_timer,
+}  # fmt: skip
+
+
+class _Absent:
+    """No answer."""
+
+
+ABSENT: Final = _Absent()
+
+
+def read_value(prop: Prop, data: FormData) -> Any:
+    """The value of ``prop``, or :data:`ABSENT`. Raises :class:`InvalidValue`."""
+    kind = control(prop)
+    if kind in ("", "fixed"):
+        return ABSENT if prop.default is None or prop.type.startswith("$.interface") else prop.default
+    if kind == "alert":
+        return ABSENT
+    value = _READERS[kind](prop, data)
+    if value is ABSENT and not prop.optional:
+        raise MissingValue(_missing(kind).format(label=prop.label))
+    return value
+
+
+def write_value(prop: Prop, value: Any) -> dict[str, list[str]]:
+    """The data that shows ``value``; what cannot be shown by the prop's control is left out."""
+    kind = control(prop)
+    if kind in ("", "fixed", "alert", "secret") or value is None:
+        return {}
+    if kind in WRITERS:
+        return WRITERS[kind](prop, value)
+    return {f"{part}.{prop.name}": texts for part, texts in _parts(prop, kind, value).items()}
+
+
+def started(prop: Prop) -> dict[str, list[str]]:
+    """The data of a prop that nobody has touched: its default."""
+    return write_value(prop, prop.default)
+
+
+def as_json(prop: Prop, value: Any) -> dict[str, list[str]]:
+    """The data of an object that is written as JSON."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return {f"mode.{prop.name}": ["json"], f"p.{prop.name}": [text]}
+
+
+def chosen(prop: Prop, data: FormData) -> list[Option]:
+    """The options that are chosen in a picker, with their labels."""
+    return [option(value) for text in every(data, "p", prop) if (value := _decoded(text)) is not None]
+
+
+def encode(choice: Option) -> str:
+    """An option as the value of a radio button: JSON, so that 5 and "5" stay apart."""
+    return json.dumps({"label": choice.label, "value": choice.value}, ensure_ascii=False, separators=(",", ":"))
+
+
+def _missing(kind: str) -> str:
+    is_choice = kind in ("account", "pick", "picks", "choice", "choices")
+    return gettext("Choose “{label}”.") if is_choice else gettext("Fill in “{label}”.")
+
+
+def _parts(prop: Prop, kind: str, value: Any) -> dict[str, list[str]]:
+    if kind == "account":
+        return {"p": [str(value.get("authProvisionId", ""))]} if isinstance(value, dict) else {}
+    if kind in ("pick", "choice"):
+        return {"p": [encode(_known(prop, option(value)))]}
+    if kind in ("picks", "choices"):
+        listed = value.get("__lv") if isinstance(value, dict) else value
+        items = listed if isinstance(listed, list) else [listed]
+        return {"p": [encode(_known(prop, option(item))) for item in items]}
+    if kind == "lines":
+        items = value if isinstance(value, list) else [value]
+        return {"p": ["\n".join(plain(item) for item in items)]}
+    if kind == "object":
+        return _object_parts(value)
+    if kind == "boolean":
+        return {"p": ["true" if value is True else "false"]}
+    if kind == "json":
+        return {"p": [json.dumps(value, ensure_ascii=False, indent=2)]}
+    return {"p": [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]}
+
+
+def _object_parts(value: Any) -> dict[str, list[str]]:
+    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+        return {"mode": ["rows"], "k": list(value), "v": list(value.values())}
+    return {"mode": ["json"], "p": [json.dumps(value, ensure_ascii=False, indent=2)]}
+
+
+def _known(prop: Prop, chosen: Option) -> Option:
+    """With the label of the static option of that value."""
+    same = (
+        choice for choice in prop.options if choice.value == chosen.value and type(choice.value) is type(chosen.value)
+    )
+    return next(same, chosen)
+
+
+def _account(prop: Prop, data: FormData) -> Any:
+    account_id = first(data, "p", prop)
+    return {"authProvisionId": account_id} if account_id else ABSENT
+
+
+def _text(prop: Prop, data: FormData) -> Any:
+    return first(data, "p", prop) or ABSENT
+
+
+def _secret(prop: Prop, data: FormData) -> Any:
+    return _integer(prop, data) if prop.type == "integer" else _text(prop, data)
+
+
+def _integer(prop: Prop, data: FormData) -> Any:
+    text = first(data, "p", prop).strip()
+    return _whole(prop, text) if text else ABSENT
+
+
+def _whole(prop: Prop, text: str) -> int:
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 15:
+        sentence = gettext("“{label}” must be a whole number, such as {example}.")
+        raise InvalidValue(sentence.format(label=prop.label, example=prop.min if prop.min is not None else 5))
+    number = int(text)
+    if prop.min is not None and number < prop.min:
+        raise InvalidValue(gettext("“{label}” must be at least {low}.").format(label=prop.label, low=f"{prop.min:,}"))
+    if prop.max is not None and number > prop.max:
+        raise InvalidValue(gettext("“{label}” must be at most {high}.").format(label=prop.label, high=f"{prop.max:,}"))
+    return number
+
+
+def _boolean(prop: Prop, data: FormData) -> Any:
+    texts = every(data, "p", prop)
+    return {"true": True, "false": False}.get(texts[-1], ABSENT) if texts else ABSENT
+
+
+def _lines(prop: Prop, data: FormData) -> Any:
+    lines = [line.strip() for line in first(data, "p", prop).split("\n") if line.strip()]
+    if prop.type.startswith("integer"):
+        return [_whole(prop, line) for line in lines] or ABSENT
+    return lines or ABSENT
+
+
+def _json(prop: Prop, data: FormData) -> Any:
+    text = first(data, "p", prop).strip()
+    return parse_json(prop.label, text) if text else ABSENT
+
+
+def _rows(prop: Prop, data: FormData) -> Any:
+    if first(data, "mode", prop) == "json":
+        value = _json(prop, data)
+        if value is not ABSENT and not isinstance(value, dict):
+            sentence = gettext("“{label}” must be a JSON object, such as {example}.")
+            raise InvalidValue(sentence.format(label=prop.label, example='{"name": "value"}'))
+        return value
+    rows = pairs(data, "k", "v", prop)
+    if any(not key.strip() for key, _ in rows):
+        raise InvalidValue(gettext("Give every row of “{label}” a name.").format(label=prop.label))
+    return {key.strip(): value for key, value in rows} or ABSENT
+
+
+def _one(prop: Prop, data: FormData) -> Any:
+    typed = first(data, "m", prop).strip()
+    if typed:
+        return _typed(prop, typed)
+    options = chosen(prop, data)
+    if not options:
+        return ABSENT
+    return {"__lv": _lv(options[-1])} if prop.with_label else options[-1].value
+
+
+def _many(prop: Prop, data: FormData) -> Any:
+    options = chosen(prop, data)
+    lines = [line.strip() for line in first(data, "m", prop).split("\n") if line.strip()]
+    options += [Option(line, _typed(prop, line)) for line in lines]
+    if not options:
+        return ABSENT
+    return {"__lv": [_lv(item) for item in options]} if prop.with_label else [item.value for item in options]
+
+
+def _typed(prop: Prop, text: str) -> Any:
+    """A value that somebody typed instead of choosing, in the prop's own type."""
+    if prop.type.startswith("integer"):
+        return _whole(prop, text)
+    if prop.type.startswith("boolean"):
+        return text.lower() in ("true", "yes", "1")
+    return text
+
+
+def _lv(choice: Option) -> Mapping[str, Any]:
+    return {"label": choice.label, "value": choice.value}
+
+
+def _decoded(text: str) -> Any:
+    """What :func:`encode` made; anything else is nobody's option."""
+    try:
+        value = json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and "value" in value else None
+
+
+def _of_parts(prop: Prop, data: FormData) -> Any:
+    value = READERS[control(prop)](prop, data)
+    return ABSENT if value is None else value
+
+
+_READERS: Mapping[str, Callable[[Prop, FormData], Any]] = {
+    "account": _account, "text": _text, "secret": _secret, "integer": _integer, "boolean": _boolean, "lines": _lines,
+    "object": _rows, "json": _json, "pick": _one, "choice": _one, "picks": _many, "choices": _many,
+    "sql": _of_parts, "http": _of_parts, "timer": _of_parts,
+}  # fmt: skip

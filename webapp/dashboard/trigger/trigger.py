@@ -1,0 +1,216 @@
+"""The runs of a trigger as its log lists them: those in a row that looked and found nothing are one line.
+
+The page of a trigger: its events, its runs and its configuration, what is new on it, and a test event.
+
+Deliveries, webhook URLs and deleting have modules of their own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from flask import Blueprint, Response, make_response, request, url_for
+from werkzeug.exceptions import NotFound as NoPage
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.client.models import components
+from webapp.dashboard.client.models.components import Prop
+from webapp.dashboard.client.models.triggers import Event, TriggerRun
+from webapp.dashboard.component.prop_data import control, schedule_in_words
+from webapp.dashboard.dashboard import forget_triggers
+from webapp.dashboard.dashboard import triggers as client
+from webapp.dashboard.pages import fragment, here, say
+from webapp.dashboard.rich import json_html
+from webapp.dashboard.trigger import deliveries
+from webapp.dashboard.trigger import frame as frames
+from webapp.dashboard.trigger import news as trigger_news
+from webapp.dashboard.trigger.frame import Frame
+from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
+from webapp.kit.translation import count_of, gettext
+
+FEWEST = 3
+blueprint = Blueprint("trigger", __name__, url_prefix="/triggers/<trigger_id>")
+STEP = 25
+RUNS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Runs in a row, newest first, that found nothing."""
+
+    runs: tuple[TriggerRun, ...]
+
+
+def folded(runs: Sequence[TriggerRun]) -> list[TriggerRun | Quiet]:
+    """``runs``, newest first, with those in one that are :data:`FEWEST` or more in a row and found nothing."""
+    lines: list[TriggerRun | Quiet] = []
+    for nothing, group in groupby(runs, _found_nothing):
+        in_a_row = tuple(group)
+        lines += [Quiet(in_a_row)] if nothing and len(in_a_row) >= FEWEST else in_a_row
+    return lines
+
+
+def _found_nothing(run: TriggerRun) -> bool:
+    return run.ok and run.cause == "timer" and not run.emitted
+
+
+@blueprint.get("")
+def show(trigger_id: str) -> AnyResponse:
+    """The page, at its events."""
+    after = request.args.get("after", "")[:100]
+    frame = frames.load(trigger_id, events=0 if after else STEP + 1)
+    read, total = _events(frame, after)
+    events = read[:STEP]
+    news = None if after else trigger_news.since(frame, "events", events, rows_url=here())
+    more = events[-1].id if events and _are_older(trigger_id, read, after, total) else ""
+    context: dict[str, Any] = {"events": events, "total": total, "after": after, "more": more, "news": news}
+    return frames.tab_page(frame, "events", "_events.html", **context)
+
+
+@blueprint.get("/events/<event_id>")
+def event(trigger_id: str, event_id: str) -> AnyResponse:
+    """One event, whole, and what became of it."""
+    frame, event = frames.load(trigger_id), _event(trigger_id, event_id)
+    sent = client().deliveries(trigger_id, {"event_id": event_id}, limit=deliveries.PER_PAGE)
+    return frames.tab_page(frame, "events", "_event.html", event=event, sent=sent)
+
+
+@blueprint.get("/events/<event_id>/payload")
+def payload(trigger_id: str, event_id: str) -> str:
+    """What one event of the list holds; asked for when it is opened."""
+    event = _event(trigger_id, event_id)
+    return fragment("dashboard/trigger/_payload.html", event=event, json_html=json_html)
+
+
+@blueprint.get("/logs")
+def logs(trigger_id: str) -> AnyResponse:
+    """The log of its runs."""
+    frame, after = frames.load(trigger_id), request.args.get("after", "")[:1_000]
+    runs = client().runs(trigger_id, limit=RUNS, after=after)
+    news = None if runs is None or after else trigger_news.since(frame, "logs", runs.items, rows_url=here())
+    context: dict[str, Any] = {"runs": runs, "after": after, "news": news, "folded": folded(runs.items) if runs else []}
+    return frames.tab_page(frame, "logs", "_logs.html", **context)
+
+
+@blueprint.get("/configuration")
+def configuration(trigger_id: str) -> AnyResponse:
+    """What it was deployed with; secrets are not shown."""
+    frame = frames.load(trigger_id)
+    return frames.tab_page(frame, "configuration", "_configuration.html", answers=_answers(frame))
+
+
+@blueprint.get("/news")
+def news(trigger_id: str) -> AnyResponse:
+    """What is new since the page was drawn; an open page asks every few seconds."""
+    tab, rows_url = request.args.get("tab", ""), request.args.get("rows", "")
+    try:
+        frame = frames.load(trigger_id)
+        return trigger_news.answer(frame, tab, _rows(trigger_id, tab, rows_url), rows_url=_own(rows_url))
+    except NotFound:
+        return make_response(fragment("dashboard/trigger/_gone.html"))
+    except PatchbayError:
+        return Response(status=204)  # the page stands as it was; the next question may be answered
+
+
+@blueprint.post("/test-event")
+def send_test(trigger_id: str) -> AnyResponse:
+    """Have an event sent as if it had just happened."""
+    frame = frames.load(trigger_id)
+    try:
+        sent = client().send_test(trigger_id)
+    except (Throttled, Unauthorized):
+        raise
+    except PatchbayError as error:
+        sentence = gettext("No test event was sent. {reason}").format(reason=error.message)
+        return _say(trigger_id, sentence, "bad")
+    if sent is None:
+        return _say(trigger_id, gettext("This service cannot send test events."), "bad")
+    return _say(trigger_id, _on_its_way(frame.destinations), "ok")
+
+
+def _events(frame: Frame, after: str) -> tuple[Sequence[Event], int | None]:
+    """The events of a page, one more than it shows, and how many there are where that is told."""
+    if frame.events:
+        return frame.events.items, frame.events.total
+    return client().events(frame.trigger.id, n=STEP + 1, after=after, brief=True)
+
+
+def _event(trigger_id: str, event_id: str) -> Event:
+    """One event of one's own. Raises 404."""
+    events, _ = client().events(trigger_id, n=1, event_id=event_id)
+    if not events or events[0].id != event_id:
+        raise NoPage
+    return events[0]
+
+
+def _say(trigger_id: str, sentence: str, tone: str) -> AnyResponse:
+    forget_triggers()
+    return say(sentence, tone, url_for("dashboard.trigger.show", trigger_id=trigger_id))
+
+
+def _on_its_way(destinations: int) -> str:
+    if not destinations:
+        return gettext("A test event is on its way to the project’s webhook, if there is one.")
+    return count_of(
+        destinations,
+        "A test event is on its way to {count} place.",
+        "A test event is on its way to {count} places.",
+    )
+
+
+def _are_older(trigger_id: str, events: Sequence[Event], after: str, total: int | None) -> bool:
+    """Whether events are left for the next page. A page of large ones is shorter than was asked for."""
+    if len(events) > STEP or (not after and total == len(events)):
+        return len(events) > STEP
+    return bool(client().events(trigger_id, n=1, after=events[-1].id, brief=True)[0])
+
+
+def _answers(frame: Frame) -> list[tuple[str, str]]:
+    """Label and value of everything that a person was asked."""
+    return [
+        (prop.label, _shown(frame, prop)) for prop in frame.trigger.props if control(prop) not in ("", "alert", "fixed")
+    ]
+
+
+def _shown(frame: Frame, prop: Prop) -> str:
+    trigger = frame.trigger
+    value = trigger.configured.get(prop.name)
+    if prop.secret:
+        return gettext("Kept secret")
+    if prop.type == "app":
+        account_id = value.get("authProvisionId") if isinstance(value, dict) else None
+        account = next((account for account in frame.accounts if account.id == account_id), None)
+        return account.title if account else str(account_id or gettext("None"))
+    if prop.type == "$.interface.timer":
+        return schedule_in_words(value or trigger.schedule) or gettext("As the app decides")
+    if value is None:
+        return gettext("Not set")
+    return _plain(prop, value)
+
+
+def _plain(prop: Prop, value: Any) -> str:
+    labels = {choice.value: choice.label for choice in prop.options if isinstance(choice.value, (str, int))}
+    if isinstance(value, dict) and "__lv" in value:
+        value = value["__lv"]
+    items = value if isinstance(value, list) else [value]
+    options = [components.option(item) for item in items]
+    shown = [labels.get(value, label) if isinstance(value, str | int) else label for label, value in options]
+    return ", ".join(shown) or gettext("Empty")
+
+
+def _rows(trigger_id: str, tab: str, rows_url: str) -> list[Any]:
+    if tab == "events":
+        return list(client().events(trigger_id, n=trigger_news.MOST, brief=True)[0])
+    if tab == "deliveries":
+        return deliveries.rows_at(trigger_id, rows_url)
+    runs = client().runs(trigger_id, limit=trigger_news.MOST) if tab == "logs" else None
+    if runs is None:
+        raise NoPage
+    return list(runs.items)
+
+
+def _own(url: str) -> str:
+    """An address of this trigger's own page; anything else is not led to."""
+    own = here().removesuffix("/news")
+    return url if url == own or url.startswith((own + "/", own + "?")) else own
