@@ -233,9 +233,9 @@ def test_nothing_is_among_none(any_store: Store) -> None:
 
 def test_who_rings_waits_for_nothing_and_is_not_rung_himself(any_store: Store) -> None:
     heard: list[None] = []
-    with any_store.listening(lambda: heard.append(None)):
+    with any_store.listen(lambda: heard.append(None)):
         for _ in range(3):
-            any_store.ring()
+            any_store.notify()
     assert len(heard) <= 1, "it may be woken when it begins to listen"
 
 

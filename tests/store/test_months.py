@@ -23,5 +23,5 @@ def test_a_month_has_the_ids_that_were_made_in_it() -> None:
 
 def test_what_is_before_the_months_has_all_ids_up_to_the_first_of_them() -> None:
     past = Month("before_2026_12")
-    assert past.has_past and past.end == DECEMBER
+    assert past.holds_earlier and past.end == DECEMBER
     assert past.ids("dlv") == ("", ordered_id_at("dlv", DECEMBER))

@@ -1,10 +1,7 @@
-"""A move brings every row over, goes on where it was interrupted, and says so where the two are not the same.
+"""A move brings every row over, continues where it was interrupted, and says so where the two stores differ.
 
-A move begins in an empty database alone, and its progress is what its batches left.
-
-Pages follow the primary key, however many columns it has; equal rows have equal sums.
-
-Every table of the schema is carried over, after those that it refers to.
+It begins only in an empty database. Pages follow the primary key, however many columns it has; equal rows have equal
+checksums.
 """
 
 import sqlite3
@@ -23,7 +20,7 @@ from webapp.kit.crypto import ordered_id_at
 from webapp.store import move
 from webapp.store.contract import Store
 from webapp.store.months import name_of, number_at, start_of
-from webapp.store.move import STAYING, Progress, Shape, checksum, shapes
+from webapp.store.move import NOT_MOVED, Progress, Shape, checksum, shapes
 from webapp.store.postgres.store import PostgresStore
 from webapp.store.sqlite import SQLiteStore
 
@@ -251,7 +248,7 @@ def test_every_table_is_there_with_its_columns_and_a_key(tmp_path: Path) -> None
             if not name.startswith(("sqlite_", "_sqlite_"))
         }
         columns = {
-            name: {column for _, column, *_ in store.tuples(f"PRAGMA table_info({name})")} for name in names - STAYING
+            name: {column for _, column, *_ in store.tuples(f"PRAGMA table_info({name})")} for name in names - NOT_MOVED
         }
     assert {shape.name: set(shape.columns) for shape in shapes()} == columns
     assert all(set(shape.key) <= set(shape.columns) and shape.key for shape in shapes())

@@ -1,12 +1,5 @@
-"""The embedded store under several processes, sudden death, a full disk and a lock that is not given back.
-
-SQLite's errors as ours.
-
-A file of SQLite is opened with our pragmas and our function; what is no database is closed again.
-
-One line when it begins, and one when it is over.
-
-Whole copies of the database: for their owner alone, and never over a file; what is damaged or newer is refused.
+"""The embedded store under several processes, sudden death, a full disk and a lock that is not given back; its errors,
+and whole copies of it.
 """
 
 import os
@@ -25,7 +18,7 @@ import pytest
 
 from webapp.errors import Conflict, Damaged, Invalid, Unavailable, Unwritable
 from webapp.store import presence, sqlite
-from webapp.store.sqlite import SQLiteStore, Trouble, connect, open_database, translated, translation
+from webapp.store.sqlite import SQLiteStore, WriteHealth, connect, open_database, translated, translation
 
 ROOT = Path(__file__).parent.parent.parent
 ADD = "INSERT INTO counters (name, n) VALUES (:name, :n)"
@@ -493,17 +486,17 @@ def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
 def test_trouble_is_said_once_and_is_over_when_there_is_room(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     room = [False]
-    trouble = Trouble(Path("/data"), lambda: room[0])
+    health = WriteHealth(Path("/data"), lambda: room[0])
 
     for _ in range(3):
-        trouble.begin(Unwritable.because("the disk is full"))
-    trouble.look()
-    assert [record.levelname for record in caplog.records] == ["ERROR"] and trouble.error is not None
+        health.failed(Unwritable.because("the disk is full"))
+    health.succeeded()
+    assert [record.levelname for record in caplog.records] == ["ERROR"] and health.error is not None
     assert "/data: the disk is full." in caplog.text
     room[0] = True
-    trouble.look()
-    trouble.look()
-    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"] and trouble.error is None
+    health.succeeded()
+    health.succeeded()
+    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"] and health.error is None
 
 
 def test_a_copy_is_whole_and_its_owners(store: SQLiteStore, data: Path) -> None:

@@ -1,8 +1,8 @@
-"""What every store does, whichever database stands behind it. The rest of the project knows only this.
+"""What every store does, whichever database is behind it. The rest of the project knows only this.
 
 SQL is the portable part that SQLite and PostgreSQL share: ``:name`` parameters, ``ON CONFLICT``, ``RETURNING``,
-text ids. One function of ours stands in every store: ``holds(text, part)``, :func:`webapp.kit.text.holds`, since
-``LOWER`` of SQLite knows ASCII alone. Rows come back as dictionaries, or as tuples where a list is long. A NUL in a
+text ids. Every store has one function of ours: ``holds(text, part)``, :func:`webapp.kit.text.holds`, since
+``LOWER`` of SQLite only knows ASCII. Rows come back as dictionaries, or as tuples where a list is long. A NUL in a
 text may come back as U+FFFD. A database's own exceptions stop here: a broken unique or foreign key raises
 :class:`webapp.errors.Conflict`; a locked, full or unreachable database :class:`webapp.errors.Unavailable`.
 """
@@ -81,7 +81,7 @@ class Reader(Protocol):
 
 
 class NotShared(Exception):
-    """What has to be written is no matter of a shared transaction: it is undone, and begun anew by itself."""
+    """What has to be written does not fit a shared transaction: it is undone, and run again in one of its own."""
 
 
 class Tx(Reader, Protocol):
@@ -118,12 +118,12 @@ class Store(Reader, Protocol):
 
     @property
     def folder(self) -> Path | None:
-        """Where it stands, if all who use it are on this machine; None where several machines share it."""
+        """Where its file is, if all its users are on this machine; None where several machines share it."""
         ...
 
     @property
     def months(self) -> "Months | None":
-        """What it keeps by months; None where it forgets row by row."""
+        """What it keeps by months; None where it deletes row by row."""
         ...
 
     def write(self, *, shared: bool = False) -> AbstractContextManager[Tx]:
@@ -145,13 +145,13 @@ class Store(Reader, Protocol):
         ...
 
     def checkpoint(self) -> bool:
-        """Fold the log into the database, where there is such a thing; False while somebody who reads keeps it from
-        that. The worker alone calls this."""
+        """Fold the log into the database, where there is such a thing; False while a reader prevents that.
+        Only the worker calls this."""
         ...
 
     def shrink(self) -> bool:
-        """Give back to the disk some of the room that what was forgotten has left, where it is much; whether it was.
-        The worker alone calls this."""
+        """Give back to the disk some of the room that deleted rows have left, where it is much; whether it was.
+        Only the worker calls this."""
         ...
 
     def check_writable(self) -> None:
@@ -159,28 +159,28 @@ class Store(Reader, Protocol):
         ...
 
     def faults(self) -> list[str]:
-        """What is wrong with the database itself, in its own words; reads all of it."""
+        """What is wrong with the database itself, in its own words; it reads all of it."""
         ...
 
     def server(self) -> str:
-        """What answers, with its version, where that is a program of its own; "" where it is this process."""
+        """The database server and its version; "" where there is none."""
         ...
 
     def sizes(self) -> "Sizes":
         """How much room it takes, and how much is left."""
         ...
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Wake whoever listens in another process that shares the store, where others cannot be woken otherwise.
 
-        Waits for nothing; call it after the commit.
+        Returns at once; call it after the commit.
         """
         ...
 
-    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:
-        """Within the block, ``heard`` is called when another process has rung. Now and then it may be for nothing."""
+    def listen(self, notified: Callable[[], None]) -> AbstractContextManager[None]:
+        """Within the block, call ``notified`` when another process notifies, and now and then for nothing."""
         ...
 
     def close(self) -> None:
-        """Give back every connection. The store cannot be used afterwards."""
+        """Close every connection. The store cannot be used afterwards."""
         ...

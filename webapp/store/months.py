@@ -14,31 +14,31 @@ from webapp.kit.crypto import ordered_id_at
 from webapp.store.contract import Tx
 
 BEFORE = "before_"
-"""Begins the name of what was there before there were months: all up to the month that it names."""
+"""Begins the name of the table for what is older than months: everything up to the month that follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Month:
     """A month that has tables of its own. ``name`` is what they end with, such as ``2026_11``; one that is not
-    ``attached`` is on its way out, and no statement sees it any more."""
+    ``attached`` is about to be dropped, and no statement sees it."""
 
     name: str
     attached: bool = True
 
     @property
-    def has_past(self) -> bool:
-        """Whether it holds all that is older, too."""
+    def holds_earlier(self) -> bool:
+        """Whether it also holds everything older."""
         return self.name.startswith(BEFORE)
 
     @property
     def end(self) -> int:
-        """When it is over (epoch milliseconds)."""
+        """When it ends (epoch milliseconds)."""
         number = number_of(self.name.removeprefix(BEFORE))
-        return start_of(number if self.has_past else number + 1)
+        return start_of(number if self.holds_earlier else number + 1)
 
     def ids(self, prefix: str) -> tuple[str, str]:
         """The range of its ids that begin with ``prefix``: the first, and the one that is no longer in it."""
-        first = "" if self.has_past else ordered_id_at(prefix, start_of(number_of(self.name)))
+        first = "" if self.holds_earlier else ordered_id_at(prefix, start_of(number_of(self.name)))
         return first, ordered_id_at(prefix, self.end)
 
 
@@ -55,7 +55,7 @@ class MonthCount:
 class Months(Protocol):
     """The months of a store."""
 
-    def standing(self) -> Sequence[Month]:
+    def existing(self) -> Sequence[Month]:
         """Those that have tables, the oldest first."""
         ...
 
@@ -64,19 +64,19 @@ class Months(Protocol):
         ...
 
     def ensure(self, now: int) -> None:
-        """Make them, where one is missing."""
+        """Make those that are missing."""
         ...
 
     def make(self, first: int, last: int) -> None:
         """Make those from the time ``first`` to ``last`` (epoch milliseconds) that are missing."""
         ...
 
-    def astray(self) -> int:
-        """How many events are in no month: they were made while theirs was missing."""
+    def strays(self) -> int:
+        """How many events are in no month: they came while theirs was missing."""
         ...
 
     def detach(self, tx: Tx, month: Month) -> None:
-        """Let no statement see ``month`` any more. Raises :class:`webapp.errors.Unavailable` while others read."""
+        """Hide ``month`` from every statement. Raises :class:`webapp.errors.Unavailable` while others read."""
         ...
 
     def counts(self, month: Month) -> Sequence[MonthCount]:

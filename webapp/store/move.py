@@ -1,16 +1,9 @@
-"""Carrying everything from one store over into another that is empty, of whichever kind the two are.
+"""Moves everything from one store to another that is empty, whichever kinds the two are.
 
-Tables go after those that they refer to, in batches by primary key. Each batch is recorded in the target in its own
-transaction (:mod:`progress`), so a move that was interrupted goes on behind the last one. At the end every table is
-read again on both sides and compared; until then the target says that it is not to be served.
-
-How far a move has come (table ``moves`` of its target), written in the transaction of the rows that it tells of.
-
-The row ``""`` is the mark of a move that is not finished: its database is not to be served.
-
-Rows of a table in the order of its primary key: page after page, and as one checksum that every store agrees on.
-
-The tables that a move carries over, read from the migrations themselves: a new table needs no line here.
+Tables follow those that they refer to, in batches by primary key. Each batch is recorded in the target (table
+``moves``) in its own transaction, so an interrupted move continues behind the last one. In the end every table is read
+again on both sides and compared. Until then the target is marked as one that must not be served. The tables are read
+from the migrations themselves: a new one needs no line here.
 """
 
 import hashlib
@@ -28,15 +21,16 @@ from webapp.store.contract import Reader, Store, Tx
 from webapp.store.migrations import SCHEMA
 from webapp.store.table import Table, read_counts
 
+PAGE, ALL = 1_000, 1 << 40
+LINE_EVERY = 100 * PAGE
 TWO_YEARS = 730 * DAY
 MARK = ""
-CLAIMED = ("data_keys", "counters", "generations")
+"""The name of the row that marks a target as not to be served: its move is not finished."""
+CREATED_BY_MIGRATE = ("data_keys", "counters", "generations")
+"""The tables that `patchbay migrate` fills in a new database: their rows are worth nothing without others."""
+NOT_MOVED = frozenset({"migration_checksums", "moves"})
+"""What each database records about itself."""
 Values = tuple[Any, ...]
-PAGE, ALL = 1_000, 1 << 40
-STAYING = frozenset({"migration_checksums", "moves"})
-
-
-LINE_EVERY = 100 * PAGE
 Say = Callable[[str], None]
 
 
@@ -49,7 +43,7 @@ class Shape(NamedTuple):
     refers_to_itself: bool
 
 
-class Sum(NamedTuple):
+class Checksum(NamedTuple):
     """How many rows a table has, and their SHA-256."""
 
     rows: int
@@ -58,7 +52,7 @@ class Sum(NamedTuple):
 
 @dataclass(frozen=True)
 class Progress:
-    """What of one table is in the target already: rows up to ``last_key``, in the order of the primary key."""
+    """How much of a table is in the target: rows up to ``last_key``, in the order of the primary key."""
 
     name: str
     last_key: tuple[Any, ...] = ()
@@ -69,7 +63,7 @@ class Progress:
 MOVES: Table[Progress] = Table("moves", Progress, key="name")
 
 
-def move(source: Store, target: Store, say: Say) -> dict[str, Sum]:
+def move(source: Store, target: Store, say: Say) -> dict[str, Checksum]:
     """Copy every row of ``source``, and compare; what each table holds. Both have the same schema.
 
     Nobody else writes to ``source`` meanwhile, since its write lock is held. Raises :class:`Conflict` where
@@ -88,20 +82,14 @@ def move(source: Store, target: Store, say: Say) -> dict[str, Sum]:
 
 
 def _make_months(source: Reader, target: Store) -> None:
-    """Let events come into their months, where the target has such, those of the last two years at most."""
+    """Make the months of the events that come, where the target keeps months, for the last two years at most."""
     ((first, last),) = source.tuples("SELECT MIN(at), MAX(at) FROM events")
     if target.months is not None and last is not None:
         target.months.make(max(first, last - TWO_YEARS), last)
 
 
-def total(sums: dict[str, Sum]) -> Sum:
-    """All tables together."""
-    lines = "".join(f"{name} {count} {sha256}\n" for name, (count, sha256) in sorted(sums.items()))
-    return Sum(sum(count for count, _ in sums.values()), hashlib.sha256(lines.encode()).hexdigest())
-
-
 def _copy(source: Reader, target: Store, shape: Shape, say: Say) -> None:
-    """Copy what the target lacks of a table; one whose rows refer to each other goes at once."""
+    """Copy what the target lacks of a table; one whose rows refer to each other is copied in one batch."""
     reached = progress_of(target, shape.name)
     ((count,),) = source.tuples(f"SELECT COUNT(*) FROM {shape.name}")  # noqa: S608
     if reached.copied:
@@ -122,7 +110,7 @@ def _batch(source: Reader, target: Store, shape: Shape, reached: Progress) -> Pr
         return advance(tx, reached, last_key, len(rows), ended=len(rows) < limit)
 
 
-def _compared(source: Reader, target: Reader, shape: Shape, say: Say) -> Sum:
+def _compared(source: Reader, target: Reader, shape: Shape, say: Say) -> Checksum:
     """What both hold of a table. Raises :class:`Conflict` where that is not the same."""
     here, there = checksum(source, shape), checksum(target, shape)
     if here != there:
@@ -143,13 +131,25 @@ def _fingerprint(source: Reader) -> str:
 
 
 def _gather_statistics(target: Store) -> None:
-    """Let PostgreSQL plan by what it has now; it would do so by itself in a while."""
+    """Let PostgreSQL plan by the rows that it has now; it would only do so by itself after a while."""
     if target.folder is None:
         with target.write() as tx:
             tx.run("ANALYZE")
 
 
-"""What `patchbay migrate` writes into a new database: worth nothing while nothing else is there."""
+def total(sums: dict[str, Checksum]) -> Checksum:
+    """The checksum of all tables together."""
+    lines = "".join(f"{name} {count} {sha256}\n" for name, (count, sha256) in sorted(sums.items()))
+    return Checksum(sum(count for count, _ in sums.values()), hashlib.sha256(lines.encode()).hexdigest())
+
+
+def refuse_unfinished(store: Store) -> None:
+    """Raise :class:`Conflict` where a move into ``store`` is not finished."""
+    if MOVES.one(store, "name = :name", {"name": MARK}) is not None:
+        raise Conflict(
+            "A move into this database is not finished. Run the same `patchbay move` again, with the settings of the "
+            "database that it comes from."
+        )
 
 
 def begin(target: Store, source: str) -> None:
@@ -169,8 +169,20 @@ def begin(target: Store, source: str) -> None:
             )
 
 
+def _empty(tx: Tx) -> None:
+    """Clear what a new database has. Raises :class:`Conflict` where there is more."""
+    for shape in shapes():
+        if shape.name not in CREATED_BY_MIGRATE and tx.tuples(f"SELECT 1 FROM {shape.name} LIMIT 1"):  # noqa: S608
+            raise Conflict(
+                "There is an installation in the database to move to. Name an empty one; a file patchbay.db that is no "
+                "longer in use can be moved aside."
+            )
+    for name in CREATED_BY_MIGRATE:
+        tx.run(f"DELETE FROM {name}")  # noqa: S608
+
+
 def progress_of(reader: Reader, table: str) -> Progress:
-    """What of ``table`` is in the target."""
+    """How much of ``table`` is in the target."""
     return MOVES.one(reader, "name = :name", {"name": table}) or Progress(table)
 
 
@@ -185,27 +197,6 @@ def finish(target: Store) -> None:
     """Let ``target`` be served."""
     with target.write() as tx:
         tx.run("DELETE FROM moves")
-
-
-def refuse_unfinished(store: Store) -> None:
-    """Raise :class:`Conflict` where a move into ``store`` is not finished."""
-    if MOVES.one(store, "name = :name", {"name": MARK}) is not None:
-        raise Conflict(
-            "A move into this database is not finished. Run the same `patchbay move` again, with the settings of the "
-            "database that it comes from."
-        )
-
-
-def _empty(tx: Tx) -> None:
-    """Clear what a new database has. Raises :class:`Conflict` where there is more."""
-    for shape in shapes():
-        if shape.name not in CLAIMED and tx.tuples(f"SELECT 1 FROM {shape.name} LIMIT 1"):  # noqa: S608
-            raise Conflict(
-                "There is an installation in the database to move to. Name an empty one; a file patchbay.db that is no "
-                "longer in use can be moved aside."
-            )
-    for name in CLAIMED:
-        tx.run(f"DELETE FROM {name}")  # noqa: S608
 
 
 def page(reader: Reader, shape: Shape, after: Values, limit: int) -> list[Values]:
@@ -224,13 +215,13 @@ def key_of(shape: Shape, row: Values) -> Values:
     return tuple(row[shape.columns.index(name)] for name in shape.key)
 
 
-def checksum(reader: Reader, shape: Shape) -> Sum:
-    """Count and sum up the table. A NUL in a text counts as the U+FFFD that PostgreSQL keeps in its place."""
+def checksum(reader: Reader, shape: Shape) -> Checksum:
+    """Count and hash the rows of a table. A NUL in a text counts as U+FFFD, which PostgreSQL keeps in its place."""
     digest, count = hashlib.sha256(), 0
     for rows in _pages(reader, shape):
         digest.update("\n".join(map(repr, rows)).replace("\\x00", "\ufffd").encode() + b"\n")
         count += len(rows)
-    return Sum(count, digest.hexdigest())
+    return Checksum(count, digest.hexdigest())
 
 
 def _pages(reader: Reader, shape: Shape) -> Iterator[list[Values]]:
@@ -240,16 +231,13 @@ def _pages(reader: Reader, shape: Shape) -> Iterator[list[Values]]:
         after = key_of(shape, rows[-1])
 
 
-"""What each database says of itself."""
-
-
 @cache
 def shapes() -> tuple[Shape, ...]:
     """Every table, after those that it refers to."""
     with Database(memory=True) as model:
         for name in SCHEMA.names:
             SCHEMA.migration(name).apply(model)
-        tables = {name: model.table(name) for name in model.table_names() if name not in STAYING}
+        tables = {name: model.table(name) for name in model.table_names() if name not in NOT_MOVED}
         refers = {name: {key.other_table for key in table.foreign_keys} for name, table in tables.items()}
         order = TopologicalSorter({name: sorted(others - {name}) for name, others in sorted(refers.items())})
         return tuple(

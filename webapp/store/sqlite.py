@@ -1,22 +1,18 @@
-"""SQLite's errors as ours: what passes by itself, what lasts until somebody makes room, and what is damaged.
+"""The embedded store: one SQLite file, through sqlite-utils.
 
-Trouble with the disk that lasts: one line when it begins, one when it is over, and in between a state to ask for.
+WAL, one write connection in each process and ``BEGIN IMMEDIATE`` on it: under several processes, transactions that read
+and then write fail with "database is locked" when they begin deferred, and wait their turn this way.
+``synchronous=FULL``, so that what was accepted survives a power loss; ``secure_delete``, so that no free page keeps
+what was overwritten or deleted. Reads use a small pool of connections and never wait for a writer. Threads share
+commits (:mod:`webapp.store.turns`).
 
-The embedded store: SQLite through sqlite-utils.
+Automatic checkpoints are off, because SQLite before 3.51.3 can corrupt the journal's reset under two checkpointers.
+Only the worker runs them, or while there is none whoever finds the log too large. While a reader keeps the log from
+being folded, transactions begin further and further apart, so that more work shares each commit and the log stays
+bounded.
 
-WAL, one write connection in each process and ``BEGIN IMMEDIATE`` on it: read-then-write transactions that begin
-deferred fail with "database is locked" under several processes, these wait their turn. ``synchronous=FULL``, so
-that what was accepted survives power loss; ``secure_delete``, so that no free page keeps what was overwritten or
-deleted. Reads use a small pool of connections and never wait for a writer. Threads share commits (:mod:`turns`).
-
-Automatic checkpoints are off: the worker alone runs them, or while there is none whoever finds the log too large,
-because SQLite before 3.51.3 can corrupt the journal's reset under two checkpointers. Where a reader keeps the log from
-being folded for long, transactions begin further and further apart, so that more work shares each commit and the log
-stays bounded.
-
-Opening a file of SQLite as every connection of ours has it.
-
-Whole copies of the embedded database: made while it is in use, and looked at before they take its place.
+A backup is a whole copy of the file, made while it is in use (:func:`copy_database`) and inspected before it takes its
+place (:func:`inspect_copy`).
 """
 
 import logging
@@ -39,7 +35,23 @@ from webapp.store.migrations import SCHEMA
 from webapp.store.table import add_to_counts
 from webapp.store.turns import Turns
 
+log = logging.getLogger(__name__)
+BUSY_TIMEOUT_S = 10.0
+COPY_TIMEOUT_S = 30.0
+CHECKPOINT_S = 0.1
+"""How long a checkpoint keeps writers waiting for readers of the log."""
+NEARLY_FOLDED = 1_000
+LARGE_LOG, HUGE_LOG = 96 << 20, 224 << 20
+LONGEST_PAUSE_S = 1.0
+NO_ROOM = 128 << 10
 NO_ROOM_LEFT = "the disk is full"
+SPARE_PAGES, SPARE_SHARE = 4_096, 5
+"""So many pages, or one in so many, may be free in the file: the next writes use them."""
+PAGES_AT_ONCE = 2_000
+INCREMENTAL = 2
+SHRINKING = f"auto_vacuum={INCREMENTAL}"
+"""The pragma for a file that is empty, or is about to be written anew."""
+PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "wal_autocheckpoint=0", "secure_delete=ON")
 _PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _CAUSES = {
@@ -49,11 +61,6 @@ _CAUSES = {
     sqlite3.SQLITE_PERM: "the database may not be written by this user",
     sqlite3.SQLITE_CANTOPEN: "the database cannot be opened",
 }
-log = logging.getLogger(__name__)
-BUSY_TIMEOUT_S = 10.0
-CHECKPOINT_S = 0.1
-PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "wal_autocheckpoint=0", "secure_delete=ON")
-COPY_TIMEOUT_S = 30.0
 
 
 class Connection:
@@ -89,7 +96,7 @@ class Connection:
 
 
 class SQLiteStore:
-    """A :class:`webapp.store.contract.Store` in one SQLite file, which is small enough to forget row by row."""
+    """A :class:`webapp.store.contract.Store` in one SQLite file, which is small enough to delete from row by row."""
 
     months = None
 
@@ -102,7 +109,7 @@ class SQLiteStore:
         self._log = path.with_name(f"{path.name}-wal")
         self._busy_timeout_s = busy_timeout_s
         self._idle: deque[Connection] = deque()
-        self._trouble = Trouble(path.parent, self._has_room)
+        self._write_health = WriteHealth(path.parent, self._has_room)
         self._closed = False
         self._presence = None if alone else presence.arrive(path)
         try:
@@ -147,10 +154,10 @@ class SQLiteStore:
             with translated(), self._turns.block():
                 yield self._writer
         except (Unwritable, Damaged) as error:
-            self._trouble.begin(error)
+            self._write_health.failed(error)
             raise
-        if self._trouble.error is not None:
-            self._trouble.look()
+        if self._write_health.error is not None:
+            self._write_health.succeeded()
 
     def migrate(self) -> list[str]:
         """Apply what is pending inside one transaction, so that an interrupted migration leaves no trace."""
@@ -185,7 +192,7 @@ class SQLiteStore:
         return self._pragma("auto_vacuum") == INCREMENTAL
 
     def shrink(self) -> bool:
-        """Give some of the room that is free in the file back, where there is much of it; whether there was."""
+        """Give free room in the file back to the disk, where there is much of it; whether there was."""
         if not self.shrinks() or self._pragma("freelist_count") <= max(
             SPARE_PAGES, self._pragma("page_count") // SPARE_SHARE
         ):
@@ -207,9 +214,9 @@ class SQLiteStore:
         """Raise :class:`Unavailable` where nothing can be written; tries it only where it was so before."""
         if not self._has_room():
             error = Unwritable.because(NO_ROOM_LEFT)
-            self._trouble.begin(error)
+            self._write_health.failed(error)
             raise error
-        if self._trouble.error is not None:
+        if self._write_health.error is not None:
             with self.write() as tx:
                 add_to_counts(tx, ["probes"], 1)
 
@@ -220,7 +227,7 @@ class SQLiteStore:
         return [] if lines == ["ok"] else lines
 
     def server(self) -> str:
-        """Nothing but this process."""
+        """Nothing: this process is the server."""
         return ""
 
     def sizes(self) -> Sizes:
@@ -228,11 +235,11 @@ class SQLiteStore:
         disk = os.statvfs(self.folder)
         return Sizes(_size(self._path), _size(self._log), disk.f_bavail * disk.f_frsize)
 
-    def ring(self) -> None:
-        """Those on one machine wake each other by themselves."""
+    def notify(self) -> None:
+        """Nothing to do: processes on one machine wake each other by themselves."""
 
-    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:  # nobody rings
-        """Nobody rings here."""
+    def listen(self, notified: Callable[[], None]) -> AbstractContextManager[None]:
+        """Nothing to hear: processes on one machine wake each other by themselves."""
         return nullcontext()
 
     def close(self) -> None:
@@ -284,27 +291,18 @@ class SQLiteStore:
                     self._idle.append(connection)
 
 
-def translation(error: BaseException) -> Unavailable | Conflict | None:
-    """Our error for one of the database's; None where it is a fault of ours."""
-    if isinstance(error, sqlite3.IntegrityError):
-        return Conflict()
-    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-    if code in _PASSING:
-        return Unavailable()
-    if code in _DAMAGED:
-        return Damaged()
-    return Unwritable.because(_CAUSES[code]) if code in _CAUSES else None
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
-def is_busy(error: BaseException) -> bool:
-    """Whether another process has the lock just now."""
-    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF == sqlite3.SQLITE_BUSY
+class WriteHealth:
+    """Whether ``folder`` can be written, as far as this process knows from writing: ``error`` says why it cannot.
 
-
-class Trouble:
-    """Whether what stands in ``folder`` can be written, as far as this process knows from writing.
-
-    On a full disk something small may still succeed, so it is over only where ``has_room`` says so, too.
+    One line is logged when writing begins to fail, and one when it works again. On a full disk a small write may
+    succeed, so it only works again where ``has_room`` says so, too.
     """
 
     def __init__(self, folder: Path, has_room: Callable[[], bool]) -> None:
@@ -312,8 +310,8 @@ class Trouble:
         self._since = 0.0
         self.error: Unwritable | Damaged | None = None
 
-    def begin(self, error: Unwritable | Damaged) -> None:
-        """Writing failed with ``error``."""
+    def failed(self, error: Unwritable | Damaged) -> None:
+        """Note that writing failed with ``error``."""
         if self.error is None:
             self._since = time.monotonic()
             cause = error.cause if isinstance(error, Unwritable) else error.message
@@ -324,48 +322,16 @@ class Trouble:
             )
         self.error = error
 
-    def look(self) -> None:
-        """Writing succeeded: is it over?"""
+    def succeeded(self) -> None:
+        """Note that writing succeeded."""
         if self.error is not None and self._has_room():
             self.error = None
             log.warning("%s can be written again, after %.0f s.", self._folder, time.monotonic() - self._since)
 
 
-"""So long a checkpoint keeps writers waiting for those who still read the log."""
-NEARLY_FOLDED = 1_000
-LARGE_LOG, HUGE_LOG = 96 << 20, 224 << 20
-LONGEST_PAUSE_S = 1.0
-NO_ROOM = 128 << 10
-SPARE_PAGES, SPARE_SHARE = 4_096, 5
-"""So many pages, or one in so many, may stand free in the file: what is written next takes them."""
-PAGES_AT_ONCE = 2_000
-INCREMENTAL = 2
-SHRINKING = f"auto_vacuum={INCREMENTAL}"
-"""Said of a file before anything stands in it, or before it is written anew."""
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
-
-
 def connect(path: Path, timeout_s: float, *first: str) -> Connection:
     """A connection to ``path`` that waits up to ``timeout_s`` seconds for a lock; ``first`` are pragmas before ours."""
     return Connection(open_database(path, timeout_s, *first))
-
-
-@contextmanager
-def translated() -> Iterator[None]:
-    """Turn the database's exceptions into ours. One that says that our SQL is wrong stays what it is."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        ours = translation(error)
-        if ours is None:
-            raise
-        raise ours from error
 
 
 def open_database(path: Path, timeout_s: float, *first: str) -> Database:
@@ -384,14 +350,43 @@ def open_database(path: Path, timeout_s: float, *first: str) -> Database:
     return db
 
 
-def copy_database(database: Path, target: Path) -> None:
-    """Write ``database`` as it stands at one moment to ``target``, for its owner alone; others read and write on.
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn the database's exceptions into ours. One that says that our SQL is wrong stays what it is."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        ours = translation(error)
+        if ours is None:
+            raise
+        raise ours from error
 
-    ``VACUUM INTO`` leaves behind what was deleted, such as the keys of before a rotation. Raises
+
+def translation(error: BaseException) -> Unavailable | Conflict | None:
+    """Our error for one of the database's; None where it is a fault of ours."""
+    if isinstance(error, sqlite3.IntegrityError):
+        return Conflict()
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in _PASSING:
+        return Unavailable()
+    if code in _DAMAGED:
+        return Damaged()
+    return Unwritable.because(_CAUSES[code]) if code in _CAUSES else None
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether another process has the lock just now."""
+    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def copy_database(database: Path, target: Path) -> None:
+    """Copy ``database`` as of one moment to ``target``, readable only by its owner; others keep reading and writing.
+
+    ``VACUUM INTO`` leaves behind what was deleted, such as keys that were rotated away. Raises
     :class:`Unavailable`, ``FileExistsError``.
     """
     target.touch(mode=0o600, exist_ok=False)
-    with _opened_as_is(database, "rw") as connection:
+    with _connected(database, "rw") as connection:
         try:
             connection.execute("VACUUM INTO ?", (str(target),))
         except sqlite3.OperationalError as error:
@@ -401,7 +396,7 @@ def copy_database(database: Path, target: Path) -> None:
 def inspect_copy(database: Path) -> None:
     """Raise :class:`Invalid` unless ``database`` is whole and its schema one that this version knows."""
     try:
-        with _opened_as_is(database, "ro") as connection:
+        with _connected(database, "ro") as connection:
             verdict = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
             db = Database(connection, execute_plugins=False)
             applied = SCHEMA.applied(db)
@@ -418,7 +413,7 @@ def inspect_copy(database: Path) -> None:
 
 
 @contextmanager
-def _opened_as_is(database: Path, mode: str) -> Iterator[sqlite3.Connection]:
+def _connected(database: Path, mode: str) -> Iterator[sqlite3.Connection]:
     uri = f"{database.absolute().as_uri()}?mode={mode}"
     with closing(sqlite3.connect(uri, uri=True, timeout=COPY_TIMEOUT_S, isolation_level=None)) as connection:
         yield connection

@@ -18,7 +18,7 @@ from tests.bench.meter import spent_s
 from tests.once import postgres as databases
 from tests.store.lists import LISTS, List, filled
 from webapp.store.contract import Reader
-from webapp.store.move import CLAIMED, Shape, key_of, page, shapes
+from webapp.store.move import CREATED_BY_MIGRATE, Shape, key_of, page, shapes
 from webapp.store.postgres.store import PostgresStore
 
 PAGE, ROUNDS = 5_000, 15
@@ -81,7 +81,7 @@ def _store(rows: int) -> Iterator[PostgresStore]:
     with tempfile.TemporaryDirectory() as folder, closing(PostgresStore(databases.url(name), connections=1)) as store:
         with closing(filled(Path(folder) / "patchbay.db", rows)) as source, store.write() as tx:
             for shape in shapes():
-                if shape.name not in CLAIMED:
+                if shape.name not in CREATED_BY_MIGRATE:
                     tx.load(shape.name, shape.columns, _rows(source, shape))
         with psycopg.connect(databases.url(name), autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")

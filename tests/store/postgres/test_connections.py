@@ -1,8 +1,7 @@
-"""Connections that are lost are made again, a read asks once more, and a pooler may stand in between.
+"""Lost connections are replaced, a read is asked again, and a pooler may stand in between.
 
-Values come back from PostgreSQL as they do from SQLite.
-
-What PostgreSQL says is wrong becomes one of our errors, or stays what it is where the fault is ours.
+Values come back as SQLite gives them, and what PostgreSQL says is wrong becomes one of our errors, or stays what it is
+where the fault is ours.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -58,8 +57,8 @@ def test_a_pooler_may_stand_in_between(url: str) -> None:
         with ThreadPoolExecutor(6) as pool:
             assert set(pool.map(work, range(6))) <= {1, 2, 3}
         assert store.tuples("SELECT n FROM counters") == [(30,)] * 3
-        with store.listening(lambda: pytest.fail("nothing is heard through it")):
-            store.ring()
+        with store.listen(lambda: pytest.fail("nothing is heard through it")):
+            store.notify()
         assert store.tuples("SELECT name FROM pg_prepared_statements") == []
 
 

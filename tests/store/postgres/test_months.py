@@ -1,8 +1,6 @@
-"""Months are made ahead, take in what came while they were missing, and go at once: even by who only serves.
+"""Months are made ahead, take in what came while they were missing, and are dropped, even by a role that only serves.
 
-A database of before is taken over as it is: its rows, indexes, keys and grants, all or nothing.
-
-The functions of months: what they say of ids is what we say, and a change of them needs a new number.
+A database of before months is taken over as it is: its rows, indexes, keys and grants, all or nothing.
 """
 
 import hashlib
@@ -20,7 +18,6 @@ from webapp.kit.clock import DAY, now
 from webapp.kit.crypto import ordered_id, ordered_id_at
 from webapp.store.months import Month, MonthCount, name_of, number_at, number_of, start_of
 from webapp.store.postgres import months, schema
-from webapp.store.postgres import months as month_tables
 from webapp.store.postgres.months import TABLES
 from webapp.store.postgres.store import PostgresStore
 
@@ -38,7 +35,7 @@ def at(monkeypatch: pytest.MonkeyPatch, moment: int) -> None:
 
 def test_this_month_and_the_next_are_there(postgres: PostgresStore) -> None:
     this = number_at(now())
-    assert [month.name for month in postgres.months.standing()] == [name_of(this), name_of(this + 1)]
+    assert [month.name for month in postgres.months.existing()] == [name_of(this), name_of(this + 1)]
     later = start_of(this + 2)
     assert postgres.months.missing(later) == [name_of(this + 2), name_of(this + 3)]
     postgres.months.ensure(later)
@@ -53,15 +50,15 @@ def test_what_came_while_its_month_was_missing_is_taken_in(
     assert {table: {place for _, place in rows} for table, rows in held(postgres).items()}["events"] == {
         "events_default"
     }
-    assert postgres.months.astray() == 1
+    assert postgres.months.strays() == 1
     postgres.months.make(OLD, OLD + 31 * DAY)
     rows = held(postgres)
     assert [place for _, place in rows["events"] + rows["deliveries"] + rows["delivery_attempts"]] == [
         "events_2025_02", "deliveries_2025_02", "delivery_attempts_2025_02",
     ]  # fmt: skip
     assert [place for _, place in rows["body_parts"]] == ["body_parts_2025_02", "body_parts_default"]
-    assert postgres.months.astray() == 0
-    assert [month.name for month in postgres.months.standing()][:2] == ["2025_02", "2025_03"]
+    assert postgres.months.strays() == 0
+    assert [month.name for month in postgres.months.existing()][:2] == ["2025_02", "2025_03"]
 
 
 def test_a_month_goes_in_two_steps(postgres: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,14 +68,14 @@ def test_a_month_goes_in_two_steps(postgres: PostgresStore, monkeypatch: pytest.
     with postgres.write() as tx:
         tx.run("INSERT INTO counters (name, n) VALUES ('a', 5)")
         postgres.months.detach(tx, Month("2025_02"))
-    (month, *_) = postgres.months.standing()
+    (month, *_) = postgres.months.existing()
     assert month == Month("2025_02", attached=False)
     assert [len(rows) for rows in held(postgres).values()] == [0, 1, 0, 0]
     assert postgres.months.counts(month) == [MonthCount(None, "events", 1)]
     with postgres.write() as tx:
         postgres.months.drop(tx, month, {"a": 2, "b": 1})
     assert postgres.all("SELECT name, n FROM counters WHERE name IN ('a', 'b')") == [{"name": "a", "n": 3}]
-    assert month.name not in [each.name for each in postgres.months.standing()]
+    assert month.name not in [each.name for each in postgres.months.existing()]
 
 
 def test_nobody_waits_behind_a_month_that_others_read(
@@ -90,7 +87,7 @@ def test_nobody_waits_behind_a_month_that_others_read(
         reader.execute("SELECT 1 FROM events")
         with pytest.raises(Unavailable), postgres.write() as tx:
             postgres.months.detach(tx, Month("2025_02"))
-    assert postgres.months.standing()[0].attached
+    assert postgres.months.existing()[0].attached
 
 
 def test_who_only_serves_makes_and_drops_months_and_a_stranger_does_not(postgres: PostgresStore, url: str) -> None:
@@ -125,7 +122,7 @@ def before(monkeypatch: pytest.MonkeyPatch) -> Iterator[PostgresStore]:
     name = databases.new("template0")
     with closing(PostgresStore(databases.url(name), connections=2)) as store:
         with monkeypatch.context() as patched:
-            patched.setattr(month_tables, "convert", lambda session: None)
+            patched.setattr(months, "convert", lambda session: None)
             patched.setattr(type(store.months), "ensure", lambda months, now: None)
             store.migrate()
         with store.write() as tx:
@@ -182,7 +179,7 @@ def test_the_rows_of_before_stand_behind_the_months(before: PostgresStore) -> No
     assert (first, place, other) == (part, f"body_parts_before_{next_month}", "body_parts_default")
     assert {table.name: before.tuples(INDEXES, {"table": table.name}) for table in TABLES} == indexes
     assert before.one("SELECT has_table_privilege('pg_monitor', 'events', 'SELECT') AS may") == {"may": 1}
-    assert [month.name for month in before.months.standing()] == [f"before_{next_month}", next_month]
+    assert [month.name for month in before.months.existing()] == [f"before_{next_month}", next_month]
     assert before.months.missing(now()) == []
     with before.write() as tx:
         tx.run("DELETE FROM projects")
@@ -193,7 +190,7 @@ def test_the_rows_of_before_stand_behind_the_months(before: PostgresStore) -> No
 def test_what_breaks_off_leaves_what_was_there(before: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(before)
     rows = held(before)
-    monkeypatch.setattr(month_tables, "BELONGING", {"nothing": ()})
+    monkeypatch.setattr(months, "BELONGING", {"nothing": ()})
     with pytest.raises(psycopg.errors.UndefinedTable):
         before.migrate()
     assert held(before) == rows and before.pending() == [schema.MONTHS]

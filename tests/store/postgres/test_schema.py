@@ -1,8 +1,7 @@
-"""Who made the database is noticed, and who only serves needs no right to change its tables.
+"""A database of another version is noticed, and a role that only serves needs no right to change its tables.
 
-What the server finds in texts is what :func:`webapp.kit.text.holds` finds.
-
-What the planner is to think of columns stands with the columns, and is read as soon as there are rows.
+What the server finds in texts is what :func:`webapp.kit.text.holds` finds, and what the planner assumes about columns
+is set as soon as they are there.
 """
 
 import hashlib

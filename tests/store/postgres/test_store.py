@@ -1,8 +1,7 @@
-"""What PostgreSQL has beyond the contract, which ``test_contract`` looks at: its server, and how it is shared.
+"""What PostgreSQL has beyond the contract, which ``test_contract`` looks at: its server, write lock and notifications.
 
-Writers come one after another; one that is cut off, or falls silent, is undone, and the next one writes.
-
-Who rings wakes those who listen in other processes, also after the connection was lost.
+Writers come one after another. One that is cut off, or falls silent, is undone, and the next one writes. A notification
+wakes those who listen in other processes, also after the connection was lost.
 """
 
 import threading
@@ -18,8 +17,7 @@ from tests.once import postgres as databases
 from tests.store.postgres.test_connections import ADD, cut, names
 from webapp.errors import Unavailable, Unwritable
 from webapp.store.contract import Tx
-from webapp.store.postgres import store as bell
-from webapp.store.postgres import store as writer
+from webapp.store.postgres import store as store_module
 from webapp.store.postgres.connections import Session
 from webapp.store.postgres.store import PostgresStore
 
@@ -142,7 +140,7 @@ def test_whoever_waits_too_long_for_the_lock_is_refused(postgres: PostgresStore,
 
 def test_whoever_holds_the_lock_in_silence_loses_it(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a machine does that has lost its power, or its network."""
-    monkeypatch.setattr(writer, "SILENT_S", 0.1)
+    monkeypatch.setattr(store_module, "SILENT_S", 0.1)
     with closing(PostgresStore(url, connections=2)) as silent, closing(PostgresStore(url, connections=2)) as other:
 
         def stopped(tx: Tx) -> None:
@@ -297,7 +295,7 @@ def test_a_lone_write_needs_no_savepoint_and_one_that_is_undone_ends_its_transac
 def test_the_sums_of_a_transaction_are_written_together(
     postgres: PostgresStore, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr(writer, "AT_ONCE", at_once)
+    monkeypatch.setattr(store_module, "AT_ONCE", at_once)
     sum_of_name = f"{ADD.replace('1)', ':by)')} ON CONFLICT (name) DO UPDATE SET n = counters.n + excluded.n"
     other = "UPDATE counters SET n = n + :by WHERE name = :name"
     for _ in range(2):
@@ -311,14 +309,14 @@ def test_the_sums_of_a_transaction_are_written_together(
 @pytest.fixture
 def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who listens looks up soon."""
-    monkeypatch.setattr(bell, "_LOOK_S", 0.05)
+    monkeypatch.setattr(store_module, "_LOOK_S", 0.05)
 
 
 @contextmanager
 def hearing(store: PostgresStore) -> Iterator[threading.Semaphore]:
     """Counts what ``store`` hears, from when it listens."""
     heard = threading.Semaphore(0)
-    with store.listening(heard.release):
+    with store.listen(heard.release):
         assert heard.acquire(timeout=5)
         yield heard
 
@@ -326,9 +324,9 @@ def hearing(store: PostgresStore) -> Iterator[threading.Semaphore]:
 @pytest.mark.usefixtures("brisk")
 def test_a_ring_is_heard_in_another_process_and_not_in_ones_own(postgres: PostgresStore, url: str) -> None:
     with closing(PostgresStore(url, connections=2)) as other, hearing(other) as heard, hearing(postgres) as own:
-        postgres.ring()
+        postgres.notify()
         assert heard.acquire(timeout=5)
-        postgres.ring()
+        postgres.notify()
         assert heard.acquire(timeout=5)
         assert not own.acquire(timeout=0.05)
     assert {thread.name for thread in threading.enumerate()} & {"listener"} == set()
@@ -336,10 +334,10 @@ def test_a_ring_is_heard_in_another_process_and_not_in_ones_own(postgres: Postgr
 
 @pytest.mark.usefixtures("brisk")
 def test_many_rings_are_one(postgres: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bell, "PAUSE_S", 0.2)
+    monkeypatch.setattr(store_module, "PAUSE_S", 0.2)
     with closing(PostgresStore(url, connections=2)) as other, hearing(other) as heard:
         for _ in range(100):
-            postgres.ring()
+            postgres.notify()
         assert heard.acquire(timeout=5)
         assert sum(heard.acquire(timeout=0.1) for _ in range(3)) <= 1
 
@@ -348,9 +346,9 @@ def test_many_rings_are_one(postgres: PostgresStore, url: str, monkeypatch: pyte
 def test_it_listens_again_after_a_lost_connection(
     postgres: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bell, "AFTER_TROUBLE_S", 0.01)
+    monkeypatch.setattr(store_module, "AFTER_TROUBLE_S", 0.01)
     with closing(PostgresStore(url, connections=2)) as other, hearing(other) as heard:
         cut(url)
         assert heard.acquire(timeout=5), "something may have happened meanwhile"
-        postgres.ring()
+        postgres.notify()
         assert heard.acquire(timeout=5)

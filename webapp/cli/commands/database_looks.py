@@ -65,7 +65,7 @@ def _months(store: Store) -> Looks:
             f"The tables of {' and '.join(missing)} are missing. A worker makes them within ten minutes, and `patchbay "
             "migrate` at once; no event is lost meanwhile.",
         )
-    if astray := store.months.astray():
+    if astray := store.months.strays():
         yield "note", f"{astray:,} events came while the tables of their month were missing; they go one by one."
 
 

@@ -22,7 +22,7 @@ from webapp.store.contract import NotShared
 
 GATHER_S = 0.01
 ENOUGH = 64
-LONGEST_SLEEP_S = 1.0  # a web process without our bell (`patchbay web`) is heard within a second
+LONGEST_SLEEP_S = 1.0  # a web process that cannot wake it (`patchbay web`) is noticed within a second
 AFTER_TROUBLE_S = 0.5
 ALONE_S = 1.0
 _OUR_FAULT = "Patchbay could not make this attempt; its log says why."

@@ -70,7 +70,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
             engine: Engine = begin(service)
             engine.start()
             engines.append(engine)
-        others = service.store.listening(wake)
+        others = service.store.listen(wake)
         with others, ThreadPoolExecutor(REFRESHES_AT_ONCE, thread_name_prefix="refresh") as pool:
             while not stop.is_set():
                 heartbeat.beat(settings.data / heartbeat.WORKER)

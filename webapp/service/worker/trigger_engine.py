@@ -20,7 +20,7 @@ from webapp.service.domain.triggers.push import renewing, subscriptions
 from webapp.service.domain.triggers.push.subscriptions import RenewedSubscription
 
 RUNS = 16
-LONGEST_SLEEP_S = 1.0  # a web process without our bell (`patchbay web`) is heard within a second
+LONGEST_SLEEP_S = 1.0  # a web process that cannot wake it (`patchbay web`) is noticed within a second
 AFTER_TROUBLE_S = 0.5
 APART_S = 0.02
 """So far apart turns begin that somebody asks for: whatever is committed does, most of it events, which are none of

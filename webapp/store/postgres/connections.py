@@ -1,15 +1,14 @@
-"""Connections to PostgreSQL: a pool of them, statements on one of them, and one that a write transaction takes.
+"""Connections to PostgreSQL: psycopg's pool of them, statements and values as SQLite takes and gives them, and errors.
 
-PgBouncer may stand in between (pool_mode=transaction): no state of a session is relied on then, each connection is as
-good as any other, and what a transaction needs is set within it. Without a pooler, statements are prepared, which
-halves the cost of most reads, and what all transactions need is set once for a connection.
+PgBouncer may stand in between (``pool_mode=transaction``): then no state of a session is relied on, each connection is
+as good as any other, and what a transaction needs is set within it. Without a pooler, psycopg prepares statements,
+which halves the cost of most reads, and what all transactions need is set once for a connection.
 
-How values travel to PostgreSQL and back, so that they are what SQLite takes and gives.
+Whole numbers travel as BIGINT, ``bool`` as 0 or 1, bytes as BYTEA; a NUL in a text, which no server keeps, as U+FFFD.
+What PostgreSQL counts as a truth comes back as 0 or 1, and a sum of whole numbers as one.
 
-Numbers go as BIGINT, ``bool`` as 0 or 1, bytes as BYTEA; a NUL in a text, which no server keeps, as U+FFFD. What
-PostgreSQL counts as a truth comes back as 0 or 1, and a sum of whole numbers as one.
-
-PostgreSQL's errors as ours, by the classes of its error codes (appendix A of its manual).
+How many rows a list gives at most is a parameter like any other. A plan for any value takes it for a tenth of what
+there is then, however much :data:`webapp.store.postgres.schema.DISTINCT` says that is.
 """
 
 import re
@@ -33,7 +32,6 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequest
 from webapp.errors import Conflict, Damaged, Unavailable, Unwritable
 from webapp.store.contract import NOTHING, Params, Row
 
-T = TypeVar("T")
 UNICODE = "UTF8"
 _ALIVE = {
     "connect_timeout": "5",
@@ -43,30 +41,29 @@ _ALIVE = {
     "tcp_user_timeout": "15000",
     "application_name": "patchbay",
 }
+"""So that a server that is gone is noticed; the address may say otherwise."""
+PREPARED_FROM, MOST_PREPARED = 1, 500
+"""How often a statement is executed before it is prepared; how many are kept, those least recently used go first."""
+RECONNECT_S = 3.0
+"""How long the pool tries by itself, ever more seldom; afterwards each request makes it try at once."""
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|--[^\n]*|::|:([A-Za-z_]\w*)""")
 _CAUSES = {
     "53100": "the disk of the database is full",
     "25006": "the database is read-only",
     "42501": "the user in PATCHBAY_DATABASE_URL may not write there",
 }
-_SILENT_STATE = "25P03"  # whoever held the lock did nothing for too long
+_SILENT = "25P03"  # idle_in_transaction_session_timeout
 _DAMAGED = frozenset({"XX001", "XX002"})
 _PASSING = ("08", "40", "53", "55", "57", "58")
-
-
-"""A server that is gone is noticed; the address may say otherwise."""
-PREPARED_FROM, MOST_PREPARED = 1, 500
-"""What was executed so often before is prepared; of so many statements, the one not used for longest is let go."""
-RECONNECT_S = 3.0
-"""So long the pool tries by itself, ever more seldom; afterwards each who asks makes it try at once."""
-
-
+"""Classes of error codes (appendix A of PostgreSQL's manual): connections, deadlocks, resources, locks, an operator who
+stops it, its system."""
+T = TypeVar("T")
 Sums = Counter[tuple[str, tuple[tuple[str, Any], ...]]]
-"""What a shared transaction adds at its end: by the statement and its parameters."""
+"""What a shared transaction adds at its end, by the statement and its parameters."""
 
 
 class Session:
-    """One connection as a :class:`webapp.store.contract.Tx`, kept as long as that."""
+    """One connection as a :class:`webapp.store.contract.Tx`, for as long as it lasts."""
 
     def __init__(self, connection: "_Connection") -> None:
         self.connection = connection
@@ -109,17 +106,88 @@ class Session:
                 copy.write_row(row)
 
     def command(self, sql: str) -> str | None:
-        """Send ``sql``, several statements perhaps, in one go; what the server says of the first one."""
+        """Send ``sql``, several statements perhaps, in one go; the command tag of the first one."""
         return self._cursor.execute(sql, prepare=False, binary=False).statusmessage
 
 
+def numbered(sql: str, params: Params) -> tuple[str, list[Any]]:
+    """``sql`` with ``$1`` and so on in place of its ``:name`` parameters, and their values in that order."""
+    text, names = _statement(sql)
+    return text, [params[name] for name in names]
+
+
+@lru_cache(maxsize=4096)
+def _statement(sql: str) -> tuple[str, tuple[str, ...]]:
+    """``sql`` and the names of its parameters; what stands in quotes or comments, and ``::``, is left alone."""
+    names: list[str] = []
+
+    def number(match: re.Match[str]) -> str:
+        name = match[1]
+        if name is None:
+            return match[0]
+        if name not in names:
+            names.append(name)
+        return f"${names.index(name) + 1}"
+
+    return _TOKEN.sub(number, sql), tuple(names)
+
+
 class _Connection(psycopg.Connection[tuple[Any, ...]]):
-    """One of the pool, with its session."""
+    """A connection of the pool, with its session."""
 
     @cached_property
     def session(self) -> Session:
-        """What works on it."""
+        """The session over this connection."""
         return Session(self)
+
+
+class _TruthDumper(Dumper):
+    oid = postgres.types["int8"].oid
+
+    def dump(self, obj: Any) -> bytes:
+        return b"1" if obj else b"0"
+
+
+class _TextDumper(Dumper):
+    oid = postgres.types["text"].oid
+
+    def dump(self, obj: Any) -> bytes:
+        text: str = obj
+        return (text.replace("\0", "\ufffd") if "\0" in text else text).encode()
+
+
+class _TruthLoader(Loader):
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> int:
+        return int(bytes(data) != b"\0")
+
+
+class _NumberLoader(NumericBinaryLoader):
+    def load(self, data: Buffer) -> Any:
+        value: Decimal = super().load(data)
+        return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _adapters() -> AdaptersMap:
+    ours = AdaptersMap(adapters)
+    ours.register_dumper(bool, _TruthDumper)
+    ours.register_dumper(int, Int8Dumper)
+    ours.register_dumper(str, _TextDumper)
+    ours.register_loader("bool", _TruthLoader)
+    ours.register_loader("numeric", _NumberLoader)
+    return ours
+
+
+class _Context:
+    """Where a connection takes its adapters from."""
+
+    connection = None
+    adapters = _adapters()
+
+
+CONTEXT = _Context()
+"""For results in the binary format, which :class:`Session` asks for."""
 
 
 class Pool:
@@ -173,7 +241,7 @@ class Pool:
         self._pool.putconn(session.connection)
 
     def read(self, verb: Callable[[Session], T]) -> T:
-        """What ``verb`` reads. Where its connection had been lost before, it asks once more on another."""
+        """What ``verb`` reads. Where the connection turns out to be lost, it is asked again on another."""
         for _ in range(self._size):
             with self.session() as session:
                 try:
@@ -205,83 +273,21 @@ def _options(url: str) -> dict[str, Any]:
 
 
 def _is_pooled(connection: psycopg.Connection[Any]) -> bool:
-    """Whether something else than the server answers: its process is not the one that was named at the beginning."""
+    """Whether a pooler answers: the server's process is not the one that the connection was opened to."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
 
-def numbered(sql: str, params: Params) -> tuple[str, list[Any]]:
-    """``sql`` with ``$1`` and so on in place of its ``:name`` parameters, and their values in that order."""
-    text, names = _statement(sql)
-    return text, [params[name] for name in names]
-
-
-@lru_cache(maxsize=4096)
-def _statement(sql: str) -> tuple[str, tuple[str, ...]]:
-    """``sql`` and the names of its parameters; what stands in quotes or comments, and ``::``, is left alone."""
-    names: list[str] = []
-
-    def number(match: re.Match[str]) -> str:
-        name = match[1]
-        if name is None:
-            return match[0]
-        if name not in names:
-            names.append(name)
-        return f"${names.index(name) + 1}"
-
-    return _TOKEN.sub(number, sql), tuple(names)
-
-
-class _TruthDumper(Dumper):
-    oid = postgres.types["int8"].oid
-
-    def dump(self, obj: Any) -> bytes:
-        return b"1" if obj else b"0"
-
-
-class _TextDumper(Dumper):
-    oid = postgres.types["text"].oid
-
-    def dump(self, obj: Any) -> bytes:
-        text: str = obj
-        return (text.replace("\0", "\ufffd") if "\0" in text else text).encode()
-
-
-class _TruthLoader(Loader):
-    format = Format.BINARY
-
-    def load(self, data: Buffer) -> int:
-        return int(bytes(data) != b"\0")
-
-
-class _NumberLoader(NumericBinaryLoader):
-    def load(self, data: Buffer) -> Any:
-        value: Decimal = super().load(data)
-        return int(value) if value == value.to_integral_value() else float(value)
-
-
-def _adapters() -> AdaptersMap:
-    ours = AdaptersMap(adapters)
-    ours.register_dumper(bool, _TruthDumper)
-    ours.register_dumper(int, Int8Dumper)
-    ours.register_dumper(str, _TextDumper)
-    ours.register_loader("bool", _TruthLoader)
-    ours.register_loader("numeric", _NumberLoader)
-    return ours
-
-
-class _Context:
-    """What a connection takes its adapters from."""
-
-    connection = None
-    adapters = _adapters()
-
-
-CONTEXT = _Context()
-"""Of results in the binary format, which :class:`webapp.store.postgres.connections.Session` asks for."""
-
-
-"""Connections, deadlocks, resources, locks, an operator who stops it, its system."""
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn the database's exceptions into ours. One that says that our SQL is wrong stays what it is."""
+    try:
+        yield
+    except (psycopg.Error, PoolTimeout, PoolClosed, TooManyRequests) as error:
+        ours = translation(error)
+        if ours is None:
+            raise
+        raise ours from error
 
 
 def translation(error: BaseException) -> Unavailable | Conflict | None:
@@ -300,18 +306,6 @@ def translation(error: BaseException) -> Unavailable | Conflict | None:
         return Unwritable.because(_CAUSES[state])
     if state in _DAMAGED:
         return Damaged()
-    if state == _SILENT_STATE or state[:2] in _PASSING or (not state and isinstance(error, psycopg.OperationalError)):
+    if state == _SILENT or state[:2] in _PASSING or (not state and isinstance(error, psycopg.OperationalError)):
         return Unavailable()
     return None
-
-
-@contextmanager
-def translated() -> Iterator[None]:
-    """Turn the database's exceptions into ours. One that says that our SQL is wrong stays what it is."""
-    try:
-        yield
-    except (psycopg.Error, PoolTimeout, PoolClosed, TooManyRequests) as error:
-        ours = translation(error)
-        if ours is None:
-            raise
-        raise ours from error

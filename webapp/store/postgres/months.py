@@ -1,29 +1,27 @@
-"""The months of PostgreSQL: partitions of the tables in :data:`TABLES`.
+"""The months of PostgreSQL: partitions of the tables of events, deliveries, attempts and large bodies (:data:`TABLES`).
 
-Turns the tables of events, deliveries, attempts and large bodies into ones that are kept by months.
+The migrations stay the portable ones. :func:`convert` takes over the tables that they made, with their columns,
+indexes, keys and grants, in the transaction that is open. The rows of before stay where they are, as one table behind
+all months. A foreign key between these tables would look through all that is left whenever a month is dropped, so
+triggers delete what belongs to a deleted row.
 
-The migrations stay the portable ones: what stands when they were applied is taken over with its columns, indexes, keys
-and grants, in the transaction that is open. The rows of before stay where they are, as one table behind all months. A
-foreign key between these tables would look through all that is left whenever a month goes, so what belongs to a row
-that is deleted goes by triggers instead.
-
-The functions of PostgreSQL that make the months of a table, and remove them.
-
-They run with the rights of who owns the tables, for whoever may delete rows: so whoever serves needs no right to make
-or drop a table. A lock is taken at once or not at all, since readers would have to wait behind who waits for one.
+Functions of PostgreSQL make and drop the months. They run with the rights of the owner of the tables, for whoever may
+delete rows: so the role that serves needs no right to make or drop a table. They take a lock at once or not at all,
+since readers would have to wait behind one that waits.
 """
 
 import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from webapp.errors import Unavailable
 from webapp.kit.clock import now
 from webapp.kit.crypto import ALPHABET
-from webapp.store.contract import NOTHING, Params, Reader, Store, Tx
+from webapp.store.contract import Store, Tx
 from webapp.store.months import BEFORE, Month, MonthCount, name_of, number_at, start_of
+from webapp.store.postgres.connections import Session
 
 log = logging.getLogger(__name__)
 COUNTERS = "counters"
@@ -61,6 +59,11 @@ TABLES = (
     ByMonth("events", "id", "evt"),
 )
 """Each before those that its rows belong to."""
+BELONGING = {
+    "events": (("deliveries", "event_id"), ("body_parts", "event_id")),
+    "deliveries": (("delivery_attempts", "delivery_id"),),
+}
+"""What goes with a row that is deleted: the tables and their columns that name it."""
 
 
 class PostgresMonths:
@@ -69,20 +72,22 @@ class PostgresMonths:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def standing(self) -> Sequence[Month]:
+    def existing(self) -> Sequence[Month]:
         """Those that have tables, the oldest first."""
-        return months(self._store)
+        tables = [(_NAME.fullmatch(str(name)), attached) for name, attached in self._store.tuples(_TABLES)]
+        named = [Month(match[1], bool(attached)) for match, attached in tables if match]
+        return sorted(named, key=lambda month: month.end)
 
     def missing(self, now: int) -> Sequence[str]:
         """Of the month of ``now`` and the next, the names of those that are not there."""
-        there, number = self.standing(), number_at(now)
-        past = [month.end for month in there if month.has_past]
+        there, number = self.existing(), number_at(now)
+        past = [month.end for month in there if month.holds_earlier]
         names = {month.name for month in there}
         wanted = (name_of(each) for each in (number, number + 1))
         return [name for name in wanted if name not in names and Month(name).end > max(past, default=0)]
 
     def ensure(self, now: int) -> None:
-        """Make the month of ``now`` and the next, where they are missing and nobody reads for long."""
+        """Make the month of ``now`` and the next where they are missing and no reader keeps the tables locked."""
         if missing := self.missing(now):
             try:
                 self.make(now, start_of(number_at(now) + 1))
@@ -95,13 +100,13 @@ class PostgresMonths:
             numbers = {"first": number_at(first), "last": number_at(last)}
             tx.tuples("SELECT patchbay_make_months(CAST(:first AS INTEGER), CAST(:last AS INTEGER))", numbers)
 
-    def astray(self) -> int:
+    def strays(self) -> int:
         """How many events are in no month."""
         ((count,),) = self._store.tuples("SELECT COUNT(*) FROM events_default")
         return int(count)
 
     def detach(self, tx: Tx, month: Month) -> None:
-        """Let no statement see ``month`` any more."""
+        """Hide ``month`` from every statement."""
         tx.tuples("SELECT patchbay_detach_month(:name)", {"name": month.name})
 
     def counts(self, month: Month) -> Sequence[MonthCount]:
@@ -117,25 +122,6 @@ class PostgresMonths:
             {"counted": json.dumps(dict(counted))},
         )
         tx.tuples("SELECT patchbay_drop_month(:name)", {"name": month.name})
-
-
-def months(reader: Reader) -> list[Month]:
-    """The months that have tables, the oldest first."""
-    tables = [(_NAME.fullmatch(str(name)), attached) for name, attached in reader.tuples(_TABLES)]
-    named = [Month(match[1], bool(attached)) for match, attached in tables if match]
-    return sorted(named, key=lambda month: month.end)
-
-
-class Session(Protocol):
-    """A connection whose user owns the tables."""
-
-    def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[object, ...]]:
-        """The rows that ``sql`` gives."""
-        ...
-
-    def command(self, sql: str) -> str | None:
-        """Run ``sql``."""
-        ...
 
 
 def convert(session: Session) -> None:
@@ -194,6 +180,18 @@ def _attach(session: Session, table: ByMonth, suffix: str, end: int) -> None:
         f"INSERT INTO {name} SELECT * FROM moved"
     )
     session.command(f"ALTER TABLE {name} ATTACH PARTITION {old} FOR VALUES FROM (MINVALUE) TO ('{bound}')")
+
+
+def functions(schema: str) -> list[str]:
+    """The statements that define them, for the tables of ``schema``."""
+    names = ", ".join(table.name for table in TABLES)
+    rows = ", ".join(f"('{table.name}', '{table.key}', '{table.prefix}')" for table in TABLES)
+    templates = (_ID_AT, _MONTH_NAME, _TABLE_OF, _MAY, _LOCK, _MAKE, _DETACH, _COUNTS, _DROP)
+    texts = [text.format(alphabet=ALPHABET, schema=schema, names=names, rows=rows) for text in templates]
+    for table, others in BELONGING.items():
+        deletes = " ".join(f"DELETE FROM {name} WHERE {column} = OLD.id;" for name, column in others)  # noqa: S608
+        texts.append(_GONE.format(table=table, deletes=deletes))
+    return texts
 
 
 _ID_AT = """
@@ -328,20 +326,3 @@ BEGIN
   RETURN NULL;
 END $$
 """
-BELONGING = {
-    "events": (("deliveries", "event_id"), ("body_parts", "event_id")),
-    "deliveries": (("delivery_attempts", "delivery_id"),),
-}
-"""What goes with a row that is deleted: the tables and their columns that name it."""
-
-
-def functions(schema: str) -> list[str]:
-    """The statements that define them, for the tables of ``schema``."""
-    names = ", ".join(table.name for table in TABLES)
-    rows = ", ".join(f"('{table.name}', '{table.key}', '{table.prefix}')" for table in TABLES)
-    templates = (_ID_AT, _MONTH_NAME, _TABLE_OF, _MAY, _LOCK, _MAKE, _DETACH, _COUNTS, _DROP)
-    texts = [text.format(alphabet=ALPHABET, schema=schema, names=names, rows=rows) for text in templates]
-    for table, others in BELONGING.items():
-        deletes = " ".join(f"DELETE FROM {name} WHERE {column} = OLD.id;" for name, column in others)  # noqa: S608
-        texts.append(_GONE.format(table=table, deletes=deletes))
-    return texts

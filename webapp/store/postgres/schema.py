@@ -1,98 +1,57 @@
-"""The migrations of :mod:`webapp.store.migrations` on PostgreSQL, all or nothing.
+"""The migrations of :mod:`webapp.store.migrations` on PostgreSQL, all or nothing, and what stands beside them.
 
-The database remembers them in ``migration_checksums``, and so does it what stands beside them: the functions that our
-SQL uses, the tables that are kept by months, and what the planner is to think of columns. Only who owns the tables can
-apply one; whoever serves needs no more than to read and write rows.
+The database remembers them in ``migration_checksums``, together with the functions that our SQL uses, the tables that
+are kept by months, and what the planner assumes about columns. Only the owner of the tables can apply one; the role
+that serves only needs to read and write rows. Texts compare and sort by their bytes (the collation "C"), as SQLite's
+do, whatever the language of the database.
 
-``holds(text, part)`` as functions of PostgreSQL that say what :func:`webapp.kit.text.holds` says.
+**Folding.** ``holds(text, part)`` finds what :func:`webapp.kit.text.holds` finds. What a character becomes without case
+and accents is written into the function from Python's own tables, because ``lower()`` depends on the language of the
+database and does not know "ß".
 
-What becomes of a character without case and accents is written into the function from Python's own tables, because
-``lower()`` depends on the language of the database and knows nothing of "ß".
-
-How many rows a value of a column has, as PostgreSQL's planner is to think where it plans for any value.
-
-A prepared statement is planned once only if that plan promises to cost no more than plans for single values do. By what
-the server counts it never would where one project has nearly all rows: each page of a list would be planned anew, which
-takes longer than to read it. So the columns by which lists are found say here for how many rows they are planned. That
-is enough for an index in the order of a list to cost less than to sort, and little enough for the one with most of the
-columns that are asked for to cost less than one with fewer. What a value that is frequent really has, the server still
-counts, and takes it where it plans for that value.
+**Statistics.** A prepared statement is planned only once if that plan promises to cost no more than plans for single
+values. By what the server counts it never would where one project has nearly all rows: each page of a list would be
+planned anew, which takes longer than to read it. So the columns by which lists are found say for how many rows they are
+planned (:data:`DISTINCT`). That is enough for an index in the order of a list to cost less than to sort, and little
+enough for the one with most of the requested columns to cost less than one with fewer. The server still counts what a
+frequent value really has, and uses it where it plans for that value.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import Protocol
 
-from webapp.store.contract import NOTHING, Params
 from webapp.store.migrations import RECORD, SCHEMA
 from webapp.store.postgres import months
-from webapp.store.postgres.months import Session
+from webapp.store.postgres.connections import Session
 
 _FUNCTIONS = "functions_"
 FUNCTIONS = f"{_FUNCTIONS}1"
+"""Its number changes whenever :func:`folding_functions` does."""
+MONTHS = f"{_FUNCTIONS}months_1"
+"""The same of :func:`webapp.store.postgres.months.functions`. It comes after the migrations, which make the tables."""
+STATISTICS = f"{_FUNCTIONS}statistics_1"
+"""The same of :func:`statistics_statements`. It comes last."""
 _TYPES = {"INTEGER": "BIGINT", "BLOB": "BYTEA", "TEXT": 'TEXT COLLATE "C"'}
 _TYPE = re.compile(rf"\b({'|'.join(_TYPES)})\b")
 _COMMENT = re.compile(r"--[^\n]*")
-_FREQUENT = "\u0590"
 ONE, SOME, MANY = -1.0, -0.02, -0.001
-
-
-"""Its number is another one as soon as :func:`folding.functions` says anything else."""
-MONTHS = f"{_FUNCTIONS}months_1"
-"""The same of :func:`webapp.store.postgres.months.functions`. The tables have to be there before."""
-STATISTICS = f"{_FUNCTIONS}statistics_1"
-"""The same of :func:`webapp.store.postgres.schema.statistics_statements`. It comes last, as the months do."""
-
-
-class _Session(Protocol):
-    def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[object, ...]]: ...
-
-    def run(self, sql: str, params: Params = NOTHING) -> int: ...
-
-    def command(self, sql: str) -> str | None: ...
-
-
-def pending(session: _Session) -> list[str]:
-    """What the database lacks, in order. Raises :class:`WrongSchema` where it was made with other migrations."""
-    checksums = _checksums(session)
-    SCHEMA.check_names([name for name in checksums if not name.startswith(_FUNCTIONS)], checksums)
-    names = [FUNCTIONS, *SCHEMA.names, MONTHS, STATISTICS]
-    return [name for name in names if name not in checksums]
-
-
-def apply(session: _Session) -> list[str]:
-    """Apply what the database lacks, within the transaction that is open; the names. Raises :class:`WrongSchema`."""
-    names = pending(session)
-    for name in names:
-        if name == MONTHS:
-            months.convert(session)
-        elif name == STATISTICS:
-            set_statistics(session)
-        else:
-            for statement in folding_functions() if name == FUNCTIONS else definitions(SCHEMA.migration(name).sql):
-                session.command(statement)
-    for name in names:
-        sha256 = "" if name in (FUNCTIONS, MONTHS, STATISTICS) else SCHEMA.migration(name).checksum
-        session.run(RECORD, {"name": name, "sha256": sha256})
-    return names
-
-
-def _checksums(session: _Session) -> dict[str, str]:
-    ((exists,),) = session.tuples("SELECT to_regclass('migration_checksums') IS NOT NULL")
-    if not exists:
-        return {}
-    return dict(session.tuples("SELECT name, sha256 FROM migration_checksums"))  # type: ignore[arg-type]
-
-
-def definitions(sql: str) -> list[str]:
-    """The statements of a migration, with the types of their columns."""
-    text = _COMMENT.sub("", sql)
-    return [_TYPE.sub(lambda match: _TYPES[match[1]], part) for part in text.split(";\n") if part.strip(" \n;")]
-
-
-"""The alphabets before this are what most texts that are not ASCII have; the rest is looked for only where it is."""
-
+"""Distinct values for each row: a value is one row's own, or is shared by fifty, or by a thousand."""
+DISTINCT = {
+    "external_users": {"project_id": SOME},
+    "accounts": {"project_id": SOME, "app": SOME, "oauth_app_id": SOME, "external_user_id": ONE},
+    "deployed_triggers": {"project_id": SOME, "app": SOME, "emitter": SOME, "external_user_id": ONE},
+    "runs": dict.fromkeys(("project_id", "external_id", "component_key", "component_id", "app", "ok"), SOME),
+    "account_history": {
+        **dict.fromkeys(("project_id", "app", "kind"), SOME),
+        **dict.fromkeys(("external_user_id", "account_id", "trigger_id"), ONE),
+    },
+    "audit": {"project_id": MANY, "noun": SOME, "subject_id": ONE, "actor": ONE},
+}
+"""By table and column. Those that are one row's own lead the only index that finds their rows. Entries of the audit are
+also looked for among the few of a project that belong to no environment, hence so many of a project."""
+_FREQUENT = "\u0590"
+"""Most texts beyond ASCII use the alphabets before this; the rest is only replaced in a text that has some of it."""
 _FOLD = """
 CREATE OR REPLACE FUNCTION patchbay_fold(plain TEXT) RETURNS TEXT LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
@@ -115,8 +74,62 @@ $$
 """
 
 
+def pending(session: Session) -> list[str]:
+    """What the database lacks, in order. Raises :class:`WrongSchema` where it was made with other migrations."""
+    checksums = _checksums(session)
+    SCHEMA.check_names([name for name in checksums if not name.startswith(_FUNCTIONS)], checksums)
+    names = [FUNCTIONS, *SCHEMA.names, MONTHS, STATISTICS]
+    return [name for name in names if name not in checksums]
+
+
+def apply(session: Session) -> list[str]:
+    """Apply what the database lacks, within the transaction that is open; the names. Raises :class:`WrongSchema`."""
+    names = pending(session)
+    for name in names:
+        if name == MONTHS:
+            months.convert(session)
+        elif name == STATISTICS:
+            set_statistics(session)
+        else:
+            for statement in folding_functions() if name == FUNCTIONS else definitions(SCHEMA.migration(name).sql):
+                session.command(statement)
+    for name in names:
+        sha256 = "" if name in (FUNCTIONS, MONTHS, STATISTICS) else SCHEMA.migration(name).checksum
+        session.run(RECORD, {"name": name, "sha256": sha256})
+    return names
+
+
+def _checksums(session: Session) -> dict[str, str]:
+    ((exists,),) = session.tuples("SELECT to_regclass('migration_checksums') IS NOT NULL")
+    if not exists:
+        return {}
+    return dict(session.tuples("SELECT name, sha256 FROM migration_checksums"))
+
+
+def definitions(sql: str) -> list[str]:
+    """The statements of a migration, with the types of their columns."""
+    text = _COMMENT.sub("", sql)
+    return [_TYPE.sub(lambda match: _TYPES[match[1]], part) for part in text.split(";\n") if part.strip(" \n;")]
+
+
+def set_statistics(session: Session) -> None:
+    """Set the statistics of each table, and analyze those that hold rows, since ANALYZE is what reads them."""
+    for sql in statistics_statements():
+        session.command(sql)
+    for table in DISTINCT:
+        if session.tuples(f"SELECT 1 FROM {table} LIMIT 1"):  # noqa: S608
+            session.command(f"ANALYZE {table}")
+
+
+def statistics_statements() -> Iterator[str]:
+    """The statements that set :data:`DISTINCT`."""
+    for table, columns in DISTINCT.items():
+        changes = ", ".join(f"ALTER {column} SET (n_distinct = {share:g})" for column, share in columns.items())
+        yield f"ALTER TABLE {table} {changes}"
+
+
 def folding_functions() -> list[str]:
-    """The statements that define them."""
+    """The statements that define ``patchbay_fold`` and ``holds``."""
     characters = list(_changed())
     frequent = [(char, into) for char, into in characters if char < _FREQUENT]
     rare = [(char, into) for char, into in characters if char >= _FREQUENT]
@@ -162,36 +175,3 @@ def _ranges(numbers: list[int]) -> str:
         else:
             ranges.append([number, number])
     return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
-
-
-"""Distinct values for each row: a value is one row's own, or is shared by fifty, or by a thousand."""
-
-DISTINCT = {
-    "external_users": {"project_id": SOME},
-    "accounts": {"project_id": SOME, "app": SOME, "oauth_app_id": SOME, "external_user_id": ONE},
-    "deployed_triggers": {"project_id": SOME, "app": SOME, "emitter": SOME, "external_user_id": ONE},
-    "runs": dict.fromkeys(("project_id", "external_id", "component_key", "component_id", "app", "ok"), SOME),
-    "account_history": {
-        **dict.fromkeys(("project_id", "app", "kind"), SOME),
-        **dict.fromkeys(("external_user_id", "account_id", "trigger_id"), ONE),
-    },
-    "audit": {"project_id": MANY, "noun": SOME, "subject_id": ONE, "actor": ONE},
-}
-"""By table and column. Those that are one row's own lead the only index that finds their rows. Entries of the audit are
-also looked for among the few of a project that belong to no environment, hence so many of a project."""
-
-
-def set_statistics(session: Session) -> None:
-    """Say it of each table, and have those that hold rows counted again, since it is read with what is counted."""
-    for sql in statistics_statements():
-        session.command(sql)
-    for table in DISTINCT:
-        if session.tuples(f"SELECT 1 FROM {table} LIMIT 1"):  # noqa: S608
-            session.command(f"ANALYZE {table}")
-
-
-def statistics_statements() -> Iterator[str]:
-    """What says it."""
-    for table, columns in DISTINCT.items():
-        changes = ", ".join(f"ALTER {column} SET (n_distinct = {share:g})" for column, share in columns.items())
-        yield f"ALTER TABLE {table} {changes}"

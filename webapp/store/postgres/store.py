@@ -1,29 +1,23 @@
 """PostgreSQL as the store, for installations that have outgrown one machine.
 
-A write transaction takes one advisory lock of the database before anything else, so that writers of all machines come
-one after another, each sees what those before it committed, and nothing that it reads can change under it: the same
-promise that SQLite's write lock makes. ``READ COMMITTED`` is enough for that, no transaction fails for another's sake,
-and none has to be run again. Threads of a process share transactions and commits (:mod:`webapp.store.turns`), so that
-the lock changes hands once for many of them. Readers take no lock and wait for nobody.
+A write transaction takes one advisory lock of the database before anything else. So the writers of all machines come
+one after another, each sees what those before it committed, and nothing that it reads can change under it: SQLite's
+write lock makes the same promise. ``READ COMMITTED`` is enough for that, no transaction fails because of another, and
+none has to be run again. Threads of a process share transactions and commits (:mod:`webapp.store.turns`), so that the
+lock changes hands once for many of them. Readers take no lock and wait for nobody.
 
 Writes of the hot paths are *shared*: they hold that lock together with others of their kind and claim their rows with
-``FOR NO KEY UPDATE SKIP LOCKED``, so that events, deliveries and timers of several processes are written side by side.
-A process that has no more connections than writers may hold shares none, so that one is left to read on.
+``FOR NO KEY UPDATE SKIP LOCKED``, so that several processes write events, deliveries and timers side by side. What they
+add to sums is written right before the commit, in one order. A process that has no more connections than writers may
+hold shares none, so that one is left to read.
 
-A connection that is lost is made again, and a read asks once more. A write whose connection is lost raises
+A lost connection is replaced, and a read is asked again. A write whose connection is lost raises
 :class:`webapp.errors.Unavailable`: it was undone, unless the connection was lost in the very moment of the commit. What
 must not happen twice is therefore guarded by what it writes (an id, an attempt's number, a generation), not by whether
-the caller heard of it.
+its caller learned of it.
 
-The connection on which a process writes: the lock of all writers is taken first, and never kept in silence.
-
-Shared transactions take the lock in its shared mode. Each waits for those of the other mode that came before it, so
-that neither keeps the other away for good. What they add to sums is written right before the commit, in one order.
-
-Waking the workers of other machines by NOTIFY: who rings waits for nothing, who listens needs no look at the clock.
-
-A bell that is not heard costs a second, since workers look by themselves that often: the connection was lost, or leads
-through a pooler that does not keep it for us.
+The workers of other machines are woken by ``NOTIFY``. One that is lost costs a second, since workers look by themselves
+that often: the connection was lost, or leads through a pooler that does not keep it for us.
 """
 
 import logging
@@ -49,18 +43,23 @@ from webapp.store.postgres.connections import UNICODE, Pool, Session, Sums, conn
 from webapp.store.postgres.months import PostgresMonths
 from webapp.store.turns import Turns
 
+log = logging.getLogger(__name__)
 PATIENCE_S = 10.0
 CONNECTIONS = 10
 WRITING = 2
+"""How many connections writers hold at most: one that is shared, and one that is not."""
 WRITE_LOCK = 0x50617463
+"""The advisory lock that a write transaction holds: "Patc"."""
+SILENT_S = 10.0
+"""How long the holder of the lock may be silent: a machine that lost its power loses the lock then."""
+AT_ONCE = 16
+"""How many sums one statement writes: each number of them is prepared as another statement."""
 CHANNEL = "patchbay_work"
 PAUSE_S = 0.02
 AFTER_TROUBLE_S = 1.0
 _LOOK_S = 0.5
-log = logging.getLogger(__name__)
-
-
-"""So many connections writers hold at most: one that is shared, and one that is not."""
+_VALUES = re.compile(r"(?<=\bVALUES )\([^()]*\)")
+_NAME = re.compile(r":\w+")
 
 
 class PostgresStore:
@@ -80,7 +79,7 @@ class PostgresStore:
                 f"The database in PATCHBAY_DATABASE_URL keeps text as {self._pool.encoding}; it must be {UNICODE}: "
                 "make another with `createdb --encoding=UTF8 --template=template0`."
             )
-        self._bell, self._shares = Bell(self._pool, url), connections > WRITING
+        self._notifier, self._shares = Notifier(self._pool, url), connections > WRITING
         self._writer = Writer(self._pool, connections, patience_s)
         self._turns = Turns(self._writer, translation, patience_s=patience_s)
         self._shared_writer = Writer(self._pool, connections, patience_s, shared=True)
@@ -117,8 +116,7 @@ class PostgresStore:
             yield writer.session
 
     def migrate(self) -> list[str]:
-        """Apply what is pending inside one transaction; of several processes, one does. Then make the months that are
-        missing.
+        """Apply what is pending inside one transaction; of several processes, one does. Then make the missing months.
 
         Raises :class:`WrongSchema` where this user may not.
         """
@@ -144,11 +142,11 @@ class PostgresStore:
             return self._pool.read(schema.pending)
 
     def checkpoint(self) -> bool:
-        """PostgreSQL folds its log by itself."""
+        """Nothing to do: PostgreSQL folds its log by itself."""
         return True
 
     def shrink(self) -> bool:
-        """PostgreSQL uses room again by itself."""
+        """Nothing to do: PostgreSQL reuses room by itself."""
         return False
 
     def check_writable(self) -> None:
@@ -158,12 +156,12 @@ class PostgresStore:
             raise Unwritable.because("the database is read-only")
 
     def faults(self) -> list[str]:
-        """The indexes that the server itself calls invalid; it checks its pages by itself."""
+        """The indexes that the server calls invalid; it checks its pages by itself."""
         rows = self.tuples("SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid ORDER BY 1")
         return [f"the index {name} is not valid" for (name,) in rows]
 
     def sizes(self) -> Sizes:
-        """The bytes of the database; its log and what is free on its disk are the server's own affair."""
+        """The bytes of the database; its log and the free room on its disk are up to the server."""
         ((size,),) = self.tuples("SELECT pg_database_size(current_database())")
         return Sizes(size, 0, None)
 
@@ -172,40 +170,23 @@ class PostgresStore:
         ((version,),) = self.tuples("SELECT current_setting('server_version')")
         return f"PostgreSQL {str(version).split(' ', 1)[0]}"
 
-    def ring(self) -> None:
-        """Wake whoever listens in another process; waits for nothing."""
-        self._bell.ring()
+    def notify(self) -> None:
+        """Wake whoever listens in another process; returns at once."""
+        self._notifier.notify()
 
-    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:
-        """Within the block, ``heard`` is called when another process has rung."""
-        return self._bell.listening(heard)
+    def listen(self, notified: Callable[[], None]) -> AbstractContextManager[None]:
+        """Within the block, call ``notified`` when another process notifies."""
+        return self._notifier.listen(notified)
 
     def close(self) -> None:
         """Close every connection. Raises :class:`Unavailable` while somebody writes for too long."""
-        self._bell.close()
+        self._notifier.close()
         with self._turns.outside(), self._shared_turns.outside():
             self._pool.close()
 
 
 def _reason(error: psycopg.Error) -> str:
     return " ".join(str(error).split()).rstrip(".") or type(error).__name__
-
-
-"""The advisory lock that a write transaction holds: "Patc"."""
-AT_ONCE = 16
-"""So many sums are written by one statement: each number of them is prepared as another one."""
-_VALUES = re.compile(r"(?<=\bVALUES )\([^()]*\)")
-_NAME = re.compile(r":\w+")
-SILENT_S = 10.0
-"""So long nothing may come from whoever holds the lock: a machine that lost its power gives it back then."""
-
-
-def bounds(patience_s: float) -> tuple[str, ...]:
-    """How long who writes waits for a lock, and how long it may be silent: settings of a session, or a transaction."""
-    return (
-        f"lock_timeout = {int(patience_s * 1000)}",
-        f"idle_in_transaction_session_timeout = {int(SILENT_S * 1000)}",
-    )
 
 
 class Writer:
@@ -312,6 +293,14 @@ class Writer:
             self._pool.give_back(session)
 
 
+def bounds(patience_s: float) -> tuple[str, ...]:
+    """Settings of a session or a transaction: how long a writer waits for a lock, and how long it may be silent."""
+    return (
+        f"lock_timeout = {int(patience_s * 1000)}",
+        f"idle_in_transaction_session_timeout = {int(SILENT_S * 1000)}",
+    )
+
+
 def _of_rows(statement: str, rows: Sequence[Params]) -> tuple[str, Params]:
     """An ``INSERT … VALUES (…)`` of one row as that of several, and its parameters."""
     match = _VALUES.search(statement)
@@ -322,36 +311,39 @@ def _of_rows(statement: str, rows: Sequence[Params]) -> tuple[str, Params]:
     return text, {f"{name}_{number}": value for number, row in enumerate(rows) for name, value in row.items()}
 
 
-class Bell:
-    """The bell of one process. Several rings within :data:`PAUSE_S` are one."""
+class Notifier:
+    """Wakes the workers of other processes by ``NOTIFY``, and is woken by ``LISTEN``.
+
+    Several notifications within :data:`PAUSE_S` are one.
+    """
 
     def __init__(self, pool: Pool, url: str) -> None:
         self._pool, self._url = pool, url
         self._name = secrets.token_hex(4)
-        self._rung, self._stopping = threading.Event(), threading.Event()
-        self._ringer: threading.Thread | None = None
+        self._wanted, self._stopping = threading.Event(), threading.Event()
+        self._sender: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Wake whoever listens in another process."""
-        self._rung.set()
-        if self._ringer is None:
+        self._wanted.set()
+        if self._sender is None:
             with self._lock:
-                if self._ringer is None and not self._stopping.is_set():
-                    self._ringer = threading.Thread(target=self._ring, name="bell", daemon=True)
-                    self._ringer.start()
+                if self._sender is None and not self._stopping.is_set():
+                    self._sender = threading.Thread(target=self._send, name="notifier", daemon=True)
+                    self._sender.start()
 
     @contextmanager
-    def listening(self, heard: Callable[[], None]) -> Iterator[None]:
-        """Within the block, call ``heard`` when another process has rung, and once a lost connection stands again.
+    def listen(self, notified: Callable[[], None]) -> Iterator[None]:
+        """Within the block, call ``notified`` when another process notifies, and once a lost connection is back.
 
-        A pooler would not keep a connection for that: nothing is heard through one.
+        A pooler would not keep a connection for that, so it never notifies.
         """
         if self._pool.is_pooled:
             yield
             return
         ended = threading.Event()
-        listener = threading.Thread(target=self._listen, args=(heard, ended), name="listener", daemon=True)
+        listener = threading.Thread(target=self._listen, args=(notified, ended), name="listener", daemon=True)
         listener.start()
         try:
             yield
@@ -360,32 +352,32 @@ class Bell:
             listener.join(2 * _LOOK_S)
 
     def close(self) -> None:
-        """Ring no more."""
+        """End the thread that notifies."""
         with self._lock:
             self._stopping.set()
-        self._rung.set()
-        if self._ringer is not None:
-            self._ringer.join(2 * _LOOK_S)
+        self._wanted.set()
+        if self._sender is not None:
+            self._sender.join(2 * _LOOK_S)
 
-    def _ring(self) -> None:
-        while self._rung.wait() and not self._stopping.is_set():
-            self._rung.clear()
+    def _send(self) -> None:
+        while self._wanted.wait() and not self._stopping.is_set():
+            self._wanted.clear()
             try:
                 self._pool.read(lambda session: session.command(f"NOTIFY {CHANNEL}, '{self._name}'"))
             except (psycopg.Error, Unavailable) as error:
-                log.debug("The bell was not rung: %s", error)
+                log.debug("No other process was notified: %s", error)
             self._stopping.wait(PAUSE_S)
 
-    def _listen(self, heard: Callable[[], None], ended: threading.Event) -> None:
+    def _listen(self, notified: Callable[[], None], ended: threading.Event) -> None:
         while not ended.is_set():
             try:
                 with connect(self._url) as connection:
                     connection.execute(f"LISTEN {CHANNEL}")
-                    heard()
+                    notified()
                     while not ended.is_set():
                         notes = [note.payload for note in connection.notifies(timeout=_LOOK_S, stop_after=1)]
                         if any(payload != self._name for payload in notes):
-                            heard()
+                            notified()
             except psycopg.Error as error:
-                log.debug("Nothing is heard of other processes for a moment: %s", error)
+                log.debug("Listening to other processes failed, and is tried again: %s", error)
                 ended.wait(AFTER_TROUBLE_S)

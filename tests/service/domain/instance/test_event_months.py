@@ -87,7 +87,7 @@ def purge(service: Service, at: int) -> int:
 
 def months(service: Service) -> list[str]:
     assert service.store.months is not None
-    return [month.name for month in service.store.months.standing()][:2]
+    return [month.name for month in service.store.months.existing()][:2]
 
 
 def test_a_month_goes_as_a_whole_with_its_counts(by_months: Service, february: Emit) -> None:

@@ -79,7 +79,7 @@ def test_waking_the_worker_wakes_those_of_other_machines_too(
     settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     woken = list[str]()
-    monkeypatch.setattr(SQLiteStore, "ring", lambda _: woken.append("others"))
+    monkeypatch.setattr(SQLiteStore, "notify", lambda _: woken.append("others"))
     service = opening.open_service(settings, clock, wake=lambda: woken.append("ours"))
     service.wake()
     assert woken == ["ours", "others"]

@@ -39,7 +39,7 @@ def waking(wake: Callable[[], None], store: Store) -> Callable[[], None]:
 
     def wake_all() -> None:
         wake()
-        store.ring()
+        store.notify()
 
     return wake_all
 

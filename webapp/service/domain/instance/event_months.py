@@ -43,9 +43,9 @@ def forget(service: Service, months: Months, limit: int) -> Forgotten:
     to be delivered, does not ``stay``: the rest of it is deleted row by row. Neither does what is older than months.
     """
     gone, stay = 0, list[Month]()
-    for month in (each for each in months.standing() if each.end <= now()):
+    for month in (each for each in months.existing() if each.end <= now()):
         if month.attached and month.end > limit:
-            stay += [] if month.has_past else [month]
+            stay += [] if month.holds_earlier else [month]
             continue
         try:
             if not month.attached or _detach(service, months, month, limit):

@@ -17,11 +17,11 @@ from webapp.setting_values import database as read_address
 from webapp.settings import Settings
 from webapp.store.contract import Store
 from webapp.store.migrations import SCHEMA
-from webapp.store.move import Sum, move, refuse_unfinished
+from webapp.store.move import Checksum, move, refuse_unfinished
 from webapp.store.stores import exists, open_alone
 
 
-def carry_over(settings: Settings, target: Settings, clock: Clock, say: Callable[[str], None]) -> dict[str, Sum]:
+def carry_over(settings: Settings, target: Settings, clock: Clock, say: Callable[[str], None]) -> dict[str, Checksum]:
     """Copy the database of ``settings`` into that of ``target``, or go on with it; what each table holds.
 
     Raises :class:`Invalid`, :class:`Conflict` while Patchbay runs, or where ``target`` holds something else,
