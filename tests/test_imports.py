@@ -17,7 +17,6 @@ RANKS = {
     "webapp.kit": 1,
     "webapp.errors": 0,
     "webapp.setting_values": 0,
-    "webapp.setting_completion": 0.5,
     "webapp.deadlines": 0.4,
     "webapp.quotas": 0.5,
     "webapp.settings": 1,

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 
 from webapp.kit.networks import UNNAMED_PROXY
 from webapp.service.inbound.hosts import TriggerHosts
-from webapp.setting_completion import LOOPBACK_NAMES
-from webapp.settings import Settings
+from webapp.settings import LOOPBACK_NAMES, Settings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tests import messages as wanted
-from webapp.kit import message_files
+from webapp.kit import translation
 
-TRANSLATIONS = Path(message_files.__file__).parent.parent / "translations"
+TRANSLATIONS = Path(translation.__file__).parent.parent / "translations"
 # Every text and spoken attribute, but for code and what has a language of its own.
 TEXTS = """() => {
     const foreign = "script, style, template, noscript, code, pre, kbd, samp, textarea, [lang]:not(html)";
@@ -37,7 +37,7 @@ NAMES = {"Schedule"}  # apps whose name is a message as well
 @cache
 def messages(tag: str) -> dict[str, str]:
     """Every message without a plural, by its English."""
-    return message_files.pairs(sorted((TRANSLATIONS / tag).glob("*.po")))
+    return translation.message_pairs(sorted((TRANSLATIONS / tag).glob("*.po")))
 
 
 @cache

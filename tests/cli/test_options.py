@@ -7,7 +7,7 @@ import pytest
 from webapp.cli import options
 from webapp.errors import NotFound
 from webapp.service.domain.base.keyring import WrongKey
-from webapp.settings import BadSetting
+from webapp.setting_values import BadSetting
 
 
 def test_one_result(capsys: pytest.CaptureFixture[str]) -> None:

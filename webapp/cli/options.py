@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from webapp.errors import PatchbayError
-from webapp.settings import BadSetting, Settings
+from webapp.setting_values import BadSetting
+from webapp.settings import Settings
 
 if TYPE_CHECKING:
     from webapp.service.domain.base.service import Service

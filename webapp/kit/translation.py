@@ -1,4 +1,8 @@
-"""The words and times of pages in the language of who reads them, by gettext and Babel.
+"""Reads gettext's message files (``.po``) as they are written: there is nothing to compile and to keep up to date.
+
+Babel is loaded by the first that is read: the runner and the worker, which import this with what they share, read none.
+
+The words and times of pages in the language of who reads them, by gettext and Babel.
 
 English stands in the templates and modules themselves, and in the facts of apps and components. Another language is a
 line in :data:`LANGUAGES` and files of gettext, ``webapp/translations/<tag, with _ for ->/*.po``, which are read when
@@ -11,18 +15,23 @@ static/js/patchbay.js counts on alike.
 import functools
 import gettext as catalogs
 from collections import UserString
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta, tzinfo
+from gettext import GNUTranslations
+from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from babel import Locale
 from babel.dates import format_skeleton, format_timedelta
 from babel.numbers import format_decimal
 
-from webapp.kit import message_files, sentences
+from webapp.kit import sentences
 from webapp.kit.brought_words import BroughtWords
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
 
 DEFAULT = "en"
 # By BCP 47 tag; each in its own words.
@@ -37,6 +46,37 @@ _DOCUMENTATION = "See the documentation"  # what such links of components are ca
 _FOLDER = Path(__file__).parent.parent / "translations"
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT)
 _brought: list[BroughtWords] = []
+
+
+def read_messages(files: Sequence[Path]) -> GNUTranslations:
+    """The messages of all ``files``, which are of one language; the first one's rule of plurals holds.
+
+    Raises :class:`babel.messages.pofile.PoFileError` for a file that is none.
+    """
+    from babel.messages.mofile import write_mo
+
+    whole = _po_catalog(files[0])
+    for other in files[1:]:
+        for message in _po_catalog(other):
+            if message.id and message.id not in whole:
+                whole[message.id] = message
+    compiled = BytesIO()
+    write_mo(compiled, whole)
+    compiled.seek(0)
+    return GNUTranslations(compiled)
+
+
+def message_pairs(files: Iterable[Path]) -> dict[str, str]:
+    """The messages of ``files`` without a plural, by their English."""
+    messages = [message for file in files for message in _po_catalog(file)]
+    return {str(each.id): str(each.string) for each in messages if isinstance(each.id, str) and each.id and each.string}
+
+
+def _po_catalog(file: Path) -> "Catalog":
+    from babel.messages.pofile import read_po
+
+    with file.open("rb") as content:
+        return read_po(content, locale=file.parent.name, abort_invalid=True)
 
 
 def speak(language: str) -> None:
@@ -134,7 +174,7 @@ class _Lazy(UserString):
 @functools.cache
 def _catalog(language: str) -> catalogs.NullTranslations:
     files = sorted(_folder(language).glob("*.po"), key=lambda file: (file.name != "pages.po", file.name))
-    return message_files.read(files) if files else catalogs.NullTranslations()
+    return read_messages(files) if files else catalogs.NullTranslations()
 
 
 def _folder(language: str) -> Path:

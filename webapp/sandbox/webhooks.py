@@ -23,7 +23,7 @@ from webapp.kit.crypto import derive
 from webapp.sandbox.people import Person
 from webapp.sandbox.store import Store
 from webapp.sandbox.tasks import Task
-from webapp.setting_completion import is_loopback as loopback
+from webapp.settings import is_loopback as loopback
 
 EVENTS = ("task.created", "task.updated")
 TIMEOUT_SECONDS = 5

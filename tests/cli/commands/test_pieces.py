@@ -1,14 +1,22 @@
-"""``patchbay piece``: integrations are added, listed, changed and removed, whether a worker runs or not."""
+"""``patchbay piece``: integrations are added, listed, changed and removed, whether a worker runs or not.
 
+What the command prints of integrations.
+"""
+
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.cli.in_process import Commands
+from tests.service.domain.instance.pieces.planted import plant
 from tests.service.domain.instance.pieces.tried import NAME, describe, tarball
+from webapp.cli.commands.pieces import facts_of, tell
 from webapp.service.components.pieces import node
-from webapp.service.domain.instance.pieces import rows
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.instance.pieces import listing, rows
 from webapp.settings import Settings
 from webapp.store.stores import open_store
 
@@ -84,3 +92,21 @@ def test_what_was_added_before_one_that_cannot_be_is_told(patchbay: Commands, da
     assert broken.exit_code == 1
     assert "The integration Kiosk was added." in broken.stdout
     assert "There is nothing at" in broken.stderr
+
+
+@pytest.fixture
+def service(settings: Settings) -> Iterator[Service]:
+    opened = open_service(settings)
+    yield opened
+    close_service(opened)
+
+
+def test_what_is_left_out_and_what_changes_is_told(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
+    piece = plant(service, state="ready", wanted="2.0.0", step=3)
+    view = listing.find(service, piece.id)
+    tell([view], as_json=False, what="would be so")
+    printed = capsys.readouterr()
+    assert printed.out.startswith("The integration Shop would be so.\n")
+    assert "Wait is left out: It needs waitpoints" in printed.err
+    assert "Find order is gone." in printed.err
+    assert facts_of(view)["licence"] == "MIT"

@@ -9,7 +9,7 @@ from flask import Flask
 from webapp.service.api.table import OPERATIONS
 from webapp.service.api.wiring import register
 from webapp.service.domain.base.rate_limits import Limiter
-from webapp.settings import BadSetting
+from webapp.setting_values import BadSetting
 
 NAMES = {f"api.{operation.name}" for operation in OPERATIONS}
 

@@ -1,25 +1,69 @@
-"""``patchbay check``: looks at everything that can keep an installation from working, and says what to do."""
+"""``patchbay check``: looks at everything that can keep an installation from working, and says what to do.
+
+What ``patchbay check`` says of the database: its file, its schema, its key, its room, and what fills it.
+
+What ``patchbay check`` says of another Connect service that the dashboard drives (PATCHBAY_CONNECT_URL).
+
+What ``patchbay check`` says of the OpenID provider at which people sign in (PATCHBAY_OIDC_ISSUER).
+
+What ``patchbay check`` says of integrations: whether there is a Node to run them, and whether each is whole.
+"""
 
 import socket
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 import click
 
-from webapp.cli.commands import connect_service_look, database_looks, piece_look, sign_in_look
-from webapp.cli.commands.database_looks import Looks, Verdict
+from webapp import quotas as limits
 from webapp.cli.options import JSON, sentence_of, settings_from_env, show
 from webapp.cli.serving.listening import listen, reason
+from webapp.dashboard.client.connect import ConnectClient
+from webapp.dashboard.client.transport import Params, ServiceDown, Transport
+from webapp.errors import Damaged, Forbidden, NotFound, PatchbayError
+from webapp.kit.clock import now
+from webapp.people.oidc import id_tokens
+from webapp.people.oidc.metadata import Metadata, Source, Unreachable
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
+from webapp.service.components.calls import USER_AGENT
 from webapp.service.components.child_calls import reads_secrets
 from webapp.service.components.confinement.looking import look as look_at_confinement
-from webapp.setting_completion import is_loopback
-from webapp.settings import BadSetting, Settings
+from webapp.service.components.pieces import node
+from webapp.service.domain.base.keyring import WeakKey, is_weak
+from webapp.service.domain.deliveries import stats
+from webapp.service.domain.instance import instance_key
+from webapp.service.domain.instance.pieces import rows, syncing
+from webapp.service.domain.triggers import deployed_triggers
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.guard import Guard
+from webapp.setting_values import BadSetting
+from webapp.settings import Settings, is_loopback
+from webapp.store.contract import Store, megabytes
+from webapp.store.sqlite import SQLiteStore
+from webapp.store.stores import exists, open_store
 
 CHECKPOINTS_FIXED = (3, 51, 3)
+Verdict = Literal["ok", "note", "problem"]
+Looks = Iterator[tuple[Verdict, str]]
+_STANDING = (
+    (limits.USER_TRIGGERS, "The user with the most triggers has"),
+    (limits.PROJECT_TRIGGERS, "The project with the most triggers has"),
+    (limits.TRIGGER_MB, "The trigger with the most MB of events keeps"),
+    (limits.USER_MB, "The user with the most MB of events keeps"),
+)
+_NOBODY = "patchbay-check"
+# What a page shows of each extension, by the path below the project that tells whether there is one.
+_EXTENSIONS: Mapping[str, str] = {
+    "activity": "Activity",
+    "runs": "the history of runs",
+    "trigger-stats": "what triggers sent in a day",
+    "audit": "the audit",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +175,179 @@ def _ports(settings: Settings) -> Looks:
         yield "ok", f"{port} is free."
 
 
+def database(settings: Settings) -> Looks:
+    """Whether the file is sound, its schema ours, and the key its own."""
+    if not exists(settings):
+        yield "note", "There is no database yet; `patchbay serve` makes it."
+        if settings.secret_key and is_weak(settings.secret_key):
+            yield "problem", str(WeakKey())
+        return
+    with closing(open_store(settings)) as store:
+        server = store.server()
+        if server:
+            yield "ok", f"The database is that of {server}."
+        if faults := store.faults():
+            advice = "Mend it, or restore a copy." if server else Damaged().message
+            yield "problem", f"{advice} What {'the server' if server else 'SQLite'} says: {'; '.join(faults)}"
+            return
+        if not server:
+            yield "ok", "The file is sound."
+        pending = store.pending()
+        if pending:
+            yield "note", f"{len(pending)} migrations wait; `patchbay serve` and `patchbay migrate` apply them."
+            return
+        yield "ok", "The schema is up to date."
+        yield from _months(store)
+        instance_key.proven(settings, store, now)
+        yield "ok", "The instance key opens it."
+        if settings.secret_key and is_weak(settings.secret_key):
+            yield "note", f"{WeakKey()} Change it with `patchbay keys rotate --instance`, while nothing runs."
+
+
+def _months(store: Store) -> Looks:
+    """Whether events have a month to come into, where they are kept by months."""
+    if store.months is None:
+        return
+    if missing := store.months.missing(now()):
+        yield (
+            "note",
+            f"The tables of {' and '.join(missing)} are missing. A worker makes them within ten minutes, and `patchbay "
+            "migrate` at once; no event is lost meanwhile.",
+        )
+    if astray := store.months.strays():
+        yield "note", f"{astray:,} events came while the tables of their month were missing; they go one by one."
+
+
+def disk(settings: Settings) -> Looks:
+    """How much room it takes, and how much is left."""
+    if not exists(settings):
+        return
+    with closing(open_store(settings)) as store:
+        sizes, shrinks = store.sizes(), not isinstance(store, SQLiteStore) or store.shrinks()
+    log = "" if store.folder is None else f", its log {megabytes(sizes.log)}"
+    free = "" if sizes.free is None else f" {megabytes(sizes.free)} are free in {settings.data}."
+    yield "ok", f"The database has {megabytes(sizes.database)}{log}.{free}"
+    if not shrinks:
+        yield (
+            "note",
+            "The file keeps the room of what was forgotten: run `patchbay compact` once, while nothing runs.",
+        )
+    if sizes.log_is_large:
+        yield "note", "The log cannot be folded: end the program that has been reading the database for long."
+    if sizes.room_is_short:
+        yield "note", "Little room is left; make some before nothing can be written."
+
+
+def quotas(settings: Settings) -> Looks:
+    """How near the fullest are to their quotas."""
+    if not exists(settings):
+        return
+    with closing(open_store(settings)) as store:
+        if store.pending():
+            return
+        held = (*deployed_triggers.fullest(store), *stats.most_kept(store))
+    for (quota, words), count in zip(_STANDING, held, strict=True):
+        limit, number = settings.quotas[quota.name], count // quota.unit
+        full = number >= limit
+        raised = f" Raise PATCHBAY_{quota.name} if that is too few." if full else ""
+        yield "note" if full else "ok", f"{words} {number:,} of {limit:,}.{raised}"
+
+
+def connect_service(settings: Settings) -> Looks:
+    """Whether that service answers, knows the client and the project, and which extensions it lacks."""
+    if not settings.connect_url:
+        return
+    with closing(Transport(settings.connect_url)) as transport:
+        client = ConnectClient(
+            transport,
+            now,
+            client_id=settings.connect_client_id or "",
+            client_secret=settings.connect_client_secret or "",
+            project=lambda: settings.project or "",
+            environment=settings.environment,
+        )
+        try:
+            client.as_project("GET", client.path("accounts"), params={"limit": 1})
+            lacking = [words for path, words in _EXTENSIONS.items() if not _offers(client, path)]
+        except NotFound:
+            yield "problem", f"{settings.connect_url} has no project {settings.project}; set PATCHBAY_PROJECT to one."
+            return
+        except PatchbayError as error:
+            yield "problem", f"{settings.connect_url}: {error.message}"
+            return
+    yield "ok", f"{settings.connect_url} answers for the project {settings.project} in {settings.environment}."
+    if lacking:
+        yield "note", f"It lacks {', '.join(lacking)}; the dashboard hides what needs them."
+
+
+def _offers(client: ConnectClient, path: str) -> bool:
+    """Whether the service knows an address; refusing what was asked there counts as knowing it."""
+    params: Params = {"limit": 1, "external_user_id": _NOBODY}
+    try:
+        client.as_project("GET", client.path(path), params=params)
+    except (NotFound, Forbidden):
+        return False
+    except ServiceDown:
+        raise
+    except PatchbayError:
+        return True
+    return True
+
+
+def sign_in(settings: Settings) -> Looks:
+    """Whether it answers as the one that the settings name, and can do what signing in here takes."""
+    issuer = settings.oidc_issuer
+    if not issuer:
+        return
+    source = Source(OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT), now, issuer)
+    try:
+        metadata, keys = source.metadata(), source.keys()
+    except Unreachable as error:
+        yield "problem", f"{issuer} cannot be used: {error}. Check PATCHBAY_OIDC_ISSUER and PATCHBAY_ALLOW_HOSTS."
+        return
+    if not keys.get("keys") or not _signs_as_we_can_check(metadata):
+        yield "problem", f"{issuer} signs in no way that can be checked here; let it sign by RS256 or ES256."
+        return
+    yield "ok", f"{issuer} answers. It has to know {settings.public_url}/sign-in/oidc/callback as a redirect URI."
+    lacking = set(settings.oidc_scopes) - set(metadata.names("scopes_supported", settings.oidc_scopes))
+    if lacking:
+        yield "note", f"It does not advertise {', '.join(sorted(lacking))}, which PATCHBAY_OIDC_SCOPES asks for."
+
+
+def _signs_as_we_can_check(metadata: Metadata) -> bool:
+    return not set(id_tokens.ALGORITHMS).isdisjoint(metadata.names("id_token_signing_alg_values_supported", ("RS256",)))
+
+
+def pieces(settings: Settings) -> Looks:
+    """Whether they can run on this machine."""
+    count, findings = 0, []
+    if exists(settings):
+        with closing(open_store(settings)) as store:
+            if not store.pending():
+                count = sum(1 for piece in rows.all_of(store) if piece.version)
+                findings = syncing.check(store, settings.data)
+    known = node.find()
+    if known is None:
+        yield "problem" if count else "note", node.MISSING
+    else:
+        yield "ok", f"Node {known.version} runs them."
+    for finding in findings:
+        sentence = f"{finding.piece.package} {finding.version}: {finding.sentence}"
+        yield "problem", f"{sentence} Run `patchbay piece sync`, or start the worker again."
+    if count and not findings:
+        yield "ok", f"{count} stand whole on this machine." if count > 1 else "1 stands whole on this machine."
+
+
 _LOOKS: tuple[tuple[str, Callable[[Settings], Looks]], ...] = (
     ("proxy", _proxy),
     ("data folder", _folder),
-    ("database", database_looks.database),
-    ("disk", database_looks.disk),
-    ("quotas", database_looks.quotas),
+    ("database", database),
+    ("disk", disk),
+    ("quotas", quotas),
     ("catalog", _catalog),
     ("components", _components),
-    ("integrations", piece_look.pieces),
+    ("integrations", pieces),
     ("ports", _ports),
-    ("Connect service", connect_service_look.connect_service),
-    ("sign-in", sign_in_look.sign_in),
+    ("Connect service", connect_service),
+    ("sign-in", sign_in),
 )

@@ -24,7 +24,8 @@ from webapp.cli.serving.stopping import Stop
 from webapp.cli.serving.supervisor import UNRECOVERABLE
 from webapp.errors import Damaged
 from webapp.service.components.wire import command
-from webapp.settings import BadSetting, Settings
+from webapp.setting_values import BadSetting
+from webapp.settings import Settings
 from webapp.store.contract import WrongSchema
 
 WEB = ("webapp.app", "webapp.cli.serving.httpd")

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from webapp.service.domain.base import limit_storage
-from webapp.settings import BadSetting
+from webapp.setting_values import BadSetting
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_url
-from webapp.setting_completion import is_loopback
+from webapp.settings import is_loopback
 from webapp.store.contract import Row, among
 
 State = Literal["ok", "warn", "bad"]

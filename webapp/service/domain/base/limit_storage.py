@@ -8,7 +8,7 @@ import importlib
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from webapp.settings import BadSetting
+from webapp.setting_values import BadSetting
 
 if TYPE_CHECKING:  # it takes time and memory, and most count in memory
     from limits.errors import ConfigurationError, StorageError

@@ -20,7 +20,7 @@ from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import Scope, parse
 from webapp.service.components.declared.trigger_form import MAKE, Push, Subscription
 from webapp.service.components.errors import HttpError
-from webapp.setting_completion import is_loopback
+from webapp.settings import is_loopback
 
 HOOK, SECRET = "hook", "secret"
 """What a trigger remembers of it."""
