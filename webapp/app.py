@@ -21,9 +21,9 @@ from webapp.kit.routing import AddressBook, LazyRule
 from webapp.manual import wiring as manual
 from webapp.people.agents.documents import Documents
 from webapp.people.oidc.provider import OpenIdProvider
+from webapp.service.api import agent_sign_in as sign_in
 from webapp.service.api import wiring as api
 from webapp.service.api.base.addresses import collapse_slashes
-from webapp.service.api.sign_in import wiring as sign_in
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.belongings import EmbeddedBelongings

@@ -7,7 +7,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from tests.peers.pieces.conftest import CURRENT, Registry, fetch
-from webapp.service.api.components.models import Component
+from webapp.service.api.components import Component
 from webapp.service.components.pieces.package_calls import PackageCall
 
 pytestmark = pytest.mark.peer

@@ -11,8 +11,8 @@ import pytest
 
 from webapp.kit.clock import SECOND
 from webapp.people import api_keys, users
+from webapp.service.api import proxy
 from webapp.service.api.base.operations import Operation
-from webapp.service.api.components import proxy
 from webapp.service.api.table import OPERATIONS
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.base import scopes

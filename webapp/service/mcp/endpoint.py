@@ -9,11 +9,11 @@ from flask import Request, Response
 
 from webapp import audit
 from webapp.errors import Invalid, NotFound, PatchbayError
+from webapp.service.api import components as lists
+from webapp.service.api import components as runs
 from webapp.service.api.base import cors, problems
 from webapp.service.api.base.call import Call, answer, check_size_and_text, read_json_value
 from webapp.service.api.base.dispatch import Gate, bearer
-from webapp.service.api.components import calls as runs
-from webapp.service.api.components import components as lists
 from webapp.service.components.tool_names import SEARCH
 from webapp.service.domain.agents import sessions
 from webapp.service.domain.agents.sessions import AgentSession

@@ -20,8 +20,8 @@ from werkzeug.datastructures import Headers
 from webapp.errors import Invalid, NotFound
 from webapp.kit.origins import exact_origin, origin_of
 from webapp.people.agents import tokens
+from webapp.service.api import agent_sign_in as sign_in
 from webapp.service.api.base import cors
-from webapp.service.api.sign_in import metadata as sign_in
 from webapp.service.domain.access import callers
 from webapp.service.domain.access.callers import Caller
 from webapp.service.domain.agents import signed_in

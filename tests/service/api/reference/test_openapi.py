@@ -1,8 +1,11 @@
-"""The description of the API: whole, valid, and with examples that its models admit."""
+"""Schemas of models, and samples drawn from them.
+
+The description of the API: whole, valid, and with examples that its models admit.
+"""
 
 import json
 import re
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from flask import Response
@@ -10,18 +13,66 @@ from pydantic import Field
 
 from tests.service.api.reference.answers import misfits
 from webapp.service.api.base.call import Call, answer
-from webapp.service.api.base.models import Answer, Body, NoContent, RawContent
+from webapp.service.api.base.models import Answer, Body, DateTime, Milliseconds, NoContent, Page, Paged, RawContent
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.api.reference import openapi
+from webapp.service.api.reference.openapi import AT, AT_MS, Schemas, query_schema
 from webapp.service.api.table import OPERATIONS
 
 BODIES = {"create_access_token", "proxy_post", "proxy_put", "proxy_patch", "proxy_delete"}
+documented = Operations(Group("Things", "What there is."), PathParameter("thing_id", "The thing's id.", "$THING_ID"))
 
 
-operations = Operations(Group("Things", "What there is."), PathParameter("thing_id", "The thing's id.", "$THING_ID"))
+class Part(Answer):
+    """A part."""
+
+    id: str = Field(examples=["part_1"])
 
 
 class Thing(Answer):
+    """A thing."""
+
+    name: str
+    kind: Literal["a", "b"]
+    made_at: DateTime
+    seen_at: Milliseconds | None
+    parts: list[Part]
+    note: str | None = None
+
+
+class ThingList(Paged):
+    """Which things."""
+
+    q: str | None = Field(None, description="Words.")
+
+
+operations = Operations(Group("Things", "What there is."))
+
+
+@operations.get("/v1/things", answer=Page[Thing], query=ThingList)
+def list_things(call: Call) -> Response:
+    """Things."""
+    return answer({})
+
+
+def test_a_sample_holds_what_is_never_missing() -> None:
+    schemas = Schemas(operations)
+    sample = schemas.sample(schemas.of(Page[Thing]))
+    parts = [{"id": "part_1"}]
+    assert sample["data"] == [{"name": "…", "kind": "a", "made_at": AT, "seen_at": AT_MS, "parts": parts}]
+
+
+def test_examples_are_for_samples_alone() -> None:
+    schemas = Schemas(operations)
+    assert schemas.named["Part"]["properties"]["id"] == {"type": "string", "examples": ["part_1"]}
+    assert schemas.published()["Part"]["properties"]["id"] == {"type": "string"}
+
+
+def test_a_parameter_is_there_or_not_and_never_null() -> None:
+    assert query_schema(operations[0])["properties"]["q"] == {"type": "string", "description": "Words."}
+
+
+class Documented(Answer):
     """A thing."""
 
     id: str = Field(examples=["th_1"])
@@ -33,9 +84,9 @@ class NewThing(Body):
     name: str = Field(description="Its name.")
 
 
-@operations.put(
+@documented.put(
     "P/things/<thing_id>",
-    answer=Thing,
+    answer=Documented,
     scopes=("connect:projects:write",),
     body=NewThing,
     limit="tools",
@@ -48,7 +99,7 @@ def name_oauth_thing(call: Call) -> Response:
     return answer({"id": "th_1"})
 
 
-@operations.get("/v1/lost/<lost_id>")
+@documented.get("/v1/lost/<lost_id>")
 def find_lost_thing(call: Call) -> Response:
     """Find what nobody described."""
     return answer({})
@@ -112,7 +163,7 @@ def test_references_lead_somewhere_and_nothing_is_left_over(document: dict[str, 
 
 
 def test_an_operation_is_described_by_its_declaration_alone() -> None:
-    described = openapi.document(operations[:1], "https://patchbay.example")
+    described = openapi.document(documented[:1], "https://patchbay.example")
     assert described["servers"] == [{"url": "https://patchbay.example"}]
     assert described["tags"] == [{"name": "Things", "description": "What there is."}]
     [(address, methods)] = described["paths"].items()
@@ -143,7 +194,7 @@ def test_an_operation_is_described_by_its_declaration_alone() -> None:
 
 
 def test_the_answers_of_an_operation_follow_from_its_declaration() -> None:
-    answers = openapi.document(operations[:1], "https://patchbay.example")["paths"][
+    answers = openapi.document(documented[:1], "https://patchbay.example")["paths"][
         "/v1/connect/{project_id}/things/{thing_id}"
     ]["put"]["responses"]
     assert list(answers) == ["200", "400", "401", "403", "404", "409", "413", "415", "429", "500", "502", "503"]
@@ -154,4 +205,4 @@ def test_the_answers_of_an_operation_follow_from_its_declaration() -> None:
 
 def test_a_parameter_that_its_module_did_not_declare_is_an_error() -> None:
     with pytest.raises(KeyError, match="lost_id"):
-        openapi.document(operations, "https://patchbay.example")
+        openapi.document(documented, "https://patchbay.example")

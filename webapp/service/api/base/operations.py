@@ -57,7 +57,7 @@ class Example:
     """A request that runs: the tests send every one of them, as the reference page prints it.
 
     ``path`` overrides the examples of the path's parameters. ``$NAMES`` stand for what an installation has of its own;
-    :data:`webapp.service.api.reference.commands.VARIABLES` says where each comes from.
+    :data:`webapp.service.api.reference.page.VARIABLES` says where each comes from.
     """
 
     path: Mapping[str, str] = field(default_factory=dict)

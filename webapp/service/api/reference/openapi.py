@@ -1,20 +1,182 @@
-"""``/openapi.json``: the description of the API (OpenAPI 3.1), drawn from its operations and their models alone."""
+"""What the description of the API says once for all operations: statuses, scopes, and how to begin.
+
+JSON schemas of the models of requests and answers, and a sample of each answer.
+
+``/openapi.json``: the description of the API (OpenAPI 3.1), drawn from its operations and their models alone.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
+from pydantic_core import core_schema
 
-from webapp.service.api.base.models import NoContent, OAuthError, RawContent
+from webapp.service.api.base.models import Answer, Error, NoContent, OAuthError, RawContent
 from webapp.service.api.base.operations import Operation
-from webapp.service.api.reference.common import ABOUT, SECURITY_SCHEMES, STATUSES, VERSION
-from webapp.service.api.reference.schemas import REF, Schemas, query_schema, text_schema
+from webapp.service.domain.base import scopes
 from webapp.service.domain.base.rate_limits import LIMITS
 
+VERSION = "2.0.0"
+ABOUT = (
+    "Connect your users' accounts at other apps, run the apps' actions with them, and deploy triggers that tell you "
+    "what happens there.\n\n"
+    "Your server gets an access token with its OAuth client's id and secret, and sends it with every call: "
+    "`Authorization: Bearer <token>`. A browser gets a Connect token from your server, which stands for one of your "
+    "users and sees that user's things alone; with it every project path also works without its project.\n\n"
+    "Paths of a project need the header `x-pd-environment`. Lists come in pages: `after` takes the `end_cursor` of the "
+    "page before, which is empty on the last one."
+)
+STATUSES: Mapping[int, str] = {
+    400: "Malformed or invalid; `details` name the fields.",
+    401: "No, an unknown, an expired or a revoked token.",
+    403: "The scope, origin, environment or user is not allowed.",
+    404: "Absent, or somebody else's: the two look the same.",
+    409: "It collides with something that already stands.",
+    413: "The body is larger than 10 MiB.",
+    415: "The body is not JSON.",
+    429: "A rate limit is exceeded; `Retry-After` tells for how many seconds.",
+    500: "Something went wrong on our side; quote the `request_id` to the operator.",
+    502: "The app's own provider failed.",
+    503: "The store is busy; try again in a moment.",
+    504: "The app's own provider took too long.",
+}
+SCOPES = {
+    scopes.ALL: "Everything",
+    scopes.CONNECT: "The whole Connect API",
+    scopes.ACTIONS: "Actions",
+    scopes.TRIGGERS: "Triggers",
+    scopes.AGENTS_READ: "See what agents may do, and what waits for a yes",
+    scopes.AGENTS_WRITE: "Change what agents may do, and answer for a user",
+    scopes.ACCOUNTS_READ: "List and fetch accounts",
+    scopes.ACCOUNTS_WRITE: "Create and remove accounts",
+    scopes.DEPLOYED_TRIGGERS_READ: "Read deployed triggers and what belongs to them",
+    scopes.DEPLOYED_TRIGGERS_WRITE: "Change and delete deployed triggers",
+    scopes.USERS_READ: "List external users",
+    scopes.USERS_WRITE: "Delete external users",
+    scopes.PROJECTS_READ: "List and fetch projects",
+    scopes.PROJECTS_WRITE: "Create, change and delete projects",
+    scopes.USAGE_READ: "Read usage",
+    scopes.TOKENS_CREATE: "Create Connect tokens",
+    scopes.PROXY: "Use the proxy",
+    scopes.WORKFLOW_INVOKE: "Invoke workflows on behalf of a user",
+}
+SECURITY_SCHEMES: Mapping[str, Any] = {
+    "oauth": {
+        "type": "oauth2",
+        "flows": {"clientCredentials": {"tokenUrl": "/v1/oauth/token", "scopes": SCOPES}},
+        "description": "For servers: an access token lasts one hour.",
+    },
+    "connectToken": {"type": "http", "scheme": "bearer", "description": "For frontends: one external user's."},
+    "userKey": {"type": "http", "scheme": "bearer", "description": "A person's own API key."},
+}
+REF = "#/components/schemas/{model}"
+AT, AT_MS, AT_S = "2026-11-21T08:00:00.000Z", 1_795_248_000_000, 1_795_248_000
 LIMIT_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 RETRY_HEADERS = (*LIMIT_HEADERS, "Retry-After")
 _LEFT_OUT = "With a Connect token it may be left out: the token says."
 _ANYTHING: Mapping[str, Any] = {"*/*": {"schema": {}}}
+
+
+class _Generator(GenerateJsonSchema):
+    """Schemas without ``default: null``: what may be left out is simply not required; nor with titles of fields, which
+    say their names again."""
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        described = super().default_schema(schema)
+        if not described.get("default", True) and described.get("default") is not False:
+            described.pop("default")
+        return described
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+class Schemas:
+    """The schemas of the models of ``operations``: those that have a name, and a ``$ref`` to each.
+
+    ``named`` keeps the ``examples`` of fields, from which samples are drawn; :meth:`published` leaves them out.
+    """
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        models: dict[Any, None] = dict.fromkeys((Error, OAuthError))
+        for operation in operations:
+            if operation.body:
+                models[operation.body] = None
+            if isinstance(operation.answer, type) and issubclass(operation.answer, Answer):
+                models[operation.answer] = None
+        modes = [(model, "validation") for model in models]
+        refs, document = models_json_schema(modes, ref_template=REF, schema_generator=_Generator)  # type: ignore[arg-type]  # the mode is one of its literals
+        self.named: dict[str, Any] = document["$defs"]
+        self._refs = {model: {"$ref": refs[model, "validation"]["$ref"]} for model in models}
+
+    def of(self, model: Any) -> dict[str, Any]:
+        """The schema of ``model``; of one that is no object itself, its definitions stand in ``named`` already."""
+        if model in self._refs:
+            return self._refs[model]
+        schema = TypeAdapter(model).json_schema(ref_template=REF, schema_generator=_Generator)
+        schema.pop("$defs", None)
+        return schema
+
+    def published(self) -> dict[str, Any]:
+        """The named schemas, as the description of the API has them."""
+        return {name: _without_examples(schema) for name, schema in self.named.items()}
+
+    def sample(self, schema: Mapping[str, Any]) -> Any:
+        """A value that ``schema`` allows: its example, or one of its type. Only what is never missing is in it."""
+        if "examples" in schema:
+            return schema["examples"][0]
+        if "$ref" in schema:
+            return self.sample(self.named[schema["$ref"].rpartition("/")[2]])
+        if "anyOf" in schema:
+            return self.sample(schema["anyOf"][0])
+        if "const" in schema or "enum" in schema:
+            return schema.get("const") or schema["enum"][0]
+        return self._sample_of_type(schema)
+
+    def _sample_of_type(self, schema: Mapping[str, Any]) -> Any:
+        match schema.get("type"):
+            case "object":
+                fields = schema.get("properties", {})
+                return {name: self.sample(fields[name]) for name in fields if name in schema.get("required", ())}
+            case "array":
+                return [self.sample(schema["items"])] if "$ref" in schema.get("items", {}) else []
+            case "integer" | "number":
+                description = schema.get("description", "")
+                return AT_MS if "Milliseconds" in description else AT_S if "Seconds" in description else 12
+            case "boolean":
+                return True
+            case "string":
+                return AT if schema.get("format") == "date-time" else "…"
+        return None
+
+
+def query_schema(operation: Operation) -> dict[str, Any]:
+    """The schema of the query string; a parameter is there or not, and never null."""
+    if operation.query is None:
+        return {}
+    schema = operation.query.model_json_schema(ref_template=REF, schema_generator=_Generator)
+    fields = schema.get("properties", {}).items()
+    return {**schema, "properties": {name: _not_null(field) for name, field in fields}}
+
+
+def text_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """``schema`` of a parameter: nothing in an address may hold NUL."""
+    plain = schema.get("type") == "string" and not {"pattern", "enum", "format"} & set(schema)
+    return {**schema, "pattern": "^[^\\u0000]*$"} if plain else schema
+
+
+def _not_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    choices = [choice for choice in schema.get("anyOf", ()) if choice.get("type") != "null"]
+    if len(choices) == 1:
+        return {**{name: value for name, value in schema.items() if name != "anyOf"}, **choices[0]}
+    return dict(schema)
+
+
+def _without_examples(schema: Mapping[str, Any]) -> dict[str, Any]:
+    fields = schema.get("properties", {}).items()
+    plain = {name: {key: value for key, value in field.items() if key != "examples"} for name, field in fields}
+    return {**schema, "properties": plain} if plain else dict(schema)
 
 
 def document(operations: Sequence[Operation], public_url: str) -> dict[str, Any]:

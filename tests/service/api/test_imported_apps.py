@@ -1,0 +1,79 @@
+"""Apps are imported, previewed, listed and removed over the API by a client of the whole workspace."""
+
+import base64
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from tests.fakes.openapi_documents import root
+from webapp.service.api.imported_apps import GZIP
+from webapp.service.domain.components import runs
+from webapp.service.domain.components.runs import Run
+from webapp.service.domain.instance import opening
+
+PATHS = {
+    "/pets": {"get": {"operationId": "listPets", "tags": ["Pets"]}, "trace": {}},
+    "/old": {"get": {"deprecated": True}},
+}
+ACME = "/v1/imported_apps/acme"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The catalog is not built anew, which takes seconds."""
+    monkeypatch.setattr(opening, "update_catalog", lambda service: None)
+
+
+def put(world: Any, **body: Any) -> Any:
+    return world.call("PUT", ACME, world.server(), json=body)
+
+
+def test_an_app_is_previewed_imported_listed_and_removed(world: Any) -> None:
+    document, token = json.dumps(root(PATHS)), world.server()
+    preview = put(world, document=document, source="acme.json", preview=True).json
+    assert (preview["preview"], preview["added"], preview["auth"], preview["hosts"]) == (
+        True, ["get-me", "list-pets"], "key", ["api.acme.example"],
+    )  # fmt: skip
+    assert preview["operations"][2] == {
+        "operation": "GET /old", "title": "Get old", "tags": ["Others"], "deprecated": True, "action": None,
+        "notes": [], "reason": "it is deprecated; name it to import it all the same",
+    }  # fmt: skip
+    assert world.get("/v1/imported_apps", token).json == {"data": []}
+
+    packed = GZIP + base64.b64encode(gzip.compress(document.encode())).decode()
+    report = put(world, document=packed, source="acme.json", only=["Pets", "GET /old"]).json
+    assert (report["preview"], report["added"]) == (False, ["list-pets", "get-old"])
+    (listed,) = world.get("/v1/imported_apps", token).json["data"]
+    assert (listed["name_slug"], listed["actions"], listed["accounts"], listed["source"]) == ("acme", 2, 0, "acme.json")
+
+    runs.begin(world.service, world.scene, Run("u", "sc_1", "acme-get-old", "0.0.1", "acme", world.clock()), {})
+    again = put(world, document=document, only=["Pets"]).json
+    assert (again["removed"], again["removed_runs"], again["same"]) == (["get-old"], {"get-old": 1}, ["list-pets"])
+    assert world.call("DELETE", ACME, token).status_code == 204
+    assert world.call("DELETE", ACME, token).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({}, "either the document or its url"),
+        ({"document": "{}", "url": "https://acme.example"}, "either the document or its url"),
+        ({"document": GZIP + "!"}, "no gzip"),
+        ({"document": GZIP + base64.b64encode(b"plain").decode()}, "no gzip"),
+        ({"document": "a: ["}, "cannot be read as YAML"),
+        ({"url": "http://127.0.0.1:1/openapi.json"}, "url is not valid"),
+        ({"document": json.dumps(root(PATHS)), "only": ["Cats"]}, "no tag and no operation 'Cats'"),
+    ],
+)
+def test_what_cannot_be_imported_is_told(world: Any, body: dict[str, Any], told: str) -> None:
+    refused = put(world, **body)
+    assert refused.status_code == 400
+    assert told in refused.json["error"]
+
+
+def test_a_slug_that_is_taken_is_a_conflict(world: Any) -> None:
+    body = {"document": json.dumps(root(PATHS))}
+    assert world.call("PUT", "/v1/imported_apps/github", world.server(), json=body).status_code == 409
+    assert world.call("PUT", "/v1/imported_apps/A-B", world.server(), json=body).status_code == 400

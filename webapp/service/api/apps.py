@@ -1,0 +1,300 @@
+"""The apps of the catalog (contract "Apps"): searched, sorted and paged; one by slug or id; and their categories."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar, Literal
+
+import orjson
+from flask import Response
+from pydantic import Field
+
+from webapp.errors import NotFound
+from webapp.service.api.base.call import Call, answer, answer_page
+from webapp.service.api.base.models import (
+    Answer,
+    Data,
+    Extensions,
+    Flag,
+    Page,
+    Paged,
+    PieceOrigin,
+    Query,
+    SearchWords,
+    identifier,
+)
+from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
+from webapp.service.catalog.app import App as CatalogApp
+from webapp.service.catalog.search import Subset
+from webapp.service.domain.accounts import apps, oauth_app_checks, oauth_apps
+from webapp.service.domain.instance.pieces import origins
+
+APPS = Group("Apps", "The catalog: what can be connected, and how.")
+APP = PathParameter("app", "The app's slug or id.", "sandbox")
+CATEGORY_ID = PathParameter("category_id", "The category's id (`appcat_…`).", "$CATEGORY_ID")
+operations = Operations(APPS, APP, CATEGORY_ID)
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9_-]{1,100}$")]
+AuthType = Literal["oauth", "keys", "none"]
+
+
+class AppFilter(Query):
+    """What narrows the list; a ``has_`` filter narrows when true."""
+
+    q: SearchWords = None
+    has_components: Flag | None = Field(None, description="Only apps with actions or triggers.")
+    has_actions: Flag | None = Field(None, description="Only apps with actions.")
+    has_triggers: Flag | None = Field(None, description="Only apps with triggers.")
+
+
+class AppList(AppFilter, Paged):
+    """Which apps, in which order."""
+
+    lists: ClassVar[frozenset[str]] = frozenset({"category_ids", "among", "without"})
+    sort_key: Literal["name", "name_slug", "featured_weight"] | None = Field(None, description="What to sort by.")
+    sort_direction: Literal["asc", "desc"] | None = Field(None, description="Upwards or downwards.")
+    category_ids: list[Annotated[str, Field(pattern=r"^appcat_[a-zA-Z0-9]+$")]] = Field(
+        default_factory=list, description="Only apps in one of these categories; repeat it, or separate ids by commas."
+    )
+    ready: Flag | None = Field(
+        None, description="Only apps that can be used here; when false, only those that wait for an OAuth client."
+    )
+    among: list[Slug] = Field(default_factory=list, max_length=200, description="Only these apps, by slug.")
+    without: list[Slug] = Field(default_factory=list, max_length=200, description="All but these apps, by slug.")
+    extensions: Extensions = False
+
+
+class AppOptions(Query):
+    """Whether to add Patchbay's own fields."""
+
+    extensions: Extensions = False
+
+
+class ScopeProfile(Answer):
+    """A named choice of OAuth scopes."""
+
+    name: str = Field(examples=["read_only"])
+    scopes: list[str] = Field(examples=[["repo"]])
+
+
+class App(Answer):
+    """An app of the catalog. `custom_fields_json` is a JSON array in a string."""
+
+    id: str = Field(examples=["app_1K7bQx9dTz"])
+    name_slug: str = Field(examples=["github"])
+    name: str = Field(examples=["GitHub"])
+    img_src: str = Field(examples=["https://connect.example.com/v1/…/github.svg"])
+    custom_fields_json: str = Field(examples=["[]"])
+    categories: list[str] = Field(examples=[["Developer tools"]])
+    featured_weight: float = Field(examples=[90])
+    description: str = Field(examples=[""])
+    auth_type: AuthType
+    scope_profiles: list[ScopeProfile]
+    oauth_app_id: str | None = Field(examples=["oa_7Mc2Wb"])
+
+
+class ScopeDescription(Answer):
+    """What a scope allows, in words."""
+
+    scope: str = Field(examples=["*"])
+    words: str
+
+
+class Shape(Answer):
+    """How a value looks: a regular expression for the whole of it, and what to say of one that does not fit."""
+
+    pattern: str
+    advice: str
+
+
+class SetUpNote(Answer):
+    """Something good to know, with where to read on."""
+
+    text: str
+    url: str | None = None
+
+
+class AppInFamily(Answer):
+    """Another app of the same provider."""
+
+    name_slug: str = Field(examples=["google_drive"])
+    name: str = Field(examples=["Google Drive"])
+    ready: bool
+
+
+class SetUp(Answer):
+    """What whoever adds the OAuth client needs: where it is made, how, and the redirect URI to register there.
+
+    In `steps` and `notes`, `**…**` stands around words of the provider's own pages.
+    """
+
+    redirect_uri: str = Field(examples=["https://connect.example.com/connect/oauth/callback/github"])
+    console_url: str | None = Field(examples=["https://github.com/settings/developers"])
+    steps: list[str]
+    provider: str = Field(examples=["GitHub"])
+    console: str = Field(description="What the page at `console_url` is called, or empty.")
+    id_name: str = Field(description="What the provider calls the client ID, or empty.")
+    secret_name: str = Field(description="What it calls the client secret, or empty.")
+    id_shape: Shape | None
+    secret_shape: Shape | None
+    notes: list[SetUpNote]
+    family: list[AppInFamily] = Field(description="Those that the same client serves, too.")
+    checkable: bool = Field(description="Whether the provider tells, before anybody signs in, if it knows a client.")
+    read_on: str | None = Field(description="The day on which this was read in the provider's documentation.")
+
+
+class AppExtensions(Answer):
+    """What is Patchbay's own about an app. `set_up` is there for apps with OAuth."""
+
+    ready: bool = Field(description="Whether it can be used here: it needs no OAuth client, or there is one.")
+    connectable: bool
+    why_not: str | None
+    scopes: list[ScopeDescription]
+    docs_url: str | None
+    set_up: SetUp | None
+    actions: int
+    triggers: int
+    ways: list[AppInFamily] = Field(description="The apps that are other ways to connect the same.")
+    pieces: list[PieceOrigin] = Field(description="The npm packages from which it, or parts of it, were added.")
+
+
+class ListedExtensions(Answer):
+    """Whether an app can be used here, and how many components it has."""
+
+    ready: bool
+    actions: int
+    triggers: int
+    added: bool = Field(description="Whether it was added here, such as from npm; the others come with Patchbay.")
+
+
+class ListedApp(App):
+    """An app in a list; `patchbay` is there when `extensions` were asked for."""
+
+    patchbay: ListedExtensions | None = None
+
+
+class AppDetails(App):
+    """An app; `patchbay` is there when `extensions` were asked for."""
+
+    patchbay: AppExtensions | None = None
+
+
+class Category(Answer):
+    """A category of apps; `count` is there when `extensions` were asked for."""
+
+    id: str = identifier("appcat_3Vn8Pq")
+    name: str = Field(examples=["Developer tools"])
+    description: str = Field(examples=[""])
+    count: int = 0
+
+
+class CategoryList(AppFilter, AppOptions):
+    """With extensions each category counts its apps, under the same filters as the list of apps."""
+
+
+@operations.get(
+    "/v1/connect/apps",
+    answer=Page[ListedApp],
+    query=AppList,
+    example=Example(query={"q": "tasks", "limit": "5"}),
+)
+def list_apps(call: Call) -> Response:
+    """Apps of the catalog, featured ones first unless sorted otherwise."""
+    query, clients = call.query(AppList), frozenset[str]()
+    if query.extensions or query.ready is not None:
+        clients = oauth_apps.apps_with_client(call.service.store, call.caller.project_id)
+    known = clients if query.ready is not None else frozenset()
+    rows = call.service.catalog.search(
+        q=query.q,
+        category_ids=query.category_ids,
+        has_components=query.has_components,
+        has_actions=query.has_actions,
+        has_triggers=query.has_triggers,
+        sort_key=query.sort_key,
+        sort_direction=query.sort_direction,
+        subset=Subset(frozenset(query.among), frozenset(query.without), query.ready, known),
+        window=query.window,
+    )
+    own = oauth_apps.own_clients(call.service.store, call.caller.project_id)
+    if query.extensions:
+        return answer_page(rows, lambda app: _extended(app, own.get(app.slug), app.ready(clients)))
+    return answer_page(rows, lambda app: orjson.Fragment(app.with_client(own.get(app.slug))))
+
+
+@operations.get("/v1/connect/apps/<app>", answer=Data[AppDetails], query=AppOptions)
+def get_app(call: Call) -> Response:
+    """One app."""
+    app = call.service.app(call.path["app"])
+    own = oauth_apps.own_clients(call.service.store, call.caller.project_id).get(app.slug)
+    if call.query(AppOptions).extensions:
+        return answer({"data": {**_with_extensions(call, app), "oauth_app_id": own}})
+    return answer({"data": orjson.Fragment(app.with_client(own))})
+
+
+def _extended(app: CatalogApp, oauth_app_id: str | None, ready: bool) -> orjson.Fragment:
+    """The App object, whether it can be used here, how many components the app has, and whether it was added here."""
+    counts = {"actions": app.actions, "triggers": app.triggers}
+    extensions = orjson.dumps({"ready": ready, **counts, "added": app.own})
+    return orjson.Fragment(app.with_client(oauth_app_id).removesuffix(b"}") + b',"patchbay":' + extensions + b"}")
+
+
+def _with_extensions(call: Call, app: CatalogApp) -> dict[str, Any]:
+    """The app with whether it can be connected here, and its scopes in words."""
+    why_not = apps.why_not(call.service, app, call.caller.project_id or "")
+    extensions = {
+        "ready": app.auth_type == "none" or why_not is None,
+        "connectable": why_not is None,
+        "why_not": why_not,
+        "scopes": [{"scope": scope.scope, "words": scope.words} for scope in app.spec.scopes],
+        "docs_url": app.spec.docs_url,
+        "set_up": _set_up(call, app),
+        "actions": app.actions,
+        "triggers": app.triggers,
+        "ways": _named(call, call.service.catalog.ways(app)),
+        "pieces": [origin.to_json() for origin in origins.of_app(call.store, app.slug)],
+    }
+    return {**app.api_dict, "patchbay": extensions}
+
+
+def _set_up(call: Call, app: CatalogApp) -> dict[str, Any] | None:
+    """How an OAuth client for the app is made; None for an app that needs none."""
+    if app.oauth is None:
+        return None
+    note, uri = app.oauth.client, oauth_apps.new_redirect_uri(call.service, app.slug)
+    family = map(call.service.app, oauth_apps.family(call.service, app.slug))
+    return {
+        **note.model_dump(mode="json", exclude={"source"}),
+        "redirect_uri": uri,
+        "steps": [step.replace("{redirect_uri}", uri) for step in note.steps],
+        "provider": app.provider_name,
+        "family": _named(call, family),
+        "checkable": oauth_app_checks.is_possible(app),
+    }
+
+
+def _named(call: Call, apps: Iterable[CatalogApp]) -> list[dict[str, Any]]:
+    """``apps`` by name, and whether each can be used here."""
+    clients = oauth_apps.apps_with_client(call.service.store, call.caller.project_id)
+    return [{"name_slug": app.slug, "name": app.name, "ready": app.ready(clients)} for app in apps]
+
+
+@operations.get("/v1/connect/app_categories", answer=list[Category], query=CategoryList)
+def list_app_categories(call: Call) -> Response:
+    """Every category that holds an app, by name."""
+    query = call.query(CategoryList)
+    categories = [category.api_dict for category in call.service.catalog.categories()]
+    if query.extensions:
+        counts = call.service.catalog.category_counts(
+            q=query.q,
+            has_components=query.has_components,
+            has_actions=query.has_actions,
+            has_triggers=query.has_triggers,
+        )
+        categories = [{**category, "count": counts[category["id"]]} for category in categories]
+    return answer(categories)
+
+
+@operations.get("/v1/connect/app_categories/<category_id>", answer=Category)
+def get_app_category(call: Call) -> Response:
+    """One category, not wrapped."""
+    category = call.service.catalog.category(call.path["category_id"])
+    if category is None:
+        raise NotFound("There is no such app category.")
+    return answer(category.api_dict)

@@ -1,0 +1,217 @@
+"""Apps that are imported from OpenAPI documents, for whoever runs the workspace; every project's catalog has them."""
+
+import base64
+import binascii
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from flask import Response
+from pydantic import Field
+
+from webapp.errors import Invalid
+from webapp.kit.clock import iso
+from webapp.service.api.base.call import Call, answer, no_content
+from webapp.service.api.base.models import Answer, Body, Data, DateTime
+from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
+from webapp.service.catalog.importing.documents import MOST_BYTES
+from webapp.service.catalog.importing.plans import Options, Record
+from webapp.service.domain.base import scopes
+from webapp.service.domain.instance import app_imports
+from webapp.service.domain.instance.app_imports import Source
+
+if TYPE_CHECKING:
+    from webapp.service.catalog.importing.files import Written
+
+GZIP = "data:application/gzip;base64,"
+ALL, ONE = "/v1/imported_apps", "/v1/imported_apps/<slug>"
+operations = Operations(
+    Group("Imported apps", "Any API as an app, by its OpenAPI document."),
+    PathParameter("slug", "What the app is called in addresses and keys.", "acme_shop"),
+    read=(scopes.ALL,),
+    write=(scopes.ALL,),
+    connect=False,
+    extension=True,
+    workspace=True,
+)
+_DOCUMENT = (
+    '{"openapi": "3.1.0", "info": {"title": "Acme", "version": "1"}, "servers": [{"url": "https://api.example.com"}], '
+    '"paths": {"/me": {"get": {"operationId": "getMe"}}}}'
+)
+
+
+class AppImport(Body):
+    """A document, whole or by its address, and what was chosen of it. What is left out is chosen, or stays."""
+
+    document: str | None = Field(
+        None, description="The document: JSON, YAML, or either as `data:application/gzip;base64,…`."
+    )
+    url: str | None = Field(None, description="Where the document stands, in its place.")
+    source: str = Field("", description="The name of the file that it came from.")
+    only: list[str] = Field(
+        [], max_length=5000, description="Tags, operation ids, or methods and paths such as `GET /me`."
+    )
+    auth: str = Field("", description="How accounts sign in: a security scheme, `bearer`, `basic` or `none`.")
+    server: str = Field("", description="The address of the API.")
+    test: str = Field("", description="The operation or path that tells whether an account works.")
+    name: str = Field("", description="What people read.")
+    category: str = Field("", description="A category of the catalog, by its slug.")
+    docs_url: str = Field("", description="Where people read about the API.")
+    preview: bool = Field(False, description="Tell what would come of it, and change nothing.")
+
+
+class ImportedApp(Answer):
+    """An app that was imported. `source` is the address or the name of its document."""
+
+    name_slug: str = Field(examples=["acme_shop"])
+    name: str = Field(examples=["Acme Shop"])
+    version: str = Field(examples=["1.4.0"])
+    source: str = Field(examples=["https://api.example.com/openapi.json"])
+    imported_at: DateTime
+    actions: int = Field(examples=[12])
+    accounts: int = Field(examples=[3])
+
+
+class ImportOperation(Answer):
+    """An operation of a document. `action` is what it becomes; null where it becomes none, for `reason` if there is
+    one. `notes` are parts of it that are left out."""
+
+    operation: str = Field(examples=["GET /me"])
+    title: str = Field(examples=["Get me"])
+    tags: list[str] = Field(examples=[["Users"]])
+    deprecated: bool
+    action: str | None = Field(examples=["get-me"])
+    notes: list[str] = Field(examples=[[]])
+    reason: str | None = Field(examples=[None])
+
+
+class ImportReport(Answer):
+    """What an import did, or would do. The `…_choices` are what may be chosen; `hosts` are where credentials go.
+
+    `by_hand` are files that somebody changed, which stay. `removed_runs` tells how often actions that are gone ran in
+    the last 30 days.
+    """
+
+    name_slug: str = Field(examples=["acme_shop"])
+    name: str = Field(examples=["Acme Shop"])
+    version: str = Field(examples=["1.4.0"])
+    preview: bool
+    auth: str = Field(examples=["apiKey"])
+    auth_choices: list[str] = Field(examples=[["apiKey", "oauth"]])
+    server: str | None = Field(examples=["https://api.example.com/v1"])
+    server_choices: list[str] = Field(examples=[["https://api.example.com/v1"]])
+    test: str = Field(examples=["GET /me"])
+    test_choices: list[str] = Field(examples=[["GET /me"]])
+    hosts: list[str] = Field(examples=[["api.example.com"]])
+    operations: list[ImportOperation]
+    added: list[str] = Field(examples=[["get-me"]])
+    changed: list[str] = Field(examples=[[]])
+    same: list[str] = Field(examples=[[]])
+    removed: list[str] = Field(examples=[[]])
+    by_hand: list[str] = Field(examples=[[]])
+    notes: list[str] = Field(examples=[[]])
+    removed_runs: dict[str, int] = Field(examples=[{}])
+
+
+@operations.get(ALL, answer=Data[list[ImportedApp]])
+def list_imported_apps(call: Call) -> Response:
+    """Every app that was imported, by slug."""
+    return answer({"data": [_listed(call, standing) for standing in app_imports.listed(call.service)]})
+
+
+@operations.put(
+    ONE,
+    answer=ImportReport,
+    body=AppImport,
+    example=Example(body={"document": _DOCUMENT, "auth": "none", "preview": True}),
+)
+def import_app(call: Call) -> Response:
+    """Make an app of a document, or bring it up to date; 409 for a slug that is taken."""
+    order, slug = call.body(AppImport), call.path["slug"]
+    runs = app_imports.uses(call.service, slug).runs
+    written = (app_imports.preview if order.preview else app_imports.bring)(
+        call.service, _source(call, order), slug, _options(order)
+    )
+    return answer({**_report(written, preview=order.preview), "removed_runs": _of(runs, written.removed)})
+
+
+@operations.delete(ONE, example=Example(path={"slug": "$IMPORTED_APP"}))
+def delete_imported_app(call: Call) -> Response:
+    """Remove an imported app with its actions; 409 while accounts of it are connected."""
+    app_imports.remove(call.service, call.path["slug"])
+    return no_content()
+
+
+def _source(call: Call, order: AppImport) -> Source:
+    if (order.document is None) == (order.url is None):
+        raise Invalid.of("document", "Send either the document or its url.")
+    if order.url is not None:
+        return app_imports.fetched(call.service, order.url)
+    return Source(_content(order.document or ""), order.source[:200] or "a document")
+
+
+def _content(text: str) -> bytes:
+    if not text.startswith(GZIP):
+        return text.encode()
+    try:
+        packed = base64.b64decode(text[len(GZIP) :], validate=True)
+        return zlib.decompressobj(wbits=31).decompress(packed, MOST_BYTES + 1)
+    except (binascii.Error, zlib.error):
+        raise Invalid.of("document", "It is no gzip in base64.") from None
+
+
+def _options(order: AppImport) -> Options:
+    return Options(tuple(order.only), order.auth, order.server, order.test, order.docs_url, order.category, order.name)
+
+
+def _listed(call: Call, standing: Record) -> dict[str, Any]:
+    return {
+        "name_slug": standing.slug,
+        "name": standing.title,
+        "version": standing.version,
+        "source": standing.source,
+        "imported_at": iso(standing.imported_at),
+        "actions": len(standing.operations),
+        "accounts": app_imports.uses(call.service, standing.slug).accounts,
+    }
+
+
+def _report(written: "Written", *, preview: bool) -> dict[str, Any]:
+    plan = written.plan
+    actions = {action.operation.id: action for action in plan.actions}
+    reasons = {each.operation: each.reason for each in plan.left}
+    listed = [
+        {
+            "operation": each.id,
+            "title": each.title,
+            "tags": list(each.tags),
+            "deprecated": each.deprecated,
+            "action": actions[each.id].name if each.id in actions else None,
+            "notes": list(actions[each.id].notes) if each.id in actions else [],
+            "reason": reasons.get(each.id),
+        }
+        for each in plan.operations
+    ]
+    return {
+        "name_slug": plan.slug,
+        "name": plan.title,
+        "version": plan.version,
+        "preview": preview,
+        "auth": plan.options.auth,
+        "auth_choices": [" + ".join(way.names) or "none" for way in plan.sign_ins],
+        "server": plan.app.get("base_url"),
+        "server_choices": [url for url, _ in plan.servers],
+        "test": plan.options.test,
+        "test_choices": [each.id for each in plan.tests],
+        "hosts": list(plan.app.get("allowed_hosts", ())),
+        "operations": listed,
+        "added": list(written.added),
+        "changed": list(written.changed),
+        "same": list(written.same),
+        "removed": list(written.removed),
+        "by_hand": list(written.by_hand),
+        "notes": list(plan.notes),
+    }
+
+
+def _of(runs: Any, names: tuple[str, ...]) -> dict[str, int]:
+    return {name: runs[name] for name in names if name in runs}

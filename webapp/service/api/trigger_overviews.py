@@ -1,0 +1,130 @@
+"""What a page about triggers shows, in one call: a trigger with its webhooks, workflows and last day, and its newest
+events or deliveries; and the last day of several.
+"""
+
+from typing import Any, ClassVar
+
+from flask import Response
+from pydantic import Field
+
+from webapp.errors import Invalid
+from webapp.kit.cursors import Window
+from webapp.service.api import webhooks
+from webapp.service.api.base.call import Call, answer
+from webapp.service.api.base.models import Answer, Data, Limit, Milliseconds, Page
+from webapp.service.api.base.operations import OWNER, Example, Operations
+from webapp.service.api.deliveries import Delivery, Hour, Stats
+from webapp.service.api.deployed_triggers import (
+    DEPLOYED_TRIGGERS,
+    PATH,
+    READ,
+    TRIGGER_ID,
+    DeployedTrigger,
+    Owned,
+    load,
+    owner,
+)
+from webapp.service.api.events import Count, EventList, Events, events_json
+from webapp.service.api.webhooks import Webhook, Workflow
+from webapp.service.domain.deliveries import log, stats, trigger_webhooks
+from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.triggers import deployed_triggers, serialization
+
+operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID, read=READ, extension=True)
+MAX_IDS = 100
+
+
+class WebhookOfLate(Webhook):
+    """A webhook, and how it has done of late."""
+
+    last_success_at: Milliseconds | None = Field(description="When something arrived there last.")
+    median_ms: int | None = Field(description="How long an answer usually takes, of the newest that arrived.")
+    next_attempt_at: Milliseconds | None = Field(description="When what waits is tried next.")
+
+
+class OverviewOptions(Owned):
+    """Which of its newest rows come with it; none unless they are asked for."""
+
+    events: Count | None = Field(None, description="How many of its newest events to add, without their `e`.")
+    deliveries: Limit | None = Field(None, description="How many of its newest deliveries to add.")
+
+
+class Overview(Answer):
+    """A trigger with what stands around it; `events` and `deliveries` are there when they were asked for."""
+
+    trigger: DeployedTrigger
+    webhooks: list[WebhookOfLate]
+    workflows: list[Workflow]
+    stats: Stats
+    events: Events | None = None
+    deliveries: Page[Delivery] | None = None
+
+
+class Chosen(Owned):
+    """Which triggers, by their ids; those of others are left out."""
+
+    lists: ClassVar[frozenset[str]] = frozenset({"ids"})
+    ids: list[str] = Field(description="The ids of the triggers, at most 100.")
+
+
+class LastDay(Answer):
+    """The last 24 hours of one trigger, and its webhooks that fail."""
+
+    id: str = Field(examples=["dc_6Gt1Nv"])
+    hours: list[Hour]
+    waiting: int
+    delivered: int
+    failed: int
+    failing: list[Webhook]
+
+
+@operations.get(f"{PATH}/overview", answer=Data[Overview], query=OverviewOptions, example=Example(query=OWNER))
+def get_trigger_overview(call: Call) -> Response:
+    """A trigger with its webhooks, its workflows and its last day, and its newest events or deliveries."""
+    query = call.query(OverviewOptions)
+    trigger = load(call, query)
+    own = trigger_webhooks.of_trigger(call.store, trigger.id)
+    of_late = stats.of_late(call.store, trigger.id, own)
+    workflows = trigger_webhooks.workflows_of(call.store, trigger.id)
+    data = {
+        "trigger": serialization.to_json(call.service, trigger, extensions=True),
+        "webhooks": [webhooks.to_json(call, webhook) | of_late[webhook.id] for webhook in own],
+        "workflows": [webhooks.workflow_to_json(workflow) for workflow in workflows],
+        "stats": stats.day(call.service, trigger.id),
+    }
+    return answer({"data": data | _newest(call, trigger, query)})
+
+
+@operations.get(
+    "P/trigger-stats",
+    answer=Data[list[LastDay]],
+    query=Chosen,
+    example=Example(query={**OWNER, "ids": "$TRIGGER_ID"}),
+)
+def list_trigger_stats(call: Call) -> Response:
+    """The last 24 hours of several triggers."""
+    query = call.query(Chosen)
+    if len(query.ids) > MAX_IDS:
+        raise Invalid.of("ids", f"Name at most {MAX_IDS} triggers.")
+    ids = deployed_triggers.own_ids(call.store, owner(call, query), query.ids)
+    of_triggers = trigger_webhooks.webhooks_of(call.store, ids)
+    return answer({"data": [_last_day(call, of_triggers, *day) for day in stats.days(call.service, ids).items()]})
+
+
+def _newest(call: Call, trigger: deployed_triggers.DeployedTrigger, query: OverviewOptions) -> dict[str, Any]:
+    """The rows that were asked for."""
+    rows = {}
+    if query.events:
+        newest = EventList.model_construct(n=query.events, brief=True, extensions=True)
+        rows["events"] = events_json(call, trigger, newest)
+    if query.deliveries:
+        page = log.page(call.store, trigger.id, log.Filter(), Window(query.deliveries))
+        rows["deliveries"] = page.to_json(log.to_json)
+    return rows
+
+
+def _last_day(
+    call: Call, of_triggers: dict[str, list[Endpoint]], trigger_id: str, day: dict[str, Any]
+) -> dict[str, Any]:
+    failing = [webhook for webhook in of_triggers[trigger_id] if not webhook.active or webhook.consecutive_failures]
+    return {"id": trigger_id, **day, "failing": [webhooks.to_json(call, webhook) for webhook in failing]}
