@@ -1,6 +1,5 @@
-"""Recovery codes: shown once, kept as hashes, good once each.
-
-Codes of an authenticator app: near their time, once each, and only after a first one proved that the app works.
+"""Codes of an authenticator app: near their time, once each, and only after a first one proved that the app works; and
+recovery codes, shown once, kept as hashes, good once each.
 """
 
 from typing import Any

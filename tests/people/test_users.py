@@ -1,9 +1,4 @@
-"""Which addresses somebody can sign in by.
-
-The roles of logins.
-
-Who can sign in: addresses, passwords, and answers that do not tell who exists.
-"""
+"""Who can sign in: addresses, roles, passwords, and answers that do not tell who exists."""
 
 from collections.abc import Callable
 

@@ -1,6 +1,5 @@
-"""The JSON API over real HTTP: both kinds of key, scopes, pages, search, tasks and their fields.
-
-What a request to the API holds is checked: its page, its times, its body, and the ids that its path names.
+"""The JSON API over real HTTP: both kinds of key, scopes, pages, search, tasks and their fields, and what a
+request must hold.
 """
 
 from typing import Any

@@ -1,7 +1,4 @@
-"""The authorization server at its token and revocation endpoints, over real HTTP.
-
-Consent, the endpoints and the metadata, over real HTTP, by Authlib's client and by hand.
-"""
+"""The authorization server over real HTTP, by Authlib's client and by hand: consent, tokens, revocation, metadata."""
 
 import concurrent.futures
 from types import SimpleNamespace

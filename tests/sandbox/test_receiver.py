@@ -1,7 +1,4 @@
-"""Both signatures of a delivery are judged by key, body and time.
-
-The receiver: what it keeps, and verdicts held against an independent implementation.
-"""
+"""The receiver: what it keeps, and its verdicts on both signatures, held against an independent implementation."""
 
 import base64
 import hashlib

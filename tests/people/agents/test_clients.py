@@ -1,6 +1,5 @@
-"""Where agents may be told: never an address that a browser would run or read.
-
-Agents that registered themselves are nothing until somebody lets them in.
+"""Agents that registered themselves are nothing until somebody lets them in, and are never sent to an address that a
+browser would run or read.
 """
 
 from collections.abc import Callable

@@ -1,10 +1,5 @@
-"""Accounts over the API: shapes, filters, credentials, connecting by key against a real provider, removing.
-
-Connecting an account by its keys over the API.
-
-A page of the Connect Link for the holder of a Connect token, who may connect several accounts one after another.
-
-The extensions of an account: rename, test, revoke, uses, history.
+"""Accounts over the API: shapes, filters and credentials; connecting by key against a real provider, or on a page of
+the Connect Link; rename, test, revoke, uses and history; and removing.
 """
 
 import json

@@ -1,8 +1,5 @@
-"""What agents may do, and which came in, as a user and their server see it.
-
-A user who is not there has no agents.
-
-What waits for a yes, over the API: seen and answered by its person, never by the agent.
+"""What agents may do, which came in, and what waits for a yes, as a user and their server see it; never answered by the
+agent.
 """
 
 from typing import Any

@@ -1,7 +1,4 @@
-"""Apps and their categories over the API. Searching itself is tested with the catalog.
-
-App categories over the API.
-"""
+"""Apps and their categories over the API. Searching itself is tested with the catalog."""
 
 import json
 from pathlib import Path

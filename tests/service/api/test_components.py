@@ -1,6 +1,5 @@
-"""Components, actions and triggers: lists with their filters, one by key or id, in any version.
-
-Configure, reload and run over HTTP, with the tests' own components in a real runner.
+"""Components, actions and triggers over the API: lists with their filters, one by key or id in any version; configure,
+reload and run with the tests' own components in a real runner.
 """
 
 import time

@@ -1,8 +1,5 @@
-"""The trigger of a path is loaded through its owner: what is not the caller's is as if it were not there.
-
-Deploying a trigger over the API.
-
-Deployed triggers on the wire: the shape of each, whose they are, what a person is told.
+"""Deployed triggers over the API: deploying, the shape of each, what a person is told, and whose they are. What is not
+the caller's is as if it were not there.
 """
 
 from typing import Any

@@ -1,7 +1,4 @@
-"""Calls beyond a limit, over the API: how many there were lately, and whose.
-
-How limits stand, over the API.
-"""
+"""How limits stand, over the API, and the calls beyond them: how many there were lately, and whose."""
 
 from typing import Any
 

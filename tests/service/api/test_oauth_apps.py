@@ -1,7 +1,4 @@
-"""A project's own OAuth clients and its app overrides over the API.
-
-Checking a project's OAuth clients, and sharing one among the apps of a provider.
-"""
+"""A project's own OAuth clients over the API: registering, checking and sharing them among the apps of a provider."""
 
 from typing import Any
 

@@ -1,6 +1,5 @@
-"""Projects over the API: the list, one of them, and the info call with and without the project in the path.
-
-Projects made, changed and removed over the API, and their logos.
+"""Projects over the API: the list, one of them, the info call with and without the project in the path; making,
+changing and removing them, and their logos.
 """
 
 import base64

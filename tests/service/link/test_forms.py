@@ -1,6 +1,5 @@
-"""The form of an app's fields: what it asks for, what it shows again, and what an override presets.
-
-A person's own OAuth client: asked for where the link says so, and used for that person alone.
+"""The form of an app's fields: what it asks for, what it shows again, what an override presets, and a person's own
+OAuth client where the link asks for one.
 """
 
 import re

@@ -1,6 +1,5 @@
-"""The key form: drawn from the app's fields, tested before it is saved, sent twice without harm.
-
-An account of somebody who is connected already: the person says whether it replaces that one or stands beside it.
+"""The key form: drawn from the app's fields, tested before it is saved, sent twice without harm. Where an account of
+that person is connected already, they say whether it replaces that one.
 """
 
 from concurrent.futures import ThreadPoolExecutor

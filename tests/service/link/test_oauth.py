@@ -1,6 +1,5 @@
-"""The OAuth flow against the real sandbox: what ends well, what ends badly, and what must not work at all.
-
-The Link with a provider by OAuth 1.0a: bound to the browser as by OAuth 2.0, and each ending by its name.
+"""The OAuth flow against the real sandbox: what ends well, what ends badly, and what must not work at all. OAuth 1.0a
+is bound to the browser in the same way.
 """
 
 import re

@@ -1,6 +1,5 @@
-"""What became of an attempt: told to the page that waits, and in the sign-in's own window.
-
-How far a connection has come: for pages of the token's origins, and nothing for any other.
+"""What became of an attempt: on the page that polls, in the sign-in's own window, and as JSON only for pages of the
+token's origins.
 """
 
 import re

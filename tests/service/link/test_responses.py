@@ -1,6 +1,5 @@
-"""How the Connect Link answers: nothing is used up by looking, and whatever fails has an ending.
-
-What every answer of the Connect Link carries.
+"""How the Connect Link responds: nothing is used up by looking, whatever fails has an ending, and every response has
+its headers.
 """
 
 from typing import Any

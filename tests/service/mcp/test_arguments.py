@@ -1,8 +1,5 @@
-"""Every type of prop as JSON Schema that strict clients validate.
-
-Which account a tool works with: the only one, or the one that its argument names; nobody else's.
-
-A tool's arguments as a request of its action.
+"""The arguments of a tool: every type of prop as JSON Schema that strict clients validate, the account that it works
+with, nobody else's, and the request of its action.
 """
 
 from typing import Any

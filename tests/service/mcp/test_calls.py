@@ -1,14 +1,5 @@
-"""The arguments of our own tools, which must be as they say.
-
-Tools that do their work, and what agents read where they cannot.
-
-Actions that wait for the person's yes: each yes is for one call, and a no stands.
-
-Connecting an account in the middle of a call, and going on with it.
-
-What an agent asks before it runs a tool.
-
-Finding tools by what they do.
+"""Calls of tools: actions of the catalog and our own tools, what agents read where a call fails, what waits for the
+person's yes, and connecting an account in the middle of a call.
 """
 
 import threading

@@ -1,6 +1,5 @@
-"""What a call and its client tell each other, also through other processes.
-
-Calls that take long: progress, and an end where the client wants them no more.
+"""Calls that take long: their progress, what a call and its client say to each other, also through other processes, and
+an end where the client cancels them.
 """
 
 import time

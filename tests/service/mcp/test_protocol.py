@@ -1,8 +1,5 @@
-"""What we take for a request of the protocol is what the protocol's own types take for one.
-
-Messages as JSON-RPC has them, and what a client says of itself.
-
-Several messages in one request: where the revision has them, each is answered; elsewhere they are refused.
+"""What we take for a request of the protocol is what the protocol's own types take for one; messages and batches are as
+JSON-RPC has them.
 """
 
 from typing import Any

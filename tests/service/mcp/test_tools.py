@@ -1,6 +1,5 @@
-"""Our own tools, as strict clients take them.
-
-Which tools are listed: all of a few, in pages; of many those that were used lately.
+"""Which tools are listed: all of a few, in pages; of many those that were used lately; and our own, as strict clients
+take them.
 """
 
 from typing import Any
@@ -10,15 +9,14 @@ from jsonschema import Draft202012Validator
 
 from webapp.service.components.tool_names import RESERVED
 from webapp.service.domain.agents import permissions
-from webapp.service.mcp import protocol
-from webapp.service.mcp import tools as own_tools
+from webapp.service.mcp import protocol, tools
 
 
 def test_each_is_reserved_and_strict() -> None:
-    tools = own_tools.own_tools(searched=True)
-    assert {tool["name"] for tool in tools} == RESERVED
-    assert len(own_tools.own_tools(searched=False)) == 2
-    for tool in tools:
+    own = tools.own_tools(searched=True)
+    assert {tool["name"] for tool in own} == RESERVED
+    assert len(tools.own_tools(searched=False)) == 2
+    for tool in own:
         Draft202012Validator.check_schema(tool["inputSchema"])
 
 

@@ -1,8 +1,5 @@
-"""Whom an agent works for, as its token and its headers say.
-
-Agents that are pages: each token works where it was handed to, and everyone may read how to sign in.
-
-Where a client learns how to sign in (RFC 9728).
+"""Whom an agent works for, as its token and its headers say; which pages may speak for it; and where a client learns
+how to sign in (RFC 9728).
 """
 
 from dataclasses import replace

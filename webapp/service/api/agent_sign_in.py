@@ -29,6 +29,55 @@ MAX_FORM_BYTES = 16 * 1024
 _REVISION = "mcp-protocol-version"  # which clients also send to these addresses
 
 
+def register(app: Flask, service: Service) -> None:
+    """Serve metadata, registration, tokens and revocation from ``app``."""
+    blueprint = Blueprint("agent_sign_in", __name__)
+
+    @blueprint.before_request
+    def offered() -> None:
+        if service.settings.connect_url:
+            raise NotFound
+
+    @blueprint.before_request
+    def preflight() -> Response | None:
+        return cors.preflight_of_all(request, _REVISION) if cors.is_preflight(request) else None
+
+    @blueprint.get(f"/.well-known/oauth-authorization-server{BASE}")
+    @blueprint.get("/.well-known/oauth-authorization-server")
+    @blueprint.get(f"{BASE}/.well-known/oauth-authorization-server")
+    def show_metadata() -> Response:
+        return answer(server_metadata(service))
+
+    @blueprint.post(f"{BASE}/register")
+    def create_client() -> Response:
+        return answer(register_agent(service, request), 201)
+
+    @blueprint.post(f"{BASE}/token")
+    def create_tokens() -> Response:
+        return answer(exchange(service, request))
+
+    @blueprint.post(f"{BASE}/revoke")
+    def end_tokens() -> Response:
+        revoke(service, request)
+        return answer({})
+
+    @blueprint.errorhandler(Exception)
+    def refuse(error: Exception) -> Response:
+        return answer_error(error, crypto.request_id())
+
+    blueprint.after_request(_finished)
+    app.register_blueprint(blueprint)
+
+
+def _finished(response: Response) -> Response:
+    """Answers that hold tokens are not kept (RFC 6749 section 5.1). Pages of all origins read them: an agent that is
+    one has codes, verifiers and tokens in its own hand, and no cookie counts here."""
+    cors.open_to_all(response, request)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Pragma"] = "no-cache"
+    return response
+
+
 def issuer(service: Service) -> str:
     """Who issues the tokens."""
     return service.settings.public_url + BASE
@@ -185,52 +234,3 @@ def _needed(form: Mapping[str, str], name: str) -> str:
 
 def _invalid(description: str) -> OAuthProblem:
     return OAuthProblem("invalid_request", description)
-
-
-def register(app: Flask, service: Service) -> None:
-    """Serve metadata, registration, tokens and revocation from ``app``."""
-    blueprint = Blueprint("agent_sign_in", __name__)
-
-    @blueprint.before_request
-    def offered() -> None:
-        if service.settings.connect_url:
-            raise NotFound
-
-    @blueprint.before_request
-    def preflight() -> Response | None:
-        return cors.preflight_of_all(request, _REVISION) if cors.is_preflight(request) else None
-
-    @blueprint.get(f"/.well-known/oauth-authorization-server{BASE}")
-    @blueprint.get("/.well-known/oauth-authorization-server")
-    @blueprint.get(f"{BASE}/.well-known/oauth-authorization-server")
-    def show_metadata() -> Response:
-        return answer(server_metadata(service))
-
-    @blueprint.post(f"{BASE}/register")
-    def create_client() -> Response:
-        return answer(register_agent(service, request), 201)
-
-    @blueprint.post(f"{BASE}/token")
-    def create_tokens() -> Response:
-        return answer(exchange(service, request))
-
-    @blueprint.post(f"{BASE}/revoke")
-    def end_tokens() -> Response:
-        revoke(service, request)
-        return answer({})
-
-    @blueprint.errorhandler(Exception)
-    def refuse(error: Exception) -> Response:
-        return answer_error(error, crypto.request_id())
-
-    blueprint.after_request(_finished)
-    app.register_blueprint(blueprint)
-
-
-def _finished(response: Response) -> Response:
-    """Answers that hold tokens are not kept (RFC 6749 section 5.1). Pages of all origins read them: an agent that is
-    one has codes, verifiers and tokens in its own hand, and no cookie counts here."""
-    cors.open_to_all(response, request)
-    response.headers["Cache-Control"] = "no-store"
-    response.headers["Pragma"] = "no-cache"
-    return response

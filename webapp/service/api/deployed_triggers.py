@@ -352,7 +352,7 @@ def _answer(call: Call, trigger: deployed_triggers.DeployedTrigger, **beside: An
 
 
 def _signing_keys(call: Call, triggers: Sequence[deployed_triggers.DeployedTrigger]) -> Mapping[str, str]:
-    """The keys of the triggers' first webhooks, for OAuth clients alone."""
+    """The keys of the triggers' first webhooks, only for OAuth clients."""
     if call.caller.connect is not None or not triggers:
         return serialization.NO_KEYS
     return trigger_webhooks.first_signing_keys(call.service, [trigger.id for trigger in triggers])

@@ -1,8 +1,9 @@
 """``/v1/webhooks`` (contract "General webhooks"): webhooks of the workspace, or of the client's own project.
 
-They are told of connections that were made or failed, of accounts that died and of triggers that were switched off. The
-parameters of a new one stand in the query string. Notifications name Connect tokens of every user, so a person with the
-role member, who is one of those users, may not look after any. A client of one project sees that project's alone.
+They are notified of connections that were made or failed, of accounts that died and of triggers that were switched
+off. The parameters of a new one are in the query string. Notifications name Connect tokens of every user, so a
+person with the role member, who is one of those users, may not look after any. A client of one project sees only that
+project's.
 """
 
 from typing import Annotated, Any, Literal

@@ -1,8 +1,6 @@
-"""Integrations that come from npm packages, for whoever runs the workspace: they stand in every project's catalog.
+"""Integrations that come from npm packages, for whoever runs the workspace; every project's catalog has them.
 
 Only a client of the whole workspace may ask, with the scope ``*``: what is added is somebody else's code.
-
-What the API takes and answers about integrations that come from npm packages.
 """
 
 from typing import Any, Literal

@@ -1,6 +1,6 @@
 """Custom rate limits (contract "Custom rate limits"): create one, and send its token in ``x-pd-rate-limit``.
 
-The list is for whoever looks after them: it tells how each stands, and never a token.
+The list is for whoever runs the workspace: it shows how each stands, and never a token.
 """
 
 from typing import Annotated, Any

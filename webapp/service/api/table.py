@@ -1,7 +1,7 @@
 """Every operation of the API, gathered from the modules of the nouns (contract "Who may call what").
 
-A new operation stands in the module of its noun; only a new module needs a line here. The reference shows groups and
-operations in this order.
+A new operation is declared in the module of its noun; only a new module needs a line here. The reference shows groups
+and operations in this order.
 """
 
 from webapp.service.api import (

@@ -1,6 +1,6 @@
 """Where a deployed trigger's events go (contract "Trigger webhooks"): webhooks, with keys and state, and workflows.
 
-Signing keys are given to OAuth clients alone.
+Only OAuth clients are given signing keys.
 """
 
 from typing import Any, Literal
@@ -186,7 +186,7 @@ def _webhook(call: Call) -> Endpoint:
 
 
 def _answer(call: Call, webhook: Endpoint) -> Response:
-    """A webhook that is shown alone: with its times in epoch seconds, as clients expect it there."""
+    """A webhook by itself: with its times in epoch seconds, as clients expect it there."""
     times = {"created_at": webhook.created_at // SECOND, "updated_at": webhook.updated_at // SECOND}
     return answer({"data": to_json(call, webhook) | times})
 

@@ -1,4 +1,4 @@
-"""The Connect API on a Flask application: every operation under ``/v1``, and errors as JSON for those paths alone."""
+"""The Connect API on a Flask application: every operation under ``/v1``, and errors as JSON only for those paths."""
 
 from flask import Blueprint, Flask
 from werkzeug.routing import Rule
@@ -14,7 +14,7 @@ NAME = "api"
 def register(app: Flask, service: Service) -> Blueprint:
     """Route every operation of :data:`webapp.service.api.table.OPERATIONS` to ``service``.
 
-    The blueprint is given back for what guards forms alone: these paths take bearer tokens and never a cookie, so
+    The blueprint is given back for what guards only forms: these paths take bearer tokens and never a cookie, so
     they are to be exempt from CSRF checks.
 
     Raises :class:`webapp.settings.BadSetting` for a PATCHBAY_LIMITS_STORAGE that cannot be used.

@@ -65,7 +65,7 @@ def show(
     status: int = 200,
 ) -> Response:
     """The form of ``app``, fresh or with the ``texts`` entered and what is wrong with them. A fresh one has what the
-    account that is connected anew has of what is no secret."""
+    reconnected account has of what is no secret."""
     if secret is None:
         _, secret = attempts.create(service, current.token, wish(service, current, app, account))
     return page(
@@ -124,7 +124,7 @@ def sent(current: Visit) -> dict[str, str]:
 
 
 def _open_values(service: Service, app: App, account: Account | None) -> dict[str, str]:
-    """What the ``account`` that is connected anew has of what is no secret, such as the address of its server."""
+    """What the reconnected ``account`` has of what is no secret, such as the address of its server."""
     if account is None:
         return {}
     values = credentials.read(service, account)

@@ -42,5 +42,5 @@ def in_frame() -> bool:
 
 
 def embedder() -> str | None:
-    """The origin of the page that frames this one, where the browser tells it."""
+    """The origin of the page that frames this one, where the browser says so."""
     return exact_origin(origin_of(request.headers.get("Referer", "")))

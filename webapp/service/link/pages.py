@@ -54,7 +54,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
 
 
 def show(service: Service, current: Visit) -> Response:
-    """The page where ``current`` stands: an outcome, a choice of apps, or an app."""
+    """The page that ``current`` gets: an outcome, a choice of apps, or an app."""
     if current.token.linked_by is not None and not current.of_portal:
         return _used(service, current)
     if request.values.get("cancelled"):
@@ -180,7 +180,7 @@ def _last_attempt(service: Service, current: Visit) -> Attempt | None:
 
 
 def _under_way(attempt: Attempt) -> bool:
-    """Whether it goes on elsewhere: a sign-in in this very tab was left by whoever is back on this page."""
+    """Whether it continues elsewhere: a sign-in in this very tab was left by whoever is back on this page."""
     return attempt.status == "exchanging" or (attempt.status in ("started", "asking") and attempt.mode == "window")
 
 
@@ -198,7 +198,7 @@ def _no_client(service: Service, app: App) -> Response:
 
 
 def _canonical(settings: Settings) -> Response | None:
-    """A loopback address has several names; cookies and the callback know the public one alone."""
+    """A loopback address has several names; cookies and the callback know only the public one."""
     if request.host.rpartition(":")[0] in ("", urlsplit(settings.public_url).netloc.rpartition(":")[0]):
         return None
     if not settings.loopback:

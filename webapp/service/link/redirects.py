@@ -24,7 +24,7 @@ def failure(current: Visit | None, code: str) -> str | None:
 
 
 def foreign_host(service: Service, uri: str | None) -> str:
-    """The host of ``uri`` when it is not ours: a person is told before going there."""
+    """The host of ``uri`` when it is not ours: a person sees it before going there."""
     host = host_of(uri)
     return "" if host == host_of(service.settings.public_url) else host
 

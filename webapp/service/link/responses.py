@@ -113,7 +113,7 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
 
 
 def _name(service: Service, external_id: str) -> str:
-    """How to call an external user: the dashboard's own people have an address, others are known by their id alone."""
+    """How to call an external user: the dashboard's own people have an address, others are known only by their id."""
     person = users.by_id(service.store, external_id) if external_id.startswith("u_") else None
     return person.email if person else external_id
 
@@ -141,8 +141,8 @@ def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, s
 
 
 def _for_strangers(service: Service, ending: Ending, sentence: str) -> Response:
-    """The page that anybody may frame: it holds what is wrong, and nothing but Close. It is told to the page that the
-    browser names, if it does."""
+    """The page that anybody may frame: it holds what is wrong, and nothing but Close. Its script posts that to the page
+    that the browser names, if it does."""
     g.for_strangers = True
     embedder, told = framing.embedder(), sentence
     if ending is endings.ORIGIN_NOT_ALLOWED:

@@ -1,7 +1,7 @@
 """Who visits the Connect Link, and by what right.
 
 A framed page has no cookies to rely on: its Connect token travels in a hidden field and is credential and CSRF
-proof at once. A top-level page has moved its token out of the URL: a link session stands for it, and a proof derived
+proof at once. A top-level page has moved its token out of the URL: a link session replaces it, and a proof derived
 from the session's id goes with its forms. A page inside a portal has neither token nor cookie: its session's secret
 follows its id in the address, after a dot.
 """
@@ -222,7 +222,7 @@ def account_of(service: Service, token: ConnectToken, account_id: str) -> Accoun
 
 
 def session_proof(service: Service, handle: str) -> str:
-    """What a form of this session carries, so that no other site can post it (the cookie alone would not do)."""
+    """What a form of this session carries, so that no other site can post it (the cookie would not be enough)."""
     key = service.keys.derive("link-forms")
     return hmac.new(key, handle.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 

@@ -76,8 +76,8 @@ def input_schema(props: Sequence[Prop], *, reloads: bool) -> Schema:
     shown = [prop for prop in props if is_asked(prop)]
     properties = {prop["name"]: _property(prop) for prop in shown}
     if reloads:
-        told = f"What {CONFIGURATION} answered, where this tool takes arguments beyond those that stand here."
-        properties[DYNAMIC_PROPS_ID] = {"type": "string", "description": told}
+        description = f"What {CONFIGURATION} answered, where this tool takes arguments beyond those that stand here."
+        properties[DYNAMIC_PROPS_ID] = {"type": "string", "description": description}
     required = [prop["name"] for prop in shown if is_required(prop) and prop.get("default") is None]
     return {
         "type": "object",
@@ -120,8 +120,8 @@ def _property(prop: Prop) -> Schema:
 def _labels(options: Sequence[Any]) -> str:
     """What the choices mean, where a value does not say it."""
     pairs = [(option_value(option), option.get("label")) for option in options if isinstance(option, dict)]
-    told = [f"{value}: {label}" for value, label in pairs if label and str(label) != str(value)]
-    return f"One of {'; '.join(told)}." if 0 < len(told) <= MAX_CHOICES else ""
+    labels = [f"{value}: {label}" for value, label in pairs if label and str(label) != str(value)]
+    return f"One of {'; '.join(labels)}." if 0 < len(labels) <= MAX_CHOICES else ""
 
 
 def _lookup(prop: Prop) -> str:
@@ -153,11 +153,11 @@ class AccountArgument:
     def schema(self) -> dict[str, Any]:
         """The argument as JSON Schema. Agents read best what each account is called."""
         accounts = self.usable
-        told = "; ".join(f"{account.id} is {name_of(account)}" for account in accounts)
+        named = "; ".join(f"{account.id} is {name_of(account)}" for account in accounts)
         return {
             "type": "string",
             "enum": [account.id for account in accounts],
-            "description": f"The connected account to use: {told}.",
+            "description": f"The connected account to use: {named}.",
         }
 
     def choose(self, wanted: Any) -> Account | None:

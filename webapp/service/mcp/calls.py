@@ -69,7 +69,7 @@ _NOTHING = "No tool does that. Try other words, such as the name of the app or o
 class ToolCall:
     """What the agent of ``session``, whose program is ``client`` and who works for ``visitor``, wants done.
 
-    ``params`` are all that came with it; ``line`` is where it hears how the call goes on.
+    ``params`` are all that came with it; ``line`` is where it hears how the call is doing.
     """
 
     service: Service
@@ -131,8 +131,8 @@ def _advice(error: Invalid) -> str:
     """What to do about ``error``, in words for a model that sees no form."""
     if any(detail.field == DYNAMIC_PROPS_ID for detail in error.details):
         return f"Send these arguments to {CONFIGURATION} first, and then its {DYNAMIC_PROPS_ID} with them here."
-    told = [f"{detail.field}: {detail.message}" for detail in error.details] if len(error.details) > 1 else []
-    return " ".join([error.message, *told])
+    details = [f"{detail.field}: {detail.message}" for detail in error.details] if len(error.details) > 1 else []
+    return " ".join([error.message, *details])
 
 
 def connected(call: ToolCall, do: Callable[[ToolCall], Result]) -> Result:
@@ -171,7 +171,7 @@ def _required(call: ToolCall, app: str, rounds: int, link: Link | None = None) -
 
 
 def _resumed(call: ToolCall, do: Callable[[ToolCall], Result], state: Any) -> Result:
-    """Go on with a call whose client was told what is required. Raises :class:`Invalid` for a state of another call."""
+    """Resume a call whose client was answered what is required. Raises :class:`Invalid` for a state of another call."""
     try:
         user, tool, app, rounds = _signer(call.service).loads(state)
     except (BadData, ValueError, TypeError) as error:
@@ -187,7 +187,7 @@ def _resumed(call: ToolCall, do: Callable[[ToolCall], Result], state: Any) -> Re
 
 
 def _done(call: ToolCall, do: Callable[[ToolCall], Result]) -> Result:
-    """What ``do`` answers; a second account that is missing is told as text."""
+    """What ``do`` answers; for a second account that is missing, the link as text."""
     try:
         return do(call)
     except Unconnected as missing:

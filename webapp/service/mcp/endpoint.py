@@ -9,8 +9,7 @@ from flask import Request, Response
 
 from webapp import audit
 from webapp.errors import Invalid, NotFound, PatchbayError
-from webapp.service.api import components as lists
-from webapp.service.api import components as runs
+from webapp.service.api import components
 from webapp.service.api.base import cors, problems
 from webapp.service.api.base.call import Call, answer, check_size_and_text, read_json_value
 from webapp.service.api.base.dispatch import Gate, bearer
@@ -34,8 +33,8 @@ INSTRUCTIONS = (
 FRESH_MS = 60_000
 _INFO = {"name": NAME, "title": TITLE, "version": VERSION}
 _CAPABILITIES: Mapping[str, Any] = {"tools": {}}
-_EXECUTE = next(operation for operation in runs.operations if operation.name == "run_action")
-_LIST = next(operation for operation in lists.operations if operation.name == "list_actions")
+_EXECUTE = next(operation for operation in components.operations if operation.name == "run_action")
+_LIST = next(operation for operation in components.operations if operation.name == "list_actions")
 
 
 class Endpoint:
@@ -46,7 +45,7 @@ class Endpoint:
         self._places = Places(max(1, service.settings.threads // 4))
 
     def answer(self, request: Request) -> Response:
-        """The answer to one request. Raises what is unexpected alone."""
+        """The answer to one request. Raises only what is unexpected."""
         try:
             visitor = self._admitted(request)
             body = _body(request)
@@ -156,7 +155,7 @@ class Endpoint:
         self._gate.count(call, _LIST if searches else _EXECUTE, visitor.external_id)
 
     def _refused(self, message: Message | None, error: PatchbayError) -> Response:
-        """What HTTP has a status for, told as an error of JSON-RPC as well. A 404 would mean that a session is over."""
+        """An error that HTTP has a status for, as one of JSON-RPC as well. A 404 would mean that a session is over."""
         response = problems.answer_error(error, "")
         status = 400 if isinstance(error, NotFound) else error.status
         code = protocol.INVALID_PARAMS if status == 400 else protocol.REFUSED

@@ -1,6 +1,6 @@
 """How a call of a tool is answered: as JSON where it ends at once, else as an event stream with its progress.
 
-A thread of its own works, so that the thread of the request can tell the client how the call goes on, and notice that
+A thread of its own works, so that the thread of the request can tell the client how the call is doing, and notice that
 the client cancels it: a modern one hangs up, an older one says so. Both meet at a :class:`Line`: one puts messages on
 it, the other sends them. What the client answers, or that it cancels the call, comes with a later request, maybe to
 another process, as a signal.
@@ -155,7 +155,7 @@ def _events(
 
 
 def _turn(line: Line, message: Message, seconds: float) -> bytes:
-    """That it goes on: as progress for who wants to know, else as a comment that keeps the connection open."""
+    """A sign of life: progress for a client that asked for it, else a comment that keeps the connection open."""
     if message.progress_token is None:
         return _PING
     words = line.words or "It is still running."
@@ -169,7 +169,7 @@ def _ending(work: Work, message: Message, done: Callable[[dict[str, Any]], bytes
     except Exception as error:
         if not isinstance(error, ProtocolError):
             log.error("A call of a tool failed.", exc_info=error)
-        return orjson.dumps(protocol.failure(message.id, protocol.told(error)))
+        return orjson.dumps(protocol.failure(message.id, protocol.error_of(error)))
 
 
 def _event(data: bytes) -> bytes:
@@ -181,7 +181,7 @@ def _json(body: bytes) -> Response:
 
 
 def hear(service: Service, client: Client, message: Message) -> None:
-    """Pass on what ``message``, to which nobody expects an answer, says about a call that goes on."""
+    """Pass on what ``message``, which has no answer, says about a call that is running."""
     if not client.session:
         return
     if message.method is None and message.id is not None:

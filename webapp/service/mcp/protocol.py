@@ -31,7 +31,7 @@ STATUSES = {
     UNSUPPORTED_REVISION: 400,
     METHOD_NOT_FOUND: 404,
 }
-"""What a modern client is answered with; an older one reads the error alone."""
+"""What a modern client is answered with; an older one reads only the error."""
 _VENDOR = "io.modelcontextprotocol"
 REVISION_KEY, CLIENT_KEY = f"{_VENDOR}/protocolVersion", f"{_VENDOR}/clientInfo"
 CAPABILITIES_KEY, SERVER_KEY = f"{_VENDOR}/clientCapabilities", f"{_VENDOR}/serverInfo"
@@ -147,13 +147,13 @@ class Message:
 
     @property
     def meta(self) -> Params:
-        """What stands beside the parameters."""
+        """What comes beside the parameters."""
         meta = self.params.get("_meta")
         return meta if isinstance(meta, dict) else {}
 
     @property
     def progress_token(self) -> int | str | None:
-        """What the progress of this request is to be told under."""
+        """The token that progress of this request is sent under."""
         token = self.meta.get("progressToken")
         return token if isinstance(token, int | str) and not isinstance(token, bool) else None
 
@@ -172,8 +172,8 @@ def read(body: Any) -> Message:
     return Message(number, method, params or {}, body.get("result"))
 
 
-def told(error: Exception) -> ProtocolError:
-    """``error`` as the protocol has one; what is unexpected is told without detail."""
+def error_of(error: Exception) -> ProtocolError:
+    """``error`` as the protocol has one; what is unexpected has no details."""
     if isinstance(error, ProtocolError):
         return error
     return ProtocolError(INTERNAL_ERROR, "Something went wrong on our side. Try again.")

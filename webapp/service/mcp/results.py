@@ -54,8 +54,8 @@ def _cut(service: Service, visitor: Visitor, tool: str, value: Any) -> Sequence[
     whole = value if isinstance(value, str) else orjson.dumps(value).decode()
     if len(whole) <= MAX_TEXT:
         return [whole]
-    told = f"That is the beginning: {MAX_TEXT:,} of {len(whole):,} characters. "
-    return [whole[:MAX_TEXT], told + _kept(service, visitor, f"{tool}.json", whole.encode())]
+    cut = f"That is the beginning: {MAX_TEXT:,} of {len(whole):,} characters. "
+    return [whole[:MAX_TEXT], cut + _kept(service, visitor, f"{tool}.json", whole.encode())]
 
 
 def _kept(service: Service, visitor: Visitor, name: str, content: bytes) -> str:

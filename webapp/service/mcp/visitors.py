@@ -20,7 +20,7 @@ from werkzeug.datastructures import Headers
 from webapp.errors import Invalid, NotFound
 from webapp.kit.origins import exact_origin, origin_of
 from webapp.people.agents import tokens
-from webapp.service.api import agent_sign_in as sign_in
+from webapp.service.api import agent_sign_in
 from webapp.service.api.base import cors
 from webapp.service.domain.access import callers
 from webapp.service.domain.access.callers import Caller
@@ -140,11 +140,11 @@ def resource(service: Service) -> dict[str, Any]:
     Where the dashboard works with another service nobody signs in here, and agents bring a token.
     """
     home = service.settings.public_url
-    servers = {} if service.settings.connect_url else {"authorization_servers": [sign_in.issuer(service)]}
+    servers = {} if service.settings.connect_url else {"authorization_servers": [agent_sign_in.issuer(service)]}
     return {
         "resource": f"{home}{PATH}",
         **servers,
-        "scopes_supported": [sign_in.SCOPE],
+        "scopes_supported": [agent_sign_in.SCOPE],
         "bearer_methods_supported": ["header"],
         "resource_name": "Patchbay",
         "resource_documentation": f"{home}/docs/agents",

@@ -1,6 +1,6 @@
 """Hangs ``/mcp`` into the web application: the same actions for agents (contract "Agents").
 
-As under ``/v1``, bearer tokens alone count, never a cookie. Pages: :mod:`webapp.service.mcp.visitors`.
+As under ``/v1``, only bearer tokens count, never a cookie; :mod:`visitors` says which pages may call.
 """
 
 from flask import Blueprint, Flask, Response, request

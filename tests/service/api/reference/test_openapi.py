@@ -1,7 +1,4 @@
-"""Schemas of models, and samples drawn from them.
-
-The description of the API: whole, valid, and with examples that its models admit.
-"""
+"""The description of the API: whole, valid, and with schemas, samples and examples that its models admit."""
 
 import json
 import re

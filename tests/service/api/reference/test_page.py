@@ -1,7 +1,4 @@
-"""An example as a command for a shell.
-
-The reference page of the API: whole, without scripts, and with examples that run.
-"""
+"""The reference page of the API: whole, without scripts, and with examples that run as commands for a shell."""
 
 import gzip
 import os

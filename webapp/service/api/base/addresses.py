@@ -102,7 +102,7 @@ def unrouted_view(service: Service, operations: Sequence[Operation]) -> View:
 
 
 def collapse_slashes(wsgi_app: "WSGIApplication") -> "WSGIApplication":
-    """``wsgi_app``, seeing every run of slashes in the path as one (contract "Paths"). The query is left alone.
+    """``wsgi_app``, seeing every run of slashes in the path as one (contract "Paths"). The query stays as it is.
 
     A browser client without a project calls ``/v1/connect//accounts``. A redirect would answer it too, but browsers
     refuse to follow one after a preflight. A slash that came as ``%2F`` belongs to an id, such as that of the external
@@ -119,7 +119,7 @@ def collapse_slashes(wsgi_app: "WSGIApplication") -> "WSGIApplication":
 
 
 def _collapsed(environ: "WSGIEnvironment", path: str) -> str:
-    """``path`` without runs of slashes. Only the address as it was sent, where the server tells it, knows ``%2F``."""
+    """``path`` without runs of slashes. Only the address as it was sent, where the server gives it, knows ``%2F``."""
     sent, prefix = environ.get("REQUEST_URI", "").partition("?")[0], environ.get("SCRIPT_NAME", "")
     if "%2f" in sent.lower() and unquote(sent, "latin-1") == prefix + path:
         collapsed = unquote(_SLASHES.sub("/", sent), "latin-1")[len(prefix) :]

@@ -68,11 +68,11 @@ class Example:
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation. A ``path`` that starts with ``P`` stands under a project.
+    """One operation. A ``path`` that starts with ``P`` is below a project.
 
     ``name``: its operation id, the name of its handler unless given. ``answer``: the model of what it answers.
     ``scopes``: any one of them admits; without any, every valid token is admitted. ``connect``: whether a Connect token
-    may call it at all (then for its own user alone). ``user_key``: whether a person's API key may call it. ``public``:
+    may call it at all (then only for its own user). ``user_key``: whether a person's API key may call it. ``public``:
     it needs no Authorization header. ``limit``: the rate limit that it counts towards. ``errors``: statuses beyond
     those that follow from the rest. ``extension``: whether it is Patchbay's own. ``workspace``: whether it
     takes a client of the whole workspace, not of one project. ``oauth``: it follows RFC 6749, so

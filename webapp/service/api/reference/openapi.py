@@ -1,8 +1,5 @@
-"""What the description of the API says once for all operations: statuses, scopes, and how to begin.
-
-JSON schemas of the models of requests and answers, and a sample of each answer.
-
-``/openapi.json``: the description of the API (OpenAPI 3.1), drawn from its operations and their models alone.
+"""``/openapi.json``: the description of the API (OpenAPI 3.1), drawn only from its operations and their models: what is
+said once for all operations, the schemas of requests and answers, and a sample of each answer.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,9 +1,8 @@
-"""The example of an operation as a command for a shell, in which ``$NAMES`` stand for what an installation has of its
-own; :data:`VARIABLES` says where each comes from.
+"""``/openapi.json``, and the same for people at ``/docs/api``: server-rendered, without a script.
 
-``/openapi.json``, and the same for people at ``/docs/api``: server-rendered, without a script.
-
-Neither needs a token; both are made once, when they are first asked for.
+Neither needs a token; both are made once, when they are first asked for. The example of an operation is shown as a
+command for a shell, in which ``$NAMES`` stand for what an installation has of its own; :data:`VARIABLES` says where
+each comes from.
 """
 
 import functools
