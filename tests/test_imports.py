@@ -57,13 +57,12 @@ SOCKETS = {
     "requests", "smtplib", "socket", "socketserver", "telnetlib", "urllib.request", "urllib3", "websockets",
 }  # fmt: skip
 LOCAL = {  # Unix sockets between our processes
-    "webapp.service.components.brokering.broker", "webapp.service.components.runner_connection",
-    "webapp.service.components.confinement.network",  # a loopback of one's own
-    "webapp.service.components.brokering.relay", "webapp.service.components.warming",
-    "webapp.service.components.brokering.connections",  # which outbound opens
+    "webapp.service.components.broker", "webapp.service.components.runner_connection",
+    "webapp.service.components.confinement.namespaces",  # a loopback of one's own
+    "webapp.service.components.relay", "webapp.service.components.warming",
     "webapp.service.components.runner_job", "webapp.service.components.runner_process",
-    "webapp.service.components.wire", "webapp.service.components.children.forking",
-    "webapp.service.components.children.settling", "webapp.service.components.children.fork_server",
+    "webapp.service.components.wire", "webapp.service.components.forks",
+    "webapp.service.components.child_pipes",
     *(f"webapp.service.components.pieces.{name}" for name in (
         "carrier", "channel", "channels", "connecting",  # which outbound opens
         "conversation", "dialing", "host", "host_process",

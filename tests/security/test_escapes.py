@@ -15,7 +15,7 @@ from textwrap import indent
 import pytest
 
 from webapp.service.components.calls import AccountGrant, Call, Reply
-from webapp.service.components.confinement.looking import look
+from webapp.service.components.confinement.confinement import look
 from webapp.service.components.runner import Runner
 
 HOLDS = {measure.name: measure for measure in look()}

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.service.components.brokering.test_broker import served
+from tests.service.components.test_broker import served
 from webapp.kit.clock import Deadline
-from webapp.service.components.brokering.broker import Broker
-from webapp.service.components.brokering.brokered_http import BrokeredHttp, BrokerLine
-from webapp.service.components.brokering.connections import connected
+from webapp.service.components.broker import Broker, connected
+from webapp.service.components.brokered_http import BrokeredHttp, BrokerLine
 from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.errors import HttpError
 from webapp.service.components.pieces import connecting

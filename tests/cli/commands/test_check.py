@@ -29,8 +29,7 @@ from tests.service.domain.instance.pieces.tried import describe, tarball
 from webapp.cli.commands import check
 from webapp.errors import Invalid
 from webapp.kit.clock import DAY, FakeClock, now
-from webapp.service.components.confinement.confinement import Confinement
-from webapp.service.components.confinement.looking import look
+from webapp.service.components.confinement.confinement import Confinement, look
 from webapp.service.components.pieces import node
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.instance import backups, instance_key, restoring

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from webapp.service.components.authoring import boolean, http_interface, string
-from webapp.service.components.brokering.brokered_http import BrokerLine
+from webapp.service.components.brokered_http import BrokerLine
 from webapp.service.components.child_calls import AccountFields, ChildCall
 from webapp.service.components.context import Context, Memory, Secrets
 from webapp.service.components.errors import ComponentError

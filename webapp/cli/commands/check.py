@@ -32,7 +32,7 @@ from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
 from webapp.service.components.calls import USER_AGENT
 from webapp.service.components.child_calls import reads_secrets
-from webapp.service.components.confinement.looking import look as look_at_confinement
+from webapp.service.components.confinement.confinement import look as look_at_confinement
 from webapp.service.components.pieces import node
 from webapp.service.domain.base.keyring import WeakKey, is_weak
 from webapp.service.domain.deliveries import stats

@@ -19,7 +19,7 @@ from webapp.service.catalog.component_files import Component, python_files
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components import authoring, loader, prop_types, props
 from webapp.service.components.calls import Call, Reply
-from webapp.service.components.declared import declaring, source
+from webapp.service.components.declared import definition, source
 from webapp.service.components.pieces import form as pieces
 
 Declare = Callable[[Call], Reply]
@@ -27,7 +27,7 @@ DEADLINE_S = 20.0
 AT_ONCE = 4
 SHARED = BUILT_IN.parent / "shared"
 _KIND_OF_PIECE_PART = {"action": "action", "source": "trigger"}
-FORMS = (*sorted(Path(declaring.__file__).parent.glob("*.py")), Path(pieces.__file__))
+FORMS = (*sorted(Path(definition.__file__).parent.glob("*.py")), Path(pieces.__file__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ def is_data(component: Component) -> bool:
 def examine(component: Component) -> tuple[dict[str, Any] | None, list[str]]:
     """What it declares, as the catalog keeps it, and every problem as ``line 3: sentence``."""
     if source.is_declared(component.path):
-        return declaring.examine(component.file)
+        return definition.examine(component.file)
     facts, problems = pieces.examine(component.file)
     if facts and component.kind not in (None, _KIND_OF_PIECE_PART[facts["kind"]]):
         problems = ["It stands in the folder of another kind."]

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from webapp.service.components.declared.trigger_form import Signature
+from webapp.service.components.declared.form import Signature
 from webapp.service.components.pieces.form import AuthForm
 from webapp.service.outbound.oauth import OAuthFailureKind
 from webapp.service.outbound.outcomes import at_path

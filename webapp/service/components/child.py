@@ -18,10 +18,10 @@ import orjson
 
 from webapp.service.components import limits
 from webapp.service.components.authoring import Component
-from webapp.service.components.brokering.brokered_http import BrokerLine
+from webapp.service.components.brokered_http import BrokerLine
 from webapp.service.components.checker import problems
 from webapp.service.components.child_calls import ChildCall
-from webapp.service.components.children.settling import BROKER, MESSAGES, Pipes, received, settle
+from webapp.service.components.child_pipes import BROKER, MESSAGES, Pipes, received, settle
 from webapp.service.components.confinement import reach
 from webapp.service.components.confinement.confinement import Confinement
 from webapp.service.components.confinement.places import Place

@@ -12,13 +12,13 @@ from typing import Any
 import orjson
 
 from webapp.kit.clock import now
-from webapp.service.components.brokering.brokered_http import BrokeredHttp, BrokerLine
-from webapp.service.components.brokering.relay import RelayGuard
+from webapp.service.components.brokered_http import BrokeredHttp, BrokerLine
 from webapp.service.components.child_calls import DECLARATION, AccountFields, ChildCall
 from webapp.service.components.errors import ComponentError
 from webapp.service.components.files import Files
 from webapp.service.components.http import Http
 from webapp.service.components.props import Prop
+from webapp.service.components.relay import RelayGuard
 from webapp.service.outbound.guard import Guard
 
 REQUEST_S = 20.0

@@ -15,7 +15,7 @@ from types import TracebackType
 
 from webapp.kit.cancellation import CURRENT
 from webapp.kit.places import HERE
-from webapp.service.components.brokering.broker import Broker
+from webapp.service.components.broker import Broker
 from webapp.service.components.calls import Call, Reply
 from webapp.service.components.child_calls import for_child, reads_secrets
 from webapp.service.components.confinement.confinement import Measure

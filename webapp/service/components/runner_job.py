@@ -19,9 +19,9 @@ import orjson
 
 from webapp.kit.clock import now
 from webapp.service.components import limits
-from webapp.service.components.children.forking import Finishing, Forks
 from webapp.service.components.confinement import usage
 from webapp.service.components.confinement.places import Place, Places
+from webapp.service.components.forks import Finishing, Forks
 from webapp.service.components.runner_connection import RunnerConnection
 from webapp.service.components.wire import BLOCK, Broken, encode, frame, take
 

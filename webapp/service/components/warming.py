@@ -14,7 +14,7 @@ from pathlib import Path
 import orjson
 
 from webapp.service.components import limits
-from webapp.service.components.brokering.brokered_http import BrokerLine
+from webapp.service.components.brokered_http import BrokerLine
 from webapp.service.components.child_calls import AccountFields, ChildCall
 from webapp.service.components.context import Context
 from webapp.service.components.loader import declaration, load, props_of

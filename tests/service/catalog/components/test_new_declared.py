@@ -19,7 +19,7 @@ from tests.service.catalog.components.trigger_harness import TriggerHarness
 from webapp.service.catalog import build
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.calls import AccountGrant, Call
-from webapp.service.components.declared.declaring import examine
+from webapp.service.components.declared.definition import examine
 from webapp.service.components.declared.filters import FILTERS
 from webapp.service.components.executor import Executor
 

@@ -1,16 +1,34 @@
-"""Confinement as a whole: what it says, and that it closes where what it said cannot be kept."""
+"""A trial happens elsewhere, whatever becomes of it.
+
+Confinement as a whole: what it says, and that it closes where what it said cannot be kept.
+
+A look at what confines, in a process of its own, leaves this one as it is.
+"""
 
 import os
+import signal
+import socket
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from tests.service.components.confinement.conftest import Forked, attempt
-from tests.service.components.confinement.test_network import lower
-from webapp.service.components.confinement import kernel, landlock, network, reach, users
-from webapp.service.components.confinement.confinement import Confinement
+from tests.service.components.confinement.test_namespaces import lower
+from webapp.service.components.confinement import kernel, landlock, namespaces, reach, users
+from webapp.service.components.confinement.confinement import Confinement, look, works
 from webapp.service.components.confinement.landlock import Restriction
+
+
+def test_what_fails_there_is_told_here() -> None:
+    def fail() -> None:
+        raise PermissionError
+
+    assert works(lambda: None) and works(lambda: True)
+    assert not works(fail) and not works(lambda: False)
+    assert not works(lambda: os.kill(os.getpid(), signal.SIGKILL))
+    folder = Path.cwd()
+    assert works(lambda: os.chdir("/")) and Path.cwd() == folder
 
 
 def test_without_anything_every_promise_is_taken_back() -> None:
@@ -118,7 +136,7 @@ def test_elsewhere_than_on_linux_nothing_is_confined(
 
 
 def test_what_cannot_be_kept_ends_the_process(forked: Forked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "own_user_namespace", lambda: False)
+    monkeypatch.setattr(namespaces, "own_user_namespace", lambda: False)
 
     def work() -> None:
         lower()
@@ -134,14 +152,14 @@ def test_what_cannot_be_kept_ends_the_process(forked: Forked, tmp_path: Path, mo
         ("users.become", {"first_user": None, "counted": False}),
         ("seccomp.install", {"filter": False}),
         ("landlock.Restriction.enforce", {"landlock": 0}),
-        ("network.leave", {"network": False}),
+        ("namespaces.leave", {"network": False}),
     ],
 )
 def test_what_the_kernel_refuses_after_all_is_left_out(
     forked: Forked, monkeypatch: pytest.MonkeyPatch, refused: str, changes: dict[str, object]
 ) -> None:
     def refuse(*_: object, **__: object) -> bool:
-        if refused == "network.leave":
+        if refused == "namespaces.leave":
             return False
         raise OSError
 
@@ -156,3 +174,10 @@ def test_where_nothing_could_be_loaded_users_are_not_changed(forked: Forked, mon
     monkeypatch.setattr("webapp.service.components.confinement.landlock.version", lambda: 0)
     monkeypatch.setattr(users, "readable_by_all", lambda _: False)
     assert forked(lambda: Confinement.begin().first_user) is None
+
+
+def test_a_look_tells_and_changes_nothing() -> None:
+    names = [measure.name for measure in look()]
+    assert names == ["files", "network", "signals", "processes", "count", "calls", "programs"]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection(server.getsockname(), 1).close()

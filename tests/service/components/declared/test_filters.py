@@ -1,10 +1,18 @@
-"""Every filter once, on what it is for and on what it is not."""
+"""Numbers as apps and people write them.
+
+The decimals of currencies.
+
+What filters of lists make of values that are none.
+
+Every filter once, on what it is for and on what it is not.
+"""
 
 from typing import Any
 
 import pytest
 
-from webapp.service.components.declared.filters import FILTERS, as_text
+from webapp.service.components.declared import filters
+from webapp.service.components.declared.filters import FILTERS, as_text, decimals, number, plus
 
 ROWS = [{"id": 1, "kind": "a"}, {"id": 2, "kind": "b"}]
 CASES: list[tuple[str, Any, tuple[Any, ...], Any]] = [
@@ -73,6 +81,32 @@ CASES: list[tuple[str, Any, tuple[Any, ...], Any]] = [
     ("path", "/a b/c?d", (), "a%20b/c%3Fd"),
     ("base64", "Grüße", (), "R3LDvMOfZQ=="),
 ]
+
+
+def test_text_becomes_a_number_where_it_is_one() -> None:
+    assert [number(value) for value in ("3", "3.5", 4, "many", "inf", None)] == [3, 3.5, 4, "many", "inf", None]
+
+
+def test_only_numbers_are_put_together() -> None:
+    assert (plus("3", 1), plus(2, 0.5)) == (4, 2.5)
+    with pytest.raises(TypeError):
+        plus("many", "more")
+
+
+def test_most_currencies_have_two_decimals_and_some_none_or_three() -> None:
+    assert [decimals(currency) for currency in ("eur", "jpy", "kwd", "")] == [2, 0, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("value", "items"), [({"a": 1, "b": 2}, [1, 2]), ((1, 2), [1, 2]), ("text", ["text"]), ([], []), (7, [7])]
+)
+def test_anything_is_a_list(value: object, items: list[object]) -> None:
+    assert filters.items_of(value) == items
+
+
+def test_pairs_need_a_second_half() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        filters.exchange(["a"], "a")
 
 
 @pytest.mark.parametrize(("name", "value", "arguments", "result"), CASES)

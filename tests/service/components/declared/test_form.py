@@ -1,10 +1,104 @@
-"""The models of a component: what a prop may offer, and a pattern with its advice."""
+"""What templates may look at, by where they stand.
+
+The models of requests: one body, and pages that say how the next is asked for.
+
+The models of a component: what a prop may offer, and a pattern with its advice.
+
+The models of triggers: one way to be set off, and a signature over the body.
+"""
+
+from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from webapp.service.components.declared.form import PropForm
-from webapp.service.components.declared.request_form import Lookup
+from webapp.service.components.declared.form import (
+    Answered,
+    Asking,
+    Kind,
+    Listing,
+    Lookup,
+    OfEach,
+    Pages,
+    PropForm,
+    Request,
+    Signature,
+    TriggerForm,
+)
+
+PROPS = {"props": ["title"]}
+FACTS = {"name": "Note", "version": "1.0.0", "description": "Notes.", "id": "{$item.id}", "summary": "{$item.id}"}
+POLL = {"poll": {"url": "/notes"}}
+WEBHOOK = {"webhook": {"subscribe": {"url": "/hooks"}, "unsubscribe": {"url": "/hooks"}}}
+APPHOOK = {"apphook": {"events": ["note"]}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "fits"),
+    [
+        (Asking, "{title} {$label.title}", True),
+        (Asking, "{$answer.id}", False),
+        (Asking, "{other}", False),
+        (Answered, "{$answer.id|or(title)}", True),
+        (Answered, "{$answer.id|or(other)}", False),
+        (Answered, "{$item.id}", False),
+        (OfEach, "{$item.id}", True),
+    ],
+)
+def test_names_that_are_known(kind: Any, text: str, fits: bool) -> None:
+    adapter = TypeAdapter[str](kind)
+    if fits:
+        assert adapter.validate_python(text, context=PROPS) == text
+    else:
+        with pytest.raises(ValidationError, match="is not known here"):
+            adapter.validate_python(text, context=PROPS)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"by": "page"},
+        {"by": "cursor", "param": "c"},
+        {"by": "url"},
+        {"by": "link", "cap": 0},
+        {"by": "link", "size": 0},
+        {"by": "link", "most": "{unknown}"},
+        {"by": "guess"},
+    ],
+)
+def test_pages_that_could_not_be_read(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Pages.model_validate(fields, context={"props": []})
+
+
+@pytest.mark.parametrize("body", [{"json": {}, "form": {}}, {"text": "a", "file": "b"}])
+def test_a_request_has_one_body(body: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="one body"):
+        Request.model_validate({"method": "POST", "url": "/a", **body})
+
+
+@pytest.mark.parametrize("name", ["Host", "content-length", "a b", ""])
+def test_a_header_that_cannot_be_sent(name: str) -> None:
+    Request.model_validate({"url": "/a", "headers": {"X-Kind": "note"}})
+    with pytest.raises(ValidationError, match="header"):
+        Request.model_validate({"url": "/a", "headers": {name: "note"}})
+
+
+@pytest.mark.parametrize(
+    ("place", "fields"),
+    [("json", {}), ("json", {"method": "POST", "form": {}}), ("form", {"method": "POST"}), ("form", {"method": "GET"})],
+)
+def test_pages_need_the_body_that_they_are_asked_for_in(place: str, fields: dict[str, Any]) -> None:
+    pages = {"by": "page", "param": "page", "place": place}
+    with pytest.raises(ValidationError, match=f'place = "{place}" need'):
+        Listing.model_validate({"url": "/a", "pages": pages, **fields})
+    Listing.model_validate({"url": "/a", "method": "POST", "pages": pages, **({"form": {}} if place == "form" else {})})
+
+
+def test_a_kind_has_a_type_of_props() -> None:
+    assert Kind(type="integer").type == "integer"
+    with pytest.raises(ValidationError, match="'string'"):
+        Kind.model_validate({"type": "strnig"})
 
 
 def test_options_stand_there_or_are_looked_up() -> None:
@@ -18,3 +112,17 @@ def test_a_pattern_is_one_and_has_advice() -> None:
         PropForm.model_validate({"type": "string", "advice": "Write a number."})
     with pytest.raises(ValidationError, match="no regular expression"):
         PropForm.model_validate({"type": "string", "pattern": "(", "advice": "Write a number."})
+
+
+def test_a_trigger_has_one_way_to_be_set_off() -> None:
+    ways: list[dict[str, Any]] = [POLL, WEBHOOK, APPHOOK]
+    for way in ways:
+        TriggerForm.model_validate({**FACTS, **way}, context={"props": []})
+    for wrong in ({}, {**POLL, **WEBHOOK}, {**WEBHOOK, **APPHOOK}):
+        with pytest.raises(ValidationError, match="either"):
+            TriggerForm.model_validate({**FACTS, **wrong}, context={"props": []})
+
+
+def test_what_is_signed_holds_the_body() -> None:
+    with pytest.raises(ValidationError):
+        Signature.model_validate({"header": "X-Sig", "signed": "{$time}"})

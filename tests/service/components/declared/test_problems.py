@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.components.declared.conftest import ACCOUNT, HEAD, Desk
-from webapp.service.components.declared import declaring
+from webapp.service.components.declared import definition
 from webapp.service.components.declared.problems import line_of
 
 WRONG = """
@@ -29,7 +29,7 @@ by = "page"
 
 
 def test_all_mistakes_at_once_with_their_lines(desk: Desk) -> None:
-    facts, problems = declaring.examine(desk.write(WRONG))
+    facts, problems = definition.examine(desk.write(WRONG))
     start = (HEAD + ACCOUNT).count("\n")
     lines = [(int(problem.split(":")[0].removeprefix("line ")) - start, problem) for problem in problems]
     assert facts is None
@@ -83,7 +83,7 @@ def test_all_mistakes_at_once_with_their_lines(desk: Desk) -> None:
     ],
 )
 def test_a_mistake(desk: Desk, text: str, sentence: str) -> None:
-    _, problems = declaring.examine(desk.write(text))
+    _, problems = definition.examine(desk.write(text))
     assert len(problems) == 1
     assert sentence in problems[0]
 
@@ -91,9 +91,9 @@ def test_a_mistake(desk: Desk, text: str, sentence: str) -> None:
 def test_an_address_without_an_account_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "say-hello.toml"
     path.write_text(HEAD + '[request]\nurl = "/hello"')
-    assert "there is no prop of type app" in declaring.examine(path)[1][0]
+    assert "there is no prop of type app" in definition.examine(path)[1][0]
     path.write_text(HEAD + '[request]\nurl = "https://example.com/hello"')
-    assert declaring.examine(path)[1] == []
+    assert definition.examine(path)[1] == []
 
 
 TEXT = '''name = "A"  # one

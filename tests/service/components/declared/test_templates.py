@@ -1,10 +1,13 @@
-"""Templates: holes, paths, filters and braces; nothing else."""
+"""Templates: holes, paths, filters and braces; nothing else.
+
+JSON whose texts are templates: with what comes to nothing left out, or null.
+"""
 
 from typing import Any
 
 import pytest
 
-from webapp.service.components.declared.templates import TemplateMistake, parse, texts_in
+from webapp.service.components.declared.templates import TemplateMistake, fill, parse, shape, texts_in
 
 SCOPE: dict[str, Any] = {
     "title": "Tea",
@@ -13,6 +16,7 @@ SCOPE: dict[str, Any] = {
     "blank": "",
     "$answer": {"@next": "/2", "rows": [{"id": 7}], "ok": True},
 }
+SCOPE_FILLING: dict[str, Any] = {"title": "Tea", "none": None, "blank": "", "list": [], "no": False}
 
 
 @pytest.mark.parametrize(
@@ -73,3 +77,28 @@ def test_the_names_that_a_template_looks_at() -> None:
 
 def test_every_text_of_json() -> None:
     assert list(texts_in({"a": "x", "b": [1, "y", {"c": "z"}], "d": None})) == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize(
+    ("written", "filled"),
+    [
+        ({"a": "{title}", "b": "{none}", "c": "{blank}", "d": "{no}", "e": 0}, {"a": "Tea", "d": False, "e": 0}),
+        ({"a": {"b": {"c": "{none}"}}, "d": 1}, {"d": 1}),
+        ({"a": "", "b": {}, "c": [], "d": None}, {"a": "", "b": {}, "c": [], "d": None}),
+        ({"a": "{list}"}, {"a": []}),
+        (["{title}", "{none}", "is:{blank}"], ["Tea"]),
+        ({"a": ["{none}"]}, None),
+        ("{none}", None),
+        (3, 3),
+    ],
+)
+def test_what_comes_to_nothing_is_left_out(written: Any, filled: Any) -> None:
+    assert fill(written, SCOPE_FILLING) == filled
+
+
+def test_a_result_keeps_its_shape() -> None:
+    assert shape({"a": "{none}", "b": ["{title}", "{none}"], "c": 1}, SCOPE_FILLING) == {
+        "a": None,
+        "b": ["Tea", None],
+        "c": 1,
+    }

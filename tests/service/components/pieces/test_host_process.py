@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.components.pieces.conftest import Ask, asking
-from webapp.service.components.confinement.looking import look
+from webapp.service.components.confinement.confinement import look
 from webapp.service.components.runner import Runner
 
 SECRET = "a key that nobody may read"

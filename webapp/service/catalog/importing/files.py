@@ -22,7 +22,7 @@ from webapp.service.catalog.components import release
 from webapp.service.catalog.importing.actions import FIRST_VERSION
 from webapp.service.catalog.importing.plans import RECORD, Imported, Left, Plan, Record, digest
 from webapp.service.catalog.sources import BUILT_IN, Places
-from webapp.service.components.declared.declaring import examine
+from webapp.service.components.declared.definition import examine
 
 APP_FILE = "app.toml"
 _VERSION = re.compile(r'^version = "([^"]*)"$', re.MULTILINE)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from webapp.service.components.confinement import kernel
 
-_CREATE, _ADD_RULE, _RESTRICT = 444, 445, 446
+_CREATE, _ADD_RULE, _RESTRICT = 444, 445, 446  # asm-generic/unistd.h; what follows: linux/landlock.h
 _VERSION, _PATH_BENEATH = 1, 1
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REMOVE_DIR, _REMOVE_FILE, _MAKE_DIR, _MAKE_REG, _MAKE_SYM = 1 << 4, 1 << 5, 1 << 7, 1 << 8, 1 << 12

@@ -1,10 +1,11 @@
-"""The filters of templates: what can be done to a value on its way, by name. Each is total: it never raises on data.
+"""The filters of templates: what can be done to a value on its way, by name.
 
-None stays None but for ``or``. To change a filter's meaning changes every component that uses it.
+Each is total: a ``TypeError`` or ``ValueError`` on data counts as nothing.
 """
 
 import base64
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,12 +15,98 @@ from urllib.parse import quote
 import orjson
 
 from webapp.kit.clock import SECOND, iso, parse_iso
-from webapp.service.components.declared import lists
-from webapp.service.components.declared.currencies import decimals
-from webapp.service.components.declared.numbers import number, plus
+from webapp.service.outbound.outcomes import at_path
 
+_NO_DECIMALS = frozenset(
+    {"bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf"}
+)
+_THREE_DECIMALS = frozenset(["bhd", "jod", "kwd", "omr", "tnd"])
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
 MANY = 20
 _MILLISECONDS = 10**11  # a number above it counts milliseconds, not seconds
+
+
+def number(value: Any) -> Any:
+    """``value`` as a number; what is none stays as it is."""
+    try:
+        parsed = float(value)
+    except (TypeError, ValueError):
+        return value
+    if not math.isfinite(parsed):
+        return value
+    return int(parsed) if parsed.is_integer() else parsed
+
+
+def plus(value: Any, other: Any) -> Any:
+    """Both together. Raises ``TypeError`` where one is no number."""
+    return sum((number(value), number(other)))
+
+
+def decimals(currency: str) -> int:
+    """The number of decimals; ``currency`` is its code in lower case."""
+    return 0 if currency in _NO_DECIMALS else 3 if currency in _THREE_DECIMALS else 2
+
+
+def items_of(value: Any) -> list[Any]:
+    """``value`` as a list: the values of an object, a single value alone."""
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def each(value: Any, *paths: Any) -> list[Any]:
+    """Of every item the member at ``paths``; of several, the first that is not empty."""
+    if len(paths) == 1:
+        return [at_path(item, str(paths[0])) for item in items_of(value)]
+    return [member(item, *paths) for item in items_of(value)]
+
+
+def unique(value: Any, path: Any) -> list[Any]:
+    """Each item once, by its member at ``path``; the last one counts, and those without it are left out."""
+    by_member = {str(key): item for item in items_of(value) if (key := at_path(item, str(path))) not in _EMPTY}
+    return list(by_member.values())
+
+
+def wrap(value: Any, path: Any) -> list[Any]:
+    """Each item as an object that has it at ``path``."""
+    wrapped = [item for item in items_of(value) if item not in (None, "")]
+    for step in reversed(str(path).split(".")):
+        wrapped = [{step: item} for item in wrapped]
+    return wrapped
+
+
+def where(value: Any, path: Any, *wanted: Any) -> list[Any]:
+    """The items whose member at ``path`` is one of those ``wanted``."""
+    return [item for item in items_of(value) if at_path(item, str(path)) in wanted]
+
+
+def holding(value: Any, wanted: Any, *paths: Any) -> list[Any]:
+    """The items of which a member at one of ``paths`` is ``wanted``."""
+    return [item for item in items_of(value) if any(at_path(item, str(path)) == wanted for path in paths)]
+
+
+def at(value: Any, place: Any) -> Any:
+    """The item at ``place``, from 0, or from the end by -1."""
+    items = items_of(value)
+    return items[place] if isinstance(place, int) and -len(items) <= place < len(items) else None
+
+
+def member(value: Any, *paths: Any) -> Any:
+    """The first member at one of ``paths`` that is not empty."""
+    members = (at_path(value, str(path)) for path in paths)
+    return next((inner for inner in members if inner not in _EMPTY), None)
+
+
+def exchange(value: Any, *pairs: Any) -> list[Any]:
+    """Each item exchanged by ``pairs`` of an old and a new one; what none of them names is left out."""
+    new = dict(zip(pairs[::2], pairs[1::2], strict=True))
+    return [new[item] for item in items_of(value) if item in new]
+
+
+def among(value: Any, others: Any) -> list[Any]:
+    """The items that stand in ``others``, a list or a text with commas."""
+    listed = [part.strip() for part in others.split(",")] if isinstance(others, str) else items_of(others)
+    return [item for item in items_of(value) if item in listed]
 
 
 def as_text(value: Any) -> str:
@@ -93,7 +180,7 @@ def _count(value: Any, noun: str = "", nouns: str = "") -> Any:
 
 
 def _join(value: Any, between: str = ", ") -> str:
-    return str(between).join(as_text(item) for item in lists.items_of(value) if item not in (None, ""))
+    return str(between).join(as_text(item) for item in items_of(value) if item not in (None, ""))
 
 
 def _split(value: Any, between: str = ",") -> list[str]:
@@ -160,15 +247,15 @@ FILTERS: Mapping[str, Filter] = {
     "split": Filter(_split, (0, 1), "a text as a list, cut at commas or what is named"),
     "join": Filter(_join, (0, 1), "a list as text, with commas or what is named between"),
     "count": Filter(_count, (0, 2), "how many there are, with a noun: `2 tasks`"),
-    "each": Filter(lists.each, (1, MANY), "of every item the member at a path, in quotes: `each('user.name')`"),
-    "wrap": Filter(lists.wrap, (1, 1), "each item as an object that has it at a path: `wrap('person.email')`"),
-    "where": Filter(lists.where, (2, MANY), "the items whose member at a path is one of the values"),
-    "holding": Filter(lists.holding, (2, MANY), "the items of which one of the members named is the first argument"),
-    "among": Filter(lists.among, (1, 1), "the items that stand in another list"),
-    "exchange": Filter(lists.exchange, (2, MANY), "each item exchanged for another, by pairs; the rest is left out"),
-    "member": Filter(lists.member, (1, MANY), "the first of the members at paths that is not empty"),
-    "unique": Filter(lists.unique, (1, 1), "each item once, by the member at a path"),
-    "at": Filter(lists.at, (1, 1), "the item at a place, counted from 0, or from the end by -1"),
+    "each": Filter(each, (1, MANY), "of every item the member at a path, in quotes: `each('user.name')`"),
+    "wrap": Filter(wrap, (1, 1), "each item as an object that has it at a path: `wrap('person.email')`"),
+    "where": Filter(where, (2, MANY), "the items whose member at a path is one of the values"),
+    "holding": Filter(holding, (2, MANY), "the items of which one of the members named is the first argument"),
+    "among": Filter(among, (1, 1), "the items that stand in another list"),
+    "exchange": Filter(exchange, (2, MANY), "each item exchanged for another, by pairs; the rest is left out"),
+    "member": Filter(member, (1, MANY), "the first of the members at paths that is not empty"),
+    "unique": Filter(unique, (1, 1), "each item once, by the member at a path"),
+    "at": Filter(at, (1, 1), "the item at a place, counted from 0, or from the end by -1"),
     "ms": Filter(_ms, (0, 0), "a time as epoch milliseconds"),
     "iso": Filter(_iso, (0, 0), "a time as ISO 8601"),
     "money": Filter(_money, (1, 1), "an amount in the smallest unit of a currency, as people write it"),

@@ -15,14 +15,12 @@ import orjson
 
 from webapp.service.components import limits
 from webapp.service.components.calls import USER_AGENT, Call, Reply
-from webapp.service.components.declared import declaring, lookups, steps, triggers
-from webapp.service.components.declared.filling import fill, shape
-from webapp.service.components.declared.form import ActionForm
+from webapp.service.components.declared import definition, lookups, steps, triggers
+from webapp.service.components.declared.form import ActionForm, TriggerForm
 from webapp.service.components.declared.paging import gather
 from webapp.service.components.declared.requests import ask, send
 from webapp.service.components.declared.session import OutOfTime, Session
-from webapp.service.components.declared.templates import parse
-from webapp.service.components.declared.trigger_form import TriggerForm
+from webapp.service.components.declared.templates import fill, parse, shape
 from webapp.service.components.errors import ComponentError, describe
 from webapp.service.components.http import HttpResponse
 from webapp.service.components.reply_builder import ReplyBuilder
@@ -61,9 +59,9 @@ class Interpreter:
     def _perform(self, call: Call, output: "_Output") -> Any:
         path = Path(call.path)
         if call.method == "declare":
-            facts, problems = declaring.examine(path)
+            facts, problems = definition.examine(path)
             return {**(facts or {}), "problems": problems}
-        session = Session(declaring.component(path), call, self._outbound(call.allow_hosts), output.send)
+        session = Session(definition.component(path), call, self._outbound(call.allow_hosts), output.send)
         if call.method == "options":
             return lookups.options(session, call.prop or "")
         if call.method == "reload":

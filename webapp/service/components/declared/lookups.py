@@ -1,23 +1,56 @@
-"""What a prop offers and which props follow from the values so far, each found by a request of the form."""
+"""What a prop offers and which props follow from the values so far, each found by a request of the form.
+
+What leads to the next page passes through the hands of whoever asks: nothing secret is in it.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote_plus
 
 from webapp.service.components import loader
 from webapp.service.components.declared import steps
-from webapp.service.components.declared.cursors import passable
-from webapp.service.components.declared.filling import fill
+from webapp.service.components.declared.form import Kind, Lookup, Reload
 from webapp.service.components.declared.paging import gather, page
 from webapp.service.components.declared.patterns import Pattern
-from webapp.service.components.declared.request_form import Kind, Lookup, Reload
-from webapp.service.components.declared.requests import has_values
+from webapp.service.components.declared.requests import first_address, has_values
 from webapp.service.components.declared.session import Session
-from webapp.service.components.declared.templates import parse, texts_in
+from webapp.service.components.declared.templates import fill, parse, texts_in
 from webapp.service.components.errors import ComponentError
+from webapp.service.components.masking import Mask
 from webapp.service.components.props import Option, Prop
-from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.outcomes import Failure, at_path
+from webapp.service.outbound.urls import parse_url
 
+Cursor = str | int | None
 PAGES_AT_ONCE = 5
+
+
+def passable(session: Session, lookup: Lookup, at: object) -> Cursor:
+    """``at``, which leads to a page, as a caller may have it and give it back; None for what may not pass."""
+    if lookup.pages is None or lookup.pages.by not in ("link", "url"):
+        return at if isinstance(at, str | int) else None
+    return _address(session, lookup, at) if isinstance(at, str) else None
+
+
+def _address(session: Session, lookup: Lookup, at: str) -> str | None:
+    """A whole address without the parameters that hold a secret of the account, which its requests carry anyway."""
+    own = parse_url(session.http.absolute(first_address(session, lookup, session.scope)))
+    following = parse_url(session.http.absolute(at))
+    if isinstance(own, Failure) or isinstance(following, Failure) or own.origin != following.origin:
+        return None
+    path, _, query = following.target.partition("?")
+    if path != own.target.partition("?")[0]:
+        return None
+    masks = [Mask.of_account(grant) for grant in session.call.accounts.values()]
+    kept = "&".join(each for each in query.split("&") if not any(_holds_secret(mask, each) for mask in masks))
+    address = f"{following.scheme}://{following.authority}{path}" + (f"?{kept}" if kept else "")
+    return None if _holds_secret(Mask.of(session.call), address) else address
+
+
+def _holds_secret(mask: Mask, text: str) -> bool:
+    return any(mask(form) != form for form in (text, unquote_plus(text)))
+
+
 """How many pages are looked through for what fits a query, where the app cannot search."""
 CURSOR = "cursor"
 FOREIGN_CURSOR = "The cursor belongs to another list, sort or filter; start again without it."

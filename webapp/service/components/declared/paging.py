@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin
 
-from webapp.service.components.declared.answers import read
-from webapp.service.components.declared.filling import fill
-from webapp.service.components.declared.request_form import Listing, Pages
-from webapp.service.components.declared.requests import send
+from webapp.service.components.declared.form import Listing, Pages
+from webapp.service.components.declared.requests import read, send
 from webapp.service.components.declared.session import Session
-from webapp.service.components.declared.templates import Scope, parse
+from webapp.service.components.declared.templates import Scope, fill, parse
 from webapp.service.components.errors import HttpError
 from webapp.service.components.http import HttpResponse
 from webapp.service.outbound.outcomes import at_path

@@ -8,10 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from webapp.service.components import checker
-from webapp.service.components.declared.form import ActionForm
-from webapp.service.components.declared.request_form import Lookup, Step
+from webapp.service.components.declared.form import ActionForm, Lookup, Step, TriggerForm
 from webapp.service.components.declared.source import Source
-from webapp.service.components.declared.trigger_form import TriggerForm
 from webapp.service.components.props import Prop
 
 Place = tuple[str | int, ...]

@@ -1,25 +1,40 @@
-"""Sending one request of a form, and telling what the app says where it refuses."""
+"""Sends one request of a form, reads the answer (JSON, or XML as if it were), and says why the app refuses."""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from webapp.service.components.declared.answers import quietly, read
-from webapp.service.components.declared.filling import EMPTY, fill
 from webapp.service.components.declared.filters import Encoded, as_text
-from webapp.service.components.declared.form import Errors, Failing
-from webapp.service.components.declared.request_form import Request
+from webapp.service.components.declared.form import Errors, Failing, Listing, Request
 from webapp.service.components.declared.session import Session, file_in
-from webapp.service.components.declared.templates import Hole, Scope, parse
+from webapp.service.components.declared.templates import EMPTY, Hole, Scope, fill, parse
 from webapp.service.components.errors import ComponentError, HttpError
 from webapp.service.components.http import HttpResponse, refusal
 from webapp.service.outbound.client import encode_multipart
-from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.outcomes import Failure, at_path, parse_xml
 
 _STEP_OUT = re.compile(r"(^|/)\.\.?(/|$)")
 _WHOLE = ("https://", "http://", "/")
 Sent = Mapping[str, Any]
+
+
+def read(request: Request, answer: HttpResponse) -> Any:
+    """What an answer to ``request`` holds. Raises :class:`HttpError`."""
+    if request.answer == "json" or not answer.body.strip():
+        return answer.json()
+    parsed = parse_xml(answer.body, request.items.split(".")[-1:] if isinstance(request, Listing) else ())
+    if isinstance(parsed, Failure):
+        raise HttpError(parsed.sentence, answer.status, answer.body)
+    return parsed.value
+
+
+def quietly(request: Request, answer: HttpResponse) -> Any:
+    """What an answer holds; None where it cannot be read, such as the page of a gateway."""
+    try:
+        return read(request, answer)
+    except HttpError:
+        return None
 
 
 def ask(session: Session, request: Request, scope: Scope, more: Sent | None = None, place: str = "params") -> Any:

@@ -15,7 +15,7 @@ from webapp.service.components import limits
 from webapp.service.components.account_http import AccountHttp, CredentialWatch
 from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.context import REQUEST_S, Memory, Send
-from webapp.service.components.declared.declaring import Declared
+from webapp.service.components.declared.definition import Declared
 from webapp.service.components.declared.form import ActionForm
 from webapp.service.components.errors import ComponentError, ResultError
 from webapp.service.components.http import HttpResponse

@@ -4,12 +4,10 @@ trigger is told are details."""
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from webapp.service.components.declared.filling import EMPTY, fill, shape
-from webapp.service.components.declared.request_form import Step
+from webapp.service.components.declared.form import Detail, Step
 from webapp.service.components.declared.requests import ask
 from webapp.service.components.declared.session import Session
-from webapp.service.components.declared.templates import Scope, parse
-from webapp.service.components.declared.trigger_form import Detail
+from webapp.service.components.declared.templates import EMPTY, Scope, fill, parse, shape
 from webapp.service.outbound.outcomes import at_path
 
 

@@ -1,10 +1,6 @@
 """Templates: texts with holes such as ``{title}`` or ``{$answer.items.0.name|or('nothing')}``, and nothing else.
 
-A hole is a path, then filters. A path begins with a prop or with one of our own names, which begin with ``$``; each
-step leads into an object by its member, or into a list by a number. A step of other characters stands in quotes:
-``{$answer."@odata.nextLink"}``. ``{{`` and ``}}`` are braces. Nothing is evaluated: a template can only look at what
-it is given. A text that is one hole has that value, whatever its type; in any other, values are written as text, and
-where one is nothing the whole text is, unless its hole says what else by ``or``.
+``fill`` fills JSON whose texts are templates: what a request sends, and what a component returns.
 """
 
 import functools
@@ -24,6 +20,7 @@ _STEP = re.compile(r'\.(?:(?P<plain>[\w$@:-]+)|"(?P<quoted>[^"]+)")')
 _HOLE = re.compile(r"""\{\{|\}\}|\{((?:[^{}'"]|'[^']*'|"[^"]*")*)\}|[{}]""")
 _NOTHING = (None, "")
 _CONSTANTS = {"true": True, "false": False}
+EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 class TemplateMistake(ValueError):
@@ -187,3 +184,41 @@ def _arguments(text: str, at: int) -> tuple[tuple[Path | str | int, ...], int]:
         if mark["mark"] == ")":
             return tuple(arguments), at
     raise TemplateMistake(f"the arguments in {{{text}}} cannot be read; write them as ('text', 3, $item.name).")
+
+
+"""What counts as no value."""
+
+
+def shape(value: Any, scope: Scope) -> Any:
+    """``value``, any JSON with templates for its texts, filled; what comes to nothing is null."""
+    if isinstance(value, str):
+        return parse(value).value(scope)
+    if isinstance(value, Mapping):
+        return {name: shape(member, scope) for name, member in value.items()}
+    return [shape(item, scope) for item in value] if isinstance(value, Sequence) else value
+
+
+def fill(value: Any, scope: Scope) -> Any:
+    """As :func:`shape`, but that what comes to nothing is left out around it.
+
+    None and an empty text are nothing, and so are a list and an object of which all came to nothing. What stands there
+    empty stays, and so does an empty list or object that a hole gives.
+    """
+    if isinstance(value, str):
+        return parse(value).value(scope)
+    if isinstance(value, Mapping):
+        filled = {name: fill(member, scope) for name, member in value.items()}
+        return _kept(value, {name: member for name, member in filled.items() if _stays(value[name], member)})
+    if isinstance(value, Sequence):
+        filled_items = [(item, fill(item, scope)) for item in value]
+        return _kept(value, [item for written, item in filled_items if _stays(written, item)])
+    return value
+
+
+def _stays(written: Any, filled: Any) -> bool:
+    return filled not in (None, "") or written in EMPTY
+
+
+def _kept(written: Any, filled: Any) -> Any:
+    """``filled``; None where everything that was written came to nothing."""
+    return None if written and not filled else filled

@@ -1,33 +1,99 @@
-"""Declared triggers: looking at a list for what is new, being told by a webhook, or hearing the events of an app.
-
-What they remember has the names that triggers in code have, so that one that was code and is data now goes on where it
-was. What is made at the app is :mod:`watching.subscriptions`'s.
-"""
+"""Declared triggers: polling a list for what is new or changed, and reading what a webhook or an app's events bring."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from webapp.service.components.declared import steps
-from webapp.service.components.declared.filling import fill, shape
+from webapp.kit.clock import DAY, MINUTE, iso, now
+from webapp.service.components.declared import steps, webhooks
 from webapp.service.components.declared.filters import FILTERS, as_text
+from webapp.service.components.declared.form import AppHook, Challenge, Poll, Sync, TriggerForm, Webhook
 from webapp.service.components.declared.paging import gather, page
 from webapp.service.components.declared.session import Session
-from webapp.service.components.declared.signatures import fits
-from webapp.service.components.declared.templates import Scope, parse
-from webapp.service.components.declared.trigger_form import AppHook, Challenge, Poll, TriggerForm, Webhook
-from webapp.service.components.declared.watching import changes, subscriptions
-from webapp.service.components.declared.watching.subscriptions import SECRET
-from webapp.service.components.errors import ComponentError
+from webapp.service.components.declared.templates import Scope, fill, parse, shape
+from webapp.service.components.declared.webhooks import SECRET, fits
+from webapp.service.components.errors import ComponentError, HttpError
+from webapp.service.outbound.outcomes import at_path
 
+SLACK = 5 * MINUTE
 REMEMBERED = 5_000
+
+
+"""By how much a look goes back behind the one before: apps and we may have other clocks."""
+_MOST = 10_000
+_TOKEN, _SINCE = "token", "since"
+
+
+def since_last_look(session: Session, poll: Poll, *, first: bool) -> list[Any]:
+    """The items of ``poll`` that changed; at the ``first`` look, those that changed lately, the latest last.
+
+    Raises :class:`ComponentError`.
+    """
+    sync, at = poll.sync, _now(session)
+    assert sync is not None
+    known, since = session.memory.get(_TOKEN), session.memory.get(_SINCE)
+    if first or not known:
+        token = _walked(session, poll, sync, sync.start)[1]
+        items = _lately(session, poll, iso(at - sync.days * DAY)) if first else []
+    else:
+        items, token = _changed(session, poll, sync, known, since)
+    session.memory.set(_TOKEN, token)
+    session.memory.set(_SINCE, iso(at - SLACK))
+    return items if first else [item for item in items if _is_new(session, sync, item, since)]
+
+
+def _changed(session: Session, poll: Poll, sync: Sync, token: str, since: str | None) -> tuple[list[Any], str]:
+    try:
+        return _walked(session, poll, sync, {**sync.params, sync.param: token})
+    except HttpError as error:
+        if error.status not in sync.gone:
+            raise
+    session.log("The app has forgotten what changed since the last look, so the list itself is looked at.")
+    later = _walked(session, poll, sync, sync.start)[1]
+    try:
+        return (_lately(session, poll, max(since, iso(_now(session) - sync.days * DAY))) if since else []), later
+    except HttpError as error:
+        if error.status not in sync.gone:
+            raise
+    session.log("It does not tell either what changed so long ago. It is looked at from now on.")
+    return [], later
+
+
+def _walked(session: Session, poll: Poll, sync: Sync, params: dict[str, Any]) -> tuple[list[Any], str]:
+    """All items of the list with other ``params``, and the token behind them."""
+    pages = poll.pages.model_copy(update={"most": _MOST}) if poll.pages else None
+    items, last = gather(session, poll.model_copy(update={"params": params, "pages": pages}), session.scope)
+    token = at_path(last, sync.next)
+    if not isinstance(token, str) or not token:
+        raise ComponentError("The list holds more than can be looked through at once. Choose a smaller one.")
+    return items, token
+
+
+def _lately(session: Session, poll: Poll, since: str) -> list[Any]:
+    items = gather(session, poll, session.with_(since=since))[0]
+    return items if poll.order == "oldest" else items[::-1]
+
+
+def _is_new(session: Session, sync: Sync, item: Any, since: str | None) -> bool:
+    """Whether ``item`` was made since the look before; all are where nobody asks."""
+    if not sync.new or since is None:
+        return True
+    created, before = (FILTERS["ms"].apply(value) for value in (parse(sync.new).value(session.with_(item=item)), since))
+    return created is None or created >= before
+
+
+def _now(session: Session) -> int:
+    at: int = (session.call.event or {}).get("timestamp") or now()
+    return at
+
+
 """How many ids a trigger remembers whose list has no times; all of its list, where that is longer."""
 _MARK, _SEEN = "mark", "seen"
 
 
 def perform(session: Session, form: TriggerForm, method: str) -> None:
     """Call ``method`` of the trigger. Raises :class:`ComponentError`."""
-    if form.subscription is not None and method in subscriptions.METHODS:
-        subscriptions.METHODS[method](session, form.subscription)
+    if form.subscription is not None and method in webhooks.METHODS:
+        webhooks.METHODS[method](session, form.subscription)
     elif form.poll is not None:
         (_look_at_changes if form.poll.sync else _look)(session, form, form.poll, first=method == "deploy")
     elif form.webhook is not None:
@@ -62,7 +128,7 @@ def _look(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> No
 def _look_at_changes(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> None:
     """Emit what changed since the look before; at the first, a few of what changed lately as examples."""
     steps.take(session, poll.steps)
-    items = changes.since_last_look(session, poll, first=first)
+    items = since_last_look(session, poll, first=first)
     for item in items[max(0, len(items) - poll.first) :] if first else items:
         _emit(session, form, session.with_(item=item), item)
 

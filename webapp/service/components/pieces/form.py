@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from webapp.service.components.declared.facts import Facts
+from webapp.service.components.declared.form import Facts
 from webapp.service.components.errors import LoadError
 from webapp.service.components.props import PropType
 

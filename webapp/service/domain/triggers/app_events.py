@@ -17,7 +17,7 @@ from webapp.errors import NotFound, PatchbayError, Unavailable
 from webapp.kit.clock import DAY
 from webapp.service.catalog.spec import Events, PieceEvents, handshake_answer, member
 from webapp.service.components.calls import HttpAnswer
-from webapp.service.components.declared.signatures import fits
+from webapp.service.components.declared.webhooks import fits
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service

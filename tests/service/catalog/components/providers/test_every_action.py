@@ -9,7 +9,7 @@ import pytest
 from tests.service.catalog.components.trigger_harness import TriggerHarness, logged
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.checker import problems
-from webapp.service.components.declared.declaring import examine
+from webapp.service.components.declared.definition import examine
 from webapp.service.components.executor import Executor
 from webapp.service.components.loader import load, props_of
 

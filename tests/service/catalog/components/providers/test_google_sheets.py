@@ -16,7 +16,7 @@ import pytest
 from tests.service.catalog.components.providers.app_harness import AppHarness, FakeAnswer
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.account_http import AccountHttp
-from webapp.service.components.brokering.brokered_http import BrokerLine
+from webapp.service.components.brokered_http import BrokerLine
 from webapp.service.components.child_calls import AccountFields, ChildCall
 from webapp.service.components.context import Context
 from webapp.service.components.loader import load, props_of

@@ -8,7 +8,7 @@ from tests.fakes.declared.graph import Graph
 from tests.fakes.declared.push import Stage
 from tests.fakes.triggers import row
 from webapp.kit.clock import HOUR, MINUTE, SECOND
-from webapp.service.components.declared import declaring
+from webapp.service.components.declared import definition
 from webapp.service.components.errors import LoadError
 from webapp.service.domain.triggers import deployed_triggers, firing, lifecycle
 
@@ -92,7 +92,7 @@ def test_one_that_is_paused_or_gone_from_the_catalog_takes_nothing(
         def fail(_: object) -> None:
             raise LoadError("It is gone.")
 
-        patch.setattr(declaring, "component", fail)
+        patch.setattr(definition, "component", fail)
         assert graph.tell(subscription) == 200  # as a request like any other
     with stage.service.store.write() as tx:
         lifecycle.switch_off(tx, stage.service, deployed_triggers.get(stage.service.store, alice.scene, alice.id), "x")

@@ -7,10 +7,9 @@ look: so one that comes twice, or that somebody replays, brings nothing twice.
 import logging
 
 from webapp.service.components.calls import HttpAnswer
-from webapp.service.components.declared import declaring
-from webapp.service.components.declared.trigger_form import Push, TriggerForm
-from webapp.service.components.declared.watching import notifications
-from webapp.service.components.declared.watching.subscriptions import SECRET
+from webapp.service.components.declared import definition, webhooks
+from webapp.service.components.declared.form import Push, TriggerForm
+from webapp.service.components.declared.webhooks import SECRET
 from webapp.service.components.errors import LoadError
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import calls, lifecycle, requests, runs
@@ -30,11 +29,11 @@ def receive(service: Service, trigger: DeployedTrigger, received: InboundRequest
     if push is None:
         return None
     event = requests.kept(received, timestamp=received.at).payload()
-    challenge = notifications.challenge_answer(push, event)
+    challenge = webhooks.challenge_answer(push, event)
     if challenge is not None:
         return HttpAnswer(200, challenge[:MOST_ANSWERED], _TEXT)
     secret = runs.remembered(service, trigger).get(SECRET)
-    notification = notifications.read(push, secret, event) if secret else None
+    notification = webhooks.read(push, secret, event) if secret else None
     if notification is None:
         log.info("A request to %s was ignored: it does not bear the secret.", trigger.id)
         return HttpAnswer(401, "The secret does not fit.", _TEXT)
@@ -53,7 +52,7 @@ def _push(service: Service, trigger: DeployedTrigger) -> Push | None:
     if component is None or "renew" not in component.hooks:
         return None
     try:
-        form = declaring.component(component.path).form
+        form = definition.component(component.path).form
     except LoadError:
         return None
     return form.push if isinstance(form, TriggerForm) else None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.components.confinement.conftest import Forked
-from webapp.service.components.confinement import kernel, network
+from webapp.service.components.confinement import kernel, namespaces
 
 OTHER_USER = 12_345
 SET_DUMPABLE = 4
@@ -39,7 +39,7 @@ def test_whoever_leaves_reaches_nobody(forked: Forked, is_root: bool) -> None:
             if not is_root:
                 lower()
             user = os.geteuid()
-            left = network.leave()
+            left = namespaces.leave()
             addresses = [server.getsockname(), ("192.0.2.1", 80), ("169.254.169.254", 80)]
             return [left, os.geteuid() == user, *(connect(address) for address in addresses)]
 
@@ -53,8 +53,8 @@ def test_a_loopback_of_ones_own_leads_to_oneself_alone(forked: Forked) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def work() -> list[str]:
-            network.leave()
-            network.own_loopback()
+            namespaces.leave()
+            namespaces.own_loopback()
             with socket.create_server(("127.80.0.1", 0)) as own:
                 return [connect(server.getsockname()), connect(own.getsockname()), connect(("192.0.2.1", 80))]
 
@@ -68,7 +68,7 @@ def test_a_user_namespace_keeps_the_name(forked: Forked) -> None:
     def work() -> list[object]:
         lower()
         user = os.geteuid()
-        entered = network.own_user_namespace()
+        entered = namespaces.own_user_namespace()
         return [entered, os.geteuid() == user, Path("/proc/self/uid_map").read_text().split()]
 
     entered, same, mapped = forked(work)
@@ -82,4 +82,4 @@ def test_a_kernel_that_refuses_is_no_error(monkeypatch: pytest.MonkeyPatch) -> N
         raise PermissionError
 
     monkeypatch.setattr(kernel, "unshare", refuse)
-    assert (network.leave(), network.own_user_namespace()) == (False, False)
+    assert (namespaces.leave(), namespaces.own_user_namespace()) == (False, False)

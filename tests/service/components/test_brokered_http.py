@@ -7,7 +7,7 @@ import threading
 import orjson
 import pytest
 
-from webapp.service.components.brokering.brokered_http import BrokeredHttp, BrokerLine
+from webapp.service.components.brokered_http import BrokeredHttp, BrokerLine
 from webapp.service.components.errors import HttpError
 from webapp.service.components.wire import frame
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.components.brokering.test_broker import served
+from tests.service.components.test_broker import served
 from webapp.kit.clock import Deadline
-from webapp.service.components.brokering.broker import Broker
-from webapp.service.components.brokering.brokered_http import BrokerLine
-from webapp.service.components.brokering.relay import RelayGuard
+from webapp.service.components.broker import Broker
+from webapp.service.components.brokered_http import BrokerLine
 from webapp.service.components.calls import AccountGrant, Call
+from webapp.service.components.relay import RelayGuard
 from webapp.service.outbound.outcomes import Failure
 
 

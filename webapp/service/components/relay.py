@@ -14,7 +14,7 @@ from itertools import count
 from queue import Empty, SimpleQueue
 
 from webapp.kit.clock import Deadline
-from webapp.service.components.brokering.brokered_http import BrokerLine
+from webapp.service.components.brokered_http import BrokerLine
 from webapp.service.components.errors import HttpError
 from webapp.service.components.wire import BLOCK
 from webapp.service.outbound.guard import DATABASE_PORTS, Address, Guard

@@ -1,28 +1,110 @@
-"""What a declared trigger makes at its app, so that the app tells it of news: made, renewed before it ends, taken back.
+"""What a declared trigger makes, renews and removes at its app, and whether a request that comes is the app's.
 
-A webhook is made when the trigger is switched on. A push is made by the first renewal, since its trigger polls as long
-as it does not stand; and where apps cannot reach this service, it is never made.
+Signatures and the secrets of pushes are compared in constant time.
 """
 
+import base64
+import hashlib
+import hmac
 import secrets
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from webapp.kit.clock import SECOND, now
 from webapp.service.components.declared import steps
-from webapp.service.components.declared.filling import fill, shape
 from webapp.service.components.declared.filters import FILTERS, as_text
-from webapp.service.components.declared.request_form import Request
+from webapp.service.components.declared.form import MAKE, Push, Request, Signature, Subscription
 from webapp.service.components.declared.requests import ask, send
 from webapp.service.components.declared.session import Session
-from webapp.service.components.declared.templates import Scope, parse
-from webapp.service.components.declared.trigger_form import MAKE, Push, Subscription
+from webapp.service.components.declared.templates import EMPTY, Scope, fill, parse, shape
 from webapp.service.components.errors import HttpError
+from webapp.service.outbound.outcomes import at_path
 from webapp.settings import is_loopback
 
+_HASHES = {"hmac-sha256": hashlib.sha256, "hmac-sha1": hashlib.sha1}
+_UNITS = {"s": SECOND, "ms": 1}
 HOOK, SECRET = "hook", "secret"
+
+
+def fits(signature: Signature, secret: str, event: Mapping[str, Any]) -> bool:
+    """Whether ``event``, a request as it came, is signed with ``secret``, and lately where it says when."""
+    headers = event.get("headers") or {}
+    text = str(headers.get(signature.header.lower(), ""))
+    if signature.scheme == "token":
+        return _equal(text, signature.prefix + secret)
+    sent_at, candidates = _parts(signature, text, event)
+    is_timed = signature.time_header or signature.time_member or signature.pairs
+    if is_timed and not _is_recent(sent_at, event, signature):
+        return False
+    scope = {name: event.get(name[1:]) or "" for name in ("$method", "$url")}
+    signed = parse(signature.signed).text({**scope, "$body": event.get("bodyRaw") or "", "$time": sent_at})
+    digest = hmac.new(secret.encode(), signed.encode(), _HASHES[signature.scheme]).digest()
+    plain = digest.hex() if signature.encoding == "hex" else base64.b64encode(digest).decode("ascii")
+    return any(_equal(candidate, signature.prefix + plain) for candidate in candidates)
+
+
+def _parts(signature: Signature, text: str, event: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The signed time and the signatures that came."""
+    if signature.time_member:
+        return str(at_path(event.get("body"), signature.time_member)), [text]
+    if not signature.pairs:
+        return str((event.get("headers") or {}).get(signature.time_header.lower(), "")), [text]
+    pairs = [part.strip().partition("=") for part in text.split(",")]
+    sent_at = next((value for name, _, value in pairs if name == "t"), "")
+    return sent_at, [value for name, _, value in pairs if name == "v1"]
+
+
+def _is_recent(sent_at: str, event: Mapping[str, Any], signature: Signature) -> bool:
+    if not (sent_at.isascii() and sent_at.isdigit()) or len(sent_at) > 15:
+        return False
+    received_at: int = event.get("timestamp") or now()
+    return abs(received_at - int(sent_at) * _UNITS[signature.time_unit]) <= signature.tolerance * SECOND
+
+
+def _equal(signature: str, expected: str) -> bool:
+    return hmac.compare_digest(signature.encode(), expected.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """What a request asks for: ``look`` for what is new, ``renew`` the subscription."""
+
+    look: bool
+    renew: bool
+
+
+def challenge_answer(push: Push, event: Mapping[str, Any]) -> str | None:
+    """What ``event`` is answered where the app asks by it whether the address is ours; else None."""
+    scope = {"$event": event}
+    if push.challenge is None or not _holds(push.challenge.only_if, scope):
+        return None
+    return as_text(fill(push.challenge.answer, scope))
+
+
+def read(push: Push, secret: str, event: Mapping[str, Any]) -> Notification | None:
+    """What ``event``, a request as it came, asks for; None where nothing in it bears ``secret``."""
+    scopes: list[Scope] = [{"$event": event}]
+    if push.items:
+        items = parse(push.items).value(scopes[0])
+        scopes = [{"$event": event, "$item": item} for item in (items if isinstance(items, list) else [])]
+    genuine = [scope for scope in scopes if _is_secret(parse(push.token).value(scope), secret)]
+    if not genuine:
+        return None
+    counted = [scope for scope in genuine if not _holds(push.ignore_if, scope)]
+    return Notification(bool(counted), any(_holds(push.renew_if, scope) for scope in counted))
+
+
+def _is_secret(token: Any, secret: str) -> bool:
+    return isinstance(token, str) and hmac.compare_digest(token.encode(errors="replace"), secret.encode())
+
+
+def _holds(condition: str, scope: Scope) -> bool:
+    return bool(condition) and parse(condition).value(scope) not in (*EMPTY, False)
+
+
 """What a trigger remembers of it."""
 _GONE = (404, 410)
 

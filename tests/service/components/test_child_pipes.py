@@ -5,7 +5,7 @@ import os
 import socket
 from pathlib import Path
 
-from webapp.service.components.children.settling import BROKER, MESSAGES, Pipes, received, settle
+from webapp.service.components.child_pipes import BROKER, MESSAGES, Pipes, received, settle
 from webapp.service.components.wire import encode
 
 

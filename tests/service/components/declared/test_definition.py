@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.components.declared.conftest import HEAD, Desk
-from webapp.service.components.declared import declaring, source
+from webapp.service.components.declared import definition, source
 from webapp.service.components.errors import LoadError
 
 GOOD = """
@@ -33,7 +33,7 @@ json = { title = "{title}" }
 
 
 def test_what_the_catalog_keeps(desk: Desk) -> None:
-    facts, problems = declaring.examine(desk.write(GOOD))
+    facts, problems = definition.examine(desk.write(GOOD))
     assert problems == []
     assert facts == {
         "kind": "action",
@@ -75,27 +75,27 @@ def test_other_names_have_the_form_of_names_and_lead_to_one_prop(
 ) -> None:
     path = desk.write(GOOD.replace('["heading"]', prop))
     path.write_text(f"aliases = {component}\n{path.read_text()}")
-    (problem,) = declaring.examine(path)[1]
+    (problem,) = definition.examine(path)[1]
     assert sentence in problem
 
 
 def test_a_file_is_read_again_when_it_or_what_it_shares_changed(desk: Desk) -> None:
     path = desk.write(GOOD)
-    first = declaring.component(path)
-    assert declaring.component(path) is first
+    first = definition.component(path)
+    assert definition.component(path) is first
     desk.write(GOOD.replace('"Title"', '"Heading"'))
-    assert declaring.component(path).props["title"].label == "Heading"
+    assert definition.component(path).props["title"].label == "Heading"
     with pytest.raises(LoadError, match="does not declare a component: line"):
-        declaring.component(desk.write("[request]\nurl = 3"))
+        definition.component(desk.write("[request]\nurl = 3"))
 
 
 def test_what_an_app_comes_to_share_counts_at_once(desk: Desk) -> None:
     path = desk.write(GOOD)
-    assert declaring.component(path).form.errors is None
+    assert definition.component(path).form.errors is None
     desk.share('[errors]\nmessage = "why"\n')
-    assert declaring.component(path).form.errors is not None
+    assert definition.component(path).form.errors is not None
     (desk.folder / "tiny" / "shared.toml").unlink()
-    assert declaring.component(path).form.errors is None
+    assert definition.component(path).form.errors is None
 
 
 def test_a_file_that_changes_while_it_is_read_is_read_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,12 +107,12 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(desk: Desk, monkeypa
         return text
 
     monkeypatch.setattr(source, "_text", changing)
-    assert declaring.component(path).props["title"].label == "Title"
+    assert definition.component(path).props["title"].label == "Title"
     monkeypatch.undo()
-    assert declaring.component(path).props["title"].label == "Heading"
+    assert definition.component(path).props["title"].label == "Heading"
 
 
 def test_props_of_another_shape_are_a_mistake(desk: Desk) -> None:
     path = desk.folder / "hello.toml"
     path.write_text("props = 3\n" + HEAD + '[request]\nurl = "https://example.com"\n')
-    assert declaring.examine(path) == (None, ["line 1: props: input should be a valid dictionary."])
+    assert definition.examine(path) == (None, ["line 1: props: input should be a valid dictionary."])

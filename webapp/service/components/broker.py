@@ -1,13 +1,15 @@
 """Does for the process of a call what it may not do itself: sends its HTTP requests, with the credential that it lacks.
 
-It runs in the thread that asked for the call, which waits anyway, and speaks over a socket of this call alone. What
-comes is not to be trusted: a request of another form ends the conversation, and each goes through the guard.
+It also opens connections to the server of the call's own account, for drivers of databases. It runs where the call was
+asked for; the process of the call has :mod:`brokered_http` and :mod:`relay`, which import nothing of this.
 """
 
 import socket
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -16,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from webapp.kit.clock import Deadline
 from webapp.service.components import limits
 from webapp.service.components.account_http import AccountHttp, CredentialWatch
-from webapp.service.components.brokering.connections import connected
 from webapp.service.components.calls import USER_AGENT, Call
+from webapp.service.components.child_calls import DECLARATION, reads_secrets
 from webapp.service.components.context import REQUEST_S
 from webapp.service.components.errors import HttpError
 from webapp.service.components.http import HttpRequest
@@ -25,9 +27,31 @@ from webapp.service.components.masking import Mask
 from webapp.service.components.wire import BLOCK, LENGTH, frame
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.outcomes import Failure, Response, connect_failure
+from webapp.service.outbound.transport import Limits, connect
 
 HEAD_BYTES = 1024 * 1024
+
+
+def connected(call: Call, host: str, port: int, deadline: Deadline) -> socket.socket | Failure:
+    """A connection to ``port`` of ``host``, looked up and checked once; or why there is none."""
+    if not reads_secrets(Path(call.path)):
+        return _no(f"Only a component with {DECLARATION} = True may connect to the server of its account.")
+    if not any(host in grant.values.values() for grant in call.accounts.values()):
+        return _no(f"{host} is not the server of this account. Use the one that the account names.")
+    addresses = Guard(call.allow_hosts).pin_host(host, port, deadline)
+    if isinstance(addresses, Failure):
+        return addresses
+    try:
+        connection = connect(addresses, port, Limits(deadline, sys.maxsize))
+    except OSError as error:
+        return connect_failure(error, host)
+    connection.setblocking(True)
+    return connection
+
+
+def _no(sentence: str) -> Failure:
+    return Failure("refused_by_guard", sentence)
 
 
 class Question(BaseModel):

@@ -9,13 +9,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from webapp.service.components import checker, loader
-from webapp.service.components.declared import facts, problems, source
-from webapp.service.components.declared.form import ActionForm, PropForm
+from webapp.service.components.declared import problems, source
+from webapp.service.components.declared.form import OF_TRIGGERS, ActionForm, AppHook, Lookup, PropForm, TriggerForm
 from webapp.service.components.declared.patterns import Pattern
 from webapp.service.components.declared.problems import APPHOOK
-from webapp.service.components.declared.request_form import Lookup
 from webapp.service.components.declared.source import Mark, Source
-from webapp.service.components.declared.trigger_form import AppHook, TriggerForm
 from webapp.service.components.errors import LoadError
 from webapp.service.components.props import Option, Options, Prop
 
@@ -132,7 +130,7 @@ def _remote(_: Any) -> Options:
 def _examined(read: Source) -> tuple[Declared | None, list[str]]:
     fields = read.fields.get("props")
     names = list(fields) if isinstance(fields, dict) else []
-    model, without = (TriggerForm, ()) if _is_trigger(read) else (ActionForm, facts.OF_TRIGGERS)
+    model, without = (TriggerForm, ()) if _is_trigger(read) else (ActionForm, OF_TRIGGERS)
     try:
         form = model.model_validate(read.fields, context={"props": names, "without": without})
     except ValidationError as error:
