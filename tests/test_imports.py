@@ -64,8 +64,8 @@ LOCAL = {  # Unix sockets between our processes
     "webapp.service.components.wire", "webapp.service.components.forks",
     "webapp.service.components.child_pipes",
     *(f"webapp.service.components.pieces.{name}" for name in (
-        "carrier", "channel", "channels", "connecting",  # which outbound opens
-        "conversation", "dialing", "host", "host_process",
+        "channels",  # which outbound opens
+        "conversation", "hosts", "host_process",
     )),
 }  # fmt: skip
 LISTENERS = {  # the worker's own port for mail

@@ -25,7 +25,7 @@ from webapp.service.domain.instance import takeover
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.instance.pieces import rows, steps, syncing
 from webapp.service.pieces import npm
-from webapp.service.pieces.package_names import Places
+from webapp.service.pieces.packages import Places
 from webapp.settings import Settings
 
 KILLS = int(os.environ.get("PATCHBAY_FAULT_KILLS") or "6")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from webapp.errors import NotFound
-from webapp.service.pieces.bringing import Bringer
-from webapp.service.pieces.package_names import Places, parse
+from webapp.service.pieces.fetch import Bringer
+from webapp.service.pieces.packages import Places, parse
 from webapp.service.pieces.registry import Registry
 
 pytestmark = pytest.mark.peer

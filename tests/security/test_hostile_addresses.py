@@ -15,7 +15,7 @@ from webapp.service.components.broker import Broker, connected
 from webapp.service.components.brokered_http import BrokeredHttp, BrokerLine
 from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.errors import HttpError
-from webapp.service.components.pieces import connecting
+from webapp.service.components.pieces import channels
 from webapp.service.outbound import transport
 from webapp.service.outbound.outcomes import Failure
 
@@ -89,9 +89,9 @@ def test_nor_as_the_server_of_an_account(reached: list[str], tmp_path: Path) -> 
 def test_nor_by_an_integration_of_which_a_rule_names_it(reached: list[str]) -> None:
     for host in HOSTS:
         for written in {host, host.strip("[]")}:
-            outcome = connecting.connected((), written, 443, Deadline(2))
+            outcome = channels.connected((), written, 443, Deadline(2))
             assert isinstance(outcome, Failure), written
-            refused = connecting.refusal((f"*.{PUBLIC}", "api.acme.example"), written, 443)
+            refused = channels.refusal((f"*.{PUBLIC}", "api.acme.example"), written, 443)
             assert isinstance(refused, Failure), written
     assert reached == []
 

@@ -22,7 +22,7 @@ from tests.fakes.user_data import plant_account
 from webapp.app import create_app
 from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import new_id
-from webapp.service.components.pieces.package_calls import PackageCall
+from webapp.service.components.pieces.caller import PackageCall
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.deliveries.endpoints import key_of
 from webapp.service.domain.instance.pieces import rows
@@ -32,8 +32,8 @@ from webapp.service.domain.triggers.delivering import Sender
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.push import renewing, subscriptions
 from webapp.service.outbound.guard import Guard
-from webapp.service.pieces import package_names, planning, writing
-from webapp.service.pieces.planning import Plan
+from webapp.service.pieces import packages, plans
+from webapp.service.pieces.plans import Plan
 
 Install = Callable[[Path], str]
 """Puts a package with what it needs into the empty folder given; what it is called."""
@@ -137,19 +137,19 @@ class PieceBench:
         service, data = self.installation.service, self.installation.data
         staging = data / "staging"
         package = piece.install(staging)
-        name = package_names.folder(package)
+        name = packages.folder(package)
         folder = f"packages/{name}/{piece.version}"
         target = data / "pieces" / folder
         target.parent.mkdir(parents=True, exist_ok=True)
         staging.rename(target)
         described = service.executor.ask_package(PackageCall(target, package, "describe"))
         assert described.ok, described.error
-        plan = planning.plan(
+        plan = plans.plan(
             described.value, package=package, version=piece.version, folder=folder, data=data, catalog=service.catalog,
             source=_source(target / "node_modules" / package),
         )  # fmt: skip
         hosts = tuple(dict.fromkeys((*plan.hosts, *piece.hosts)))
-        writing.write(plan, data, hosts)
+        plans.write(plan, data, hosts)
         with service.store.write() as tx:
             rows.insert(tx, _row(package, name, piece.version, plan.title, hosts))
         return plan

@@ -125,14 +125,14 @@ def _lead_here(web: Web, patch: pytest.MonkeyPatch) -> None:
     import socket
 
     from webapp.kit.clock import Deadline
-    from webapp.service.components.pieces import connecting
+    from webapp.service.components.pieces import channels
     from webapp.service.outbound.outcomes import Failure
 
-    connected = connecting.connected
+    connected = channels.connected
 
     def rerouted(allow_hosts: tuple[str, ...], host: str, port: int, deadline: Deadline) -> socket.socket | Failure:
         if host in web.hosts and port == 443:
             return socket.create_connection(("127.0.0.1", web.port), 5)
         return connected(allow_hosts, host, port, deadline)
 
-    patch.setattr(connecting, "connected", rerouted)
+    patch.setattr(channels, "connected", rerouted)

@@ -17,9 +17,9 @@ from tests.fakes.pieces.workbench_api import HOST, Workbench
 from tests.peers.pieces.providers import Notion, hosts
 from webapp.errors import Invalid
 from webapp.kit.clock import FakeClock, now
-from webapp.service.pieces import package_names
-from webapp.service.pieces.bringing import Bringer
-from webapp.service.pieces.package_names import Places
+from webapp.service.pieces import packages as package_names
+from webapp.service.pieces.fetch import Bringer
+from webapp.service.pieces.packages import Places
 
 CURRENT = {
     "slack": "0.17.9",

@@ -9,13 +9,13 @@ import pytest
 from tests.fakes.pieces import packages
 from tests.peers.pieces.conftest import Ours
 from webapp.errors import Invalid, PatchbayError
-from webapp.service.components.pieces.package_calls import PackageCall
+from webapp.service.components.pieces.caller import PackageCall
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connections, oauth_apps, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import TokenResult
-from webapp.service.pieces import planning
+from webapp.service.pieces import plans
 
 pytestmark = pytest.mark.peer
 VERIFIER = "v" * 43
@@ -87,7 +87,7 @@ def test_what_cannot_be_connected_here_is_refused_by_its_name(ours: Ours, tmp_pa
     installation = ours.bench.installation
     described = installation.service.executor.ask_package(PackageCall(tmp_path, package, "describe"))
     with pytest.raises(Invalid, match="OpenID Connect"):
-        planning.plan(
+        plans.plan(
             described.value, package=package, version="1.0.0", folder="packages/x/1.0.0", data=installation.data,
             catalog=installation.service.catalog,
         )  # fmt: skip

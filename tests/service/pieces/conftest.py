@@ -7,8 +7,8 @@ import pytest
 
 from tests.fakes.npm_registry import NpmRegistry, registry
 from webapp.service.pieces import npm
-from webapp.service.pieces.bringing import Bringer
-from webapp.service.pieces.package_names import Places
+from webapp.service.pieces.fetch import Bringer
+from webapp.service.pieces.packages import Places
 
 
 @pytest.fixture(scope="session")

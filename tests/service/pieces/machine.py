@@ -8,8 +8,8 @@ from tests.service.pieces import described
 from webapp.service.catalog.build import build
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
-from webapp.service.pieces import planning, writing
-from webapp.service.pieces.planning import Plan
+from webapp.service.pieces import plans
+from webapp.service.pieces.plans import Plan
 
 PACKAGE = "@acme/piece-acme-tasks"
 CATEGORIES = '[[categories]]\nslug = "productivity"\nname = "Productivity"\ndescription = "Work."\n'
@@ -57,14 +57,14 @@ class Machine:
 
     def plan(self, told: dict[str, Any], version: str = "0.2.0", package: str = PACKAGE) -> Plan:
         folder = f"packages/{package.rpartition('/')[2]}/{version}"
-        return planning.plan(
+        return plans.plan(
             told, package=package, version=version, folder=folder, data=self.data, catalog=self.catalog,
             source=described.SOURCE,
         )  # fmt: skip
 
     def add(self, told: dict[str, Any], version: str = "0.2.0", package: str = PACKAGE) -> Catalog:
         planned = self.plan(told, version, package)
-        writing.write(planned, self.data, planned.hosts)
+        plans.write(planned, self.data, planned.hosts)
         return self.built()
 
     @property

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.npm_registry import NpmRegistry, package
 from webapp.errors import NotFound, UpstreamFailed
 from webapp.service.pieces import npm
-from webapp.service.pieces.package_names import Wanted
+from webapp.service.pieces.packages import Wanted
 from webapp.service.pieces.registry import Registry
 
 NAME = "@activepieces/piece-trello"

@@ -12,7 +12,7 @@ from tests.fakes.npm_registry import package, tarball
 from webapp.errors import Invalid
 from webapp.service.pieces import tarballs
 from webapp.service.pieces.package_locks import Locked
-from webapp.service.pieces.package_trees import MB
+from webapp.service.pieces.packages import MB
 
 
 def unpack(content: bytes, target: Path, path: str = "node_modules/@acme/x") -> None:

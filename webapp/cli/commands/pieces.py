@@ -19,8 +19,8 @@ from webapp.service.domain.instance.pieces import adding, keeping, listing, rows
 from webapp.service.domain.instance.pieces.adding import REGISTRY, Source
 from webapp.service.domain.instance.pieces.listing import PieceView
 from webapp.service.domain.instance.pieces.rows import Piece
-from webapp.service.pieces import package_names, tarballs
-from webapp.service.pieces.package_names import Wanted
+from webapp.service.pieces import packages, tarballs
+from webapp.service.pieces.packages import Wanted
 
 _LOOK_S = 0.05
 _STEPS = {1: "Looking for it", 2: "Bringing it here", 3: "Trying it, shut in", 4: "Writing it to the catalog"}
@@ -136,7 +136,7 @@ def _updated(service: Service, standing: Piece, *, preview: bool) -> PieceView:
     source = Source(used.source, Path(used.origin)) if used and used.source != "registry" else REGISTRY
     if source.kind == "registry":
         newest = listing.registry(service).look_up(Wanted(standing.package)).version
-        if not package_names.newer(newest, standing.version):
+        if not packages.newer(newest, standing.version):
             return listing.find(service, standing.id)
     adding.begin(service, standing.package, source=source)
     return _finished(service, standing.id, None, hidden=standing.hidden, preview=preview)
@@ -198,7 +198,7 @@ def _followed(service: Service, piece_id: str) -> Iterator[int]:
 
 
 def _named(service: Service, name: str) -> Piece:
-    standing = rows.of_package(service.store, package_names.parse(name).package)
+    standing = rows.of_package(service.store, packages.parse(name).package)
     if standing is None:
         raise Invalid(f"There is no integration {name}; `patchbay piece list` shows what was added.")
     return standing

@@ -1,17 +1,38 @@
-"""One part of a piece as the file of a component, or the reason why it cannot be one."""
+"""One part of a piece as the file of a component, or the reason why it cannot be one.
 
-from collections.abc import Mapping, Sequence
+Its props keep the names that the piece gives them on the wire; an action says what running it means, as the piece says
+or else as its name does; a trigger says what sets it off: a timer, an address of its own, or its app's events.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from webapp.service.components.checker import ANNOTATIONS
 from webapp.service.components.pieces import texts
-from webapp.service.components.pieces.form import ComponentFile
-from webapp.service.pieces import hints, triggers
-from webapp.service.pieces.connecting.apps import Apps, Package
+from webapp.service.components.pieces.form import ComponentFile, PropForm, Strategy
+from webapp.service.components.pieces.props import mapped
+from webapp.service.pieces.apps import Apps, Package
 from webapp.service.pieces.metadata import Kind, Part
-from webapp.service.pieces.props import Props, account_prop, props
-from webapp.service.pieces.triggers import Emitter
 
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_READS = frozenset(
+    {"check", "count", "describe", "download", "export", "fetch", "find", "get", "list", "lookup", "query", "read",
+     "retrieve", "search", "show", "view"}
+)  # fmt: skip
+_TAKES_AWAY = frozenset({"cancel", "clear", "delete", "destroy", "purge", "remove", "revoke", "trash", "wipe"})
+_OVERWRITES = frozenset({"edit", "modify", "overwrite", "patch", "replace", "update", "upsert"})
+_ANY_REQUEST = "custom_api_call"
+_FILES = re.compile(r"\b(files?|download|export|attachments?|images?|pdf|audio|video|document)\b", re.IGNORECASE)
+EVERY_S = 15 * 60
+_ON_AND_OFF = ("activate", "deactivate")
+_UNKNOWN = "It is set off in a way that is not known here."
+_BY_HAND = "It is started by hand in a flow, and there are no flows here."
+_WITHOUT_ACCOUNT = "Its events come to the address of an OAuth client, and it works without an account."
+_UNHEARD = "Its events come to the address of an OAuth client, and nobody connects it by signing in with one."
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
+_ACCOUNT = "auth"  # among the refreshers, the account
 _WANTED = {
     "agent": "It hands its work to an agent of its own host, which there is none of here.",
     "flows": "It looks at the flows of its own host, and there are none here.",
@@ -19,6 +40,178 @@ _WANTED = {
     "waitpoints": "It waits in the middle for an answer, which a call here cannot do.",
 }
 _NOTED = {"pause": "Here it cannot wait longer than a call may take."}
+
+
+def annotations_of(part: Part) -> dict[str, bool]:
+    """The four hints of an action. All reach out into the world."""
+    read_only = _reads(part)
+    takes_away = bool(_words(part.name) & (_TAKES_AWAY | _OVERWRITES))
+    destructive = part.kind_of_use == "DESTRUCTIVE" or part.name == _ANY_REQUEST or takes_away
+    told: Mapping[str, object] = part.ai
+    idempotent = told["idempotent"] is True if "idempotent" in told else read_only
+    return dict(zip(ANNOTATIONS, (read_only, destructive and not read_only, idempotent, True), strict=True))
+
+
+def writes_files(part: Part) -> bool:
+    """Whether what it writes may be wanted as files."""
+    asks = any(isinstance(each, Mapping) and each.get("type") == "FILE" for each in part.props.values())
+    return asks or bool(_FILES.search(f"{part.title} {part.description}"))
+
+
+def _reads(part: Part) -> bool:
+    if part.kind_of_use:
+        return part.kind_of_use in ("READ", "SEARCH")
+    first = {word.lower() for word in _WORD.findall(part.title)[:1] + _WORD.findall(part.name)[:2]}
+    takes_away = _words(part.name) & (_TAKES_AWAY | _OVERWRITES)
+    return part.name != _ANY_REQUEST and bool(first & _READS) and not takes_away
+
+
+def _words(name: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(name)}
+
+
+@dataclass(frozen=True, slots=True)
+class Emitter:
+    """What sets a trigger off: its infrastructure props, the methods beside ``run``, and which events count.
+
+    ``reason`` says why there is none of it; empty where there is.
+    """
+
+    strategy: Strategy = "POLLING"
+    props: tuple[dict[str, Any], ...] = ()
+    hooks: tuple[str, ...] = ()
+    dedupe: Literal["unique"] | None = None
+    handshake: dict[str, Any] | None = None
+    renew: str | None = None
+    reason: str = ""
+
+
+def emitter_of(part: Part, account: str, names: Collection[str], *, hears: bool = True) -> Emitter:
+    """What sets ``part`` off; ``account`` is its app prop and ``names`` are those of its props. ``hears``: some of the
+    apps that it works with tell their OAuth clients events."""
+    db = {"name": _free("db", names), "type": "$.service.db"}
+    if part.strategy == "POLLING":
+        timer = {
+            "name": _free("timer", names),
+            "type": "$.interface.timer",
+            "default": {"intervalSeconds": EVERY_S},
+        }
+        return Emitter("POLLING", (timer, db), _ON_AND_OFF, "unique")
+    if part.strategy == "WEBHOOK":
+        return _told(part, _free("http", names), db)
+    if part.strategy == "APP_WEBHOOK" and account and hears:
+        events = {"name": _free("events", names), "type": "$.interface.apphook", "appProp": account}
+        return Emitter("APP_WEBHOOK", (events, db), _ON_AND_OFF)
+    reasons = {"MANUAL": _BY_HAND, "APP_WEBHOOK": _UNHEARD if account else _WITHOUT_ACCOUNT}
+    return Emitter(reason=reasons.get(part.strategy, _UNKNOWN))
+
+
+def _told(part: Part, name: str, db: dict[str, Any]) -> Emitter:
+    """A trigger that is told at its own address: it may be asked first whether the address is ours, and end by
+    itself."""
+    handshake = part.handshake if part.handshake.get("strategy") not in (None, "NONE") else None
+    cron = part.renewal.get("cronExpression") if part.renewal.get("strategy") == "CRON" else None
+    renew = cron if isinstance(cron, str) and cron.strip() else None
+    http = {"name": name, "type": "$.interface.http", **({"customResponse": True} if handshake else {})}
+    hooks = (*_ON_AND_OFF, *(["renew"] if renew else []))
+    return Emitter("WEBHOOK", (http, db), hooks, None, handshake, renew)
+
+
+def _free(name: str, names: Collection[str]) -> str:
+    while name in names:
+        name = f"{name}_interface"
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Props:
+    """What a component asks for: ``listed`` as the wire has it, and by its names what each is in the piece.
+
+    ``reloads``: some of it follows from the rest. ``reason`` says why the part cannot be called; empty for one that
+    can. ``dropped`` are labels of what it does not need and cannot be asked for.
+    """
+
+    listed: tuple[dict[str, Any], ...]
+    forms: Mapping[str, PropForm]
+    reloads: bool
+    dropped: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def props(part: Part, account: dict[str, Any] | None, reserved: Collection[str] = ()) -> Props:
+    """The props of ``part``, behind the app prop ``account`` where it has one; ``reserved`` names are others'."""
+    names = wire_names(part.props, {*reserved, *([account["name"]] if account else ())})
+    listed = [dict(account)] if account else []
+    forms: dict[str, PropForm] = {}
+    dropped = list[str]()
+    for own, described in part.props.items():
+        wire = names[own]
+        if not isinstance(described, Mapping):
+            dropped.append(texts.label(own))
+        elif described.get("type") == "DYNAMIC":
+            forms[wire] = PropForm(name=own, kind="dynamic")
+        elif (prop := mapped(wire, described)) is not None:
+            listed.append(prop.prop)
+            if prop.prop["type"] != "alert":
+                forms[wire] = PropForm(name=own, kind=prop.kind, members=prop.members)
+        elif described.get("type") == "MARKDOWN":  # which says nothing here
+            continue
+        elif described.get("required") is True:
+            reason = f"It needs {_label(own, described)}, a kind of field that is not known here."
+            return Props((), {}, reloads=False, reason=reason)
+        else:
+            dropped.append(_label(own, described))
+    reloads = any(form.kind == "dynamic" for form in forms.values())
+    if reloads:
+        _mark_reloading(listed, part, names)
+    return Props(tuple(listed), forms, reloads, tuple(dropped))
+
+
+def _label(own: str, described: Mapping[str, Any]) -> str:
+    return texts.line(described.get("displayName"), 100) or texts.label(own)
+
+
+def account_prop(slug: str, part: Part) -> dict[str, Any]:
+    """The app prop of a part that works with an account of ``slug``."""
+    name = slug if slug not in part.props else f"{slug}_account"
+    return {"name": name, "type": "app", "app": slug}
+
+
+def wire_names(own: Collection[str], reserved: Collection[str]) -> dict[str, str]:
+    """A name that every client takes for each of the piece's ``own``: the same where it is one."""
+    names = {name: name for name in own if NAME.fullmatch(name) and name not in reserved}
+    for name in own:
+        if name in names:
+            continue
+        text = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")[:90]
+        text = text if text[:1].isalpha() else f"p_{text}".rstrip("_")
+        number, candidate = 1, text
+        while candidate in names.values() or candidate in reserved:
+            number += 1
+            candidate = f"{text}_{number}"
+        names[name] = candidate
+    return {name: names[name] for name in own}
+
+
+def _mark_reloading(listed: list[dict[str, Any]], part: Part, names: Mapping[str, str]) -> None:
+    """Say of the props on which dynamic ones depend that the others follow from them."""
+    dynamic = [each for each in part.props.values() if isinstance(each, Mapping) and each.get("type") == "DYNAMIC"]
+    on = {str(name) for each in dynamic for name in _refreshers(each)}
+    alone = any(not _refreshers(each) for each in dynamic)
+    wanted = {names[name] for name in on if name in names}
+    asked_for = [prop for prop in listed if prop["type"] != "alert"]
+    if asked_for and (_ACCOUNT in on or alone or not wanted):
+        wanted.add(asked_for[0]["name"])
+    for prop in asked_for:
+        if prop["name"] in wanted:
+            prop["reloadProps"] = True
+
+
+def _refreshers(described: Mapping[str, Any]) -> list[Any]:
+    refreshers = described.get("refreshers")
+    return refreshers if isinstance(refreshers, list) else []
+
+
 """What is wanted by some calls alone, for short times are waited out by the piece itself."""
 
 
@@ -80,11 +273,11 @@ def component(part: Part, kind: Kind, name: str, piece_apps: Apps, package: Pack
     }
     if kind == "trigger":
         names = [prop["name"] for prop in own.listed]
-        emitter = triggers.emitter(part, piece["account"], names, hears=bool(piece_apps.hearing))
+        emitter = emitter_of(part, piece["account"], names, hears=bool(piece_apps.hearing))
         return emitter.reason or _trigger(emitter, own, name, declared, piece)
-    annotations = hints.annotations(part)
+    annotations = annotations_of(part)
     declared |= {"annotations": annotations, "configurable_props": own.listed}
-    declared |= {"stash": "optional"} if hints.writes_files(part) else {}
+    declared |= {"stash": "optional"} if writes_files(part) else {}
     piece["read_only"] = annotations["readOnlyHint"]
     return Component(name, title, kind, ComponentFile.model_validate({"piece": piece, "declaration": declared}))
 

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from webapp.errors import Invalid
-from webapp.service.pieces.package_trees import MODULES
+from webapp.service.pieces.packages import MODULES
 
 LOCK, MANIFEST = "package-lock.json", "package.json"
 ROOT = "patchbay-piece"

@@ -16,8 +16,8 @@ from webapp.errors import Invalid, NotFound, UpstreamFailed
 from webapp.kit.clock import SECOND
 from webapp.kit.scratch import Scratch
 from webapp.service.components.pieces import node
-from webapp.service.pieces import npm, package_names
-from webapp.service.pieces.package_names import Wanted
+from webapp.service.pieces import npm, packages
+from webapp.service.pieces.packages import Wanted
 
 DEADLINE_S = 30.0
 MOST = 20
@@ -91,9 +91,9 @@ class Registry:
 
     def _exact(self, text: str, words: list[str]) -> tuple[Release, ...]:
         """The packages that stand under the names themselves."""
-        names = [f"{package_names.SCOPE}piece-{name}" for name in dict.fromkeys(("-".join(words), "".join(words)))]
+        names = [f"{packages.SCOPE}piece-{name}" for name in dict.fromkeys(("-".join(words), "".join(words)))]
         with suppress(Invalid):
-            names = [package_names.parse(text).package] if text.strip().startswith("@") else names
+            names = [packages.parse(text).package] if text.strip().startswith("@") else names
         releases = []
         for name in names:
             with suppress(NotFound):

@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 
 from webapp.errors import Invalid
 from webapp.service.pieces.package_locks import MANIFEST, Locked
-from webapp.service.pieces.package_trees import MB, MOST_FILES
+from webapp.service.pieces.packages import MB, MOST_FILES
 
 ENDINGS = (".tgz", ".tar.gz")
 MOST_SKIPPED = 128 * MB

@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from webapp.service.components.pieces import frames
-from webapp.service.components.pieces.carrier import Carrier
 from webapp.service.components.pieces.channels import Reach
+from webapp.service.components.pieces.conversation import Carrier
 
 
 class Carried:

@@ -1,4 +1,7 @@
-"""What the wire has becomes what a piece takes, and what it gives becomes what components give."""
+"""When what a piece's trigger made is to be renewed.
+
+What the wire has becomes what a piece takes, and what it gives becomes what components give.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -8,15 +11,24 @@ from typing import Any
 import pytest
 
 from tests.service.components.pieces import samples
+from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.service.components.calls import AccountGrant, Call, ErrorInfo, PieceBounds, Reply
+from webapp.service.components.pieces import caller
 from webapp.service.components.pieces import caller as module
-from webapp.service.components.pieces.caller import PieceCaller
+from webapp.service.components.pieces.caller import PackageCall, PieceCaller
 from webapp.service.components.pieces.conversation import Request
-from webapp.service.components.pieces.package_calls import PackageCall
 
+NOON = 1_700_049_600_000  # 2023-11-15T12:00:00Z
 GRANT = AccountGrant({"oauth_access_token": "t0ken"}, app="acme")
 REFUSED = Reply(None, error=ErrorInfo("http", "HttpError", "Unauthorized.", status=401))
 requests: list[Request] = []
+
+
+@pytest.mark.parametrize(
+    ("cron", "wait"), [("0 */6 * * *", 6 * HOUR), ("*/5 * * * *", 5 * MINUTE), ("not a cron", DAY), ("0 0 31 2 *", DAY)]
+)
+def test_two_thirds_of_its_time_end_at_the_next_tick(cron: str, wait: int) -> None:
+    assert caller.ends_at(cron, NOON) - NOON == wait * 3 // 2
 
 
 @pytest.fixture

@@ -1,14 +1,23 @@
-"""Values of the wire as a piece has them."""
+"""The names of fields of dynamic props: what is written is read again.
+
+Options of a piece as those of the wire, and back.
+
+Values of the wire as a piece has them.
+"""
 
 from typing import Any
 
 import pytest
 
 from tests.service.components.pieces.samples import PIECE
+from webapp.service.components.calls import Call
 from webapp.service.components.errors import ComponentError
-from webapp.service.components.pieces.form import PieceForm
-from webapp.service.components.pieces.values import props_value
+from webapp.service.components.pieces import values as choices
+from webapp.service.components.pieces.form import PieceForm, ValueKind
+from webapp.service.components.pieces.values import field_name, field_of, props_value
 
+CALL = Call(path="x.json", method="options", prop="list")
+OFFER = {"options": [{"label": "Home", "value": "h1"}, {"label": "", "value": 7}, {"label": "None", "value": None}]}
 PROPS = {
     "title": {"name": "task-title"}, "list": {"name": "list", "kind": "choice"},
     "people": {"name": "people", "kind": "choices"}, "price": {"name": "price", "kind": "number"},
@@ -18,6 +27,74 @@ PROPS = {
     "fields": {"name": "databaseFields", "kind": "dynamic"},
 }  # fmt: skip
 FORM = PieceForm.model_validate({**PIECE, "props": PROPS})
+
+
+@pytest.mark.parametrize("kind", ["choice", "number", "json", "date", "file", "rows"])
+@pytest.mark.parametrize(
+    "field", ["title", "Due date", "_x20_", "größe", "a__b", "price_xnumber", "a xnumber", "_xxjson", "名前", "x", ""]
+)
+def test_a_field_is_found_by_its_name(field: str, kind: ValueKind) -> None:
+    name = field_name("fields", field, kind)
+    assert name.isascii()
+    assert name.replace("_", "").isalnum()
+    assert field_of(name, ["field", "fields", "fields__more"]) == ("fields", field, kind)
+
+
+def test_names_of_others_are_left_alone() -> None:
+    assert field_of("title", ["fields"]) is None
+    assert field_of("fields__x_xffffff_", ["fields"]) == ("fields", "x_xffffff_", "choice")
+
+
+@pytest.mark.parametrize("value", ["text", "json:{}", "", 7, 1.5, True, {"id": 1}, [1, "a"]])
+def test_any_value_comes_back_as_it_was(value: Any) -> None:
+    encoded = choices.encoded(value)
+    assert isinstance(encoded, str)
+    assert choices.decoded(encoded) == value
+
+
+def test_what_is_no_encoding_is_itself() -> None:
+    assert (choices.decoded("json:{"), choices.decoded(5)) == ("json:{", 5)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["a", "b"], "string"),
+        ([1, 2], "integer"),
+        ([True, False], "boolean"),
+        ([1, "a"], "string"),
+        ([1.5], "string"),
+        ([2**60], "string"),
+        ([], "string"),
+    ],
+)
+def test_the_type_follows_from_the_options(values: list[Any], kind: str) -> None:
+    offered = {"options": [{"label": str(value), "value": value} for value in [*values, *values]]}
+    type_, options = choices.static(offered)
+    assert type_ == kind
+    assert [choices.decoded(option["value"]) for option in options] == values
+
+
+def test_what_was_looked_up_is_one_page_narrowed_by_the_query() -> None:
+    page = choices.remote(CALL, OFFER)
+    assert page == {
+        "options": [{"label": "Home", "value": "h1"}, {"label": "7", "value": "json:7"}],
+        "string_options": None,
+        "context": None,
+    }
+    narrowed = Call(path="", prop="list", query="HO")
+    assert [each["value"] for each in choices.remote(narrowed, OFFER)["options"]] == ["h1"]
+    assert len(choices.remote(narrowed, {**OFFER, "searches": True})["options"]) == 2
+    assert choices.remote(Call(path="", prop="list", page=1), OFFER)["options"] == []
+    assert choices.remote(CALL, "nonsense")["options"] == []
+
+
+@pytest.mark.parametrize(
+    ("placeholder", "sentence"), [("Select a **board** first", "Select a board first."), (None, "There is nothing")]
+)
+def test_the_piece_says_why_there_is_nothing_to_choose(placeholder: str | None, sentence: str) -> None:
+    with pytest.raises(ComponentError, match=f"^{sentence}"):
+        choices.remote(CALL, {"options": [], "disabled": True, "placeholder": placeholder})
 
 
 def test_each_value_has_the_name_and_the_form_of_the_piece() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from webapp.service.components.calls import AccountGrant
 from webapp.service.components.errors import ComponentError
-from webapp.service.components.pieces.choices import decoded
 from webapp.service.components.pieces.form import AccountField, AuthForm, PieceForm
+from webapp.service.components.pieces.values import decoded
 from webapp.service.outbound.templates import TemplateError, fields_in, fill_hosts
 
 Accounts = Mapping[str, AccountGrant]

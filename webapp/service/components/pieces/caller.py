@@ -1,28 +1,69 @@
-"""Makes calls of components whose code is a piece: what the wire has becomes what the piece takes, and back.
+"""Makes calls of pieces: what the wire has becomes what the piece takes, and back.
 
-The call itself is a ``conversation`` with a process of Node. Of an account the piece gets what its package declares,
-since it signs in by itself; what it may reach are the hosts of the Call, and those that the account names.
+Most calls run a component; a :class:`PackageCall` asks the whole package what it holds, whether an account works, or
+whose an event is.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from webapp.kit.clock import now
-from webapp.service.components.calls import Call, PieceBounds, Reply
+from cronsim import CronSim, CronSimError
+
+from webapp.kit.clock import DAY, SECOND, now
+from webapp.service.components.calls import RUN_S, Call, PieceBounds, Reply
 from webapp.service.components.errors import ComponentError, describe
-from webapp.service.components.pieces import auth_values, choices, form, prop_mapping, renewing, values
+from webapp.service.components.pieces import auth_values, form, props, values
 from webapp.service.components.pieces.channels import Reach
 from webapp.service.components.pieces.conversation import Conversation, Request
-from webapp.service.components.pieces.field_names import field_of
 from webapp.service.components.pieces.form import ComponentFile, PieceForm
-from webapp.service.components.pieces.package_calls import PackageCall
+from webapp.service.components.pieces.values import field_of
 from webapp.service.components.reply_builder import ReplyBuilder
 from webapp.service.components.wire import Line
 
+PackageMethod = Literal["describe", "validate", "verify", "parse"]
 UNAUTHORIZED = 401
 _READING = ("options", "reload")
+
+
+@dataclass(frozen=True, slots=True)
+class PackageCall:
+    """One question to the package ``name``, which is installed in the npm prefix ``folder``.
+
+    ``fields`` are what the method takes. ``user``, ``hosts``, ``allow_hosts`` and ``mask`` are as of a Call. The
+    value of the Reply by method:
+
+    - describe: what the package holds (see ``webapp.service.pieces.metadata``)
+    - validate: ``{"valid": bool, "error"?: sentence}``
+    - verify: whether the request came from the provider
+    - parse: ``{"event", "identifier", "reply"}``
+    """
+
+    folder: Path
+    name: str
+    method: PackageMethod
+    fields: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    hosts: tuple[str, ...] = ()
+    allow_hosts: tuple[str, ...] = ()
+    user: str = ""
+    mask: tuple[str, ...] = field(default=(), repr=False)
+    deadline_s: float = RUN_S
+
+
+def ends_at(cron: str, now: int) -> int:
+    """When what was made at ``now`` ends as far as renewals go, in epoch milliseconds.
+
+    Subscriptions are renewed when two thirds of their time have passed: that is the next tick of ``cron``, in UTC. One
+    that cannot be read is a day.
+    """
+    try:
+        tick = next(CronSim(cron, datetime.fromtimestamp(now / SECOND, UTC)), None)
+    except CronSimError:
+        tick = None
+    wait = int(tick.timestamp() * SECOND) - now if tick else DAY
+    return now + max(wait, SECOND) * 3 // 2
 
 
 class PieceCaller:
@@ -47,7 +88,7 @@ class PieceCaller:
         if not reply.ok:
             return _noting_refusal(call, file, reply)
         if file.piece.renew and call.method in ("activate", "renew"):
-            reply = replace(reply, ends_at=renewing.ends_at(file.piece.renew, now()))
+            reply = replace(reply, ends_at=ends_at(file.piece.renew, now()))
         try:
             return replace(reply, value=_value(call, file, reply.value))
         except ComponentError as error:
@@ -110,9 +151,9 @@ def _asked_for(piece: PieceForm, name: str | None) -> dict[str, str | None]:
 def _value(call: Call, file: ComponentFile, value: Any) -> Any:
     """``value`` as components give it. Raises :class:`ComponentError`."""
     if call.method == "options":
-        return choices.remote(call, value)
+        return values.remote(call, value)
     if call.method == "reload":
-        return prop_mapping.reloaded(file, value)
+        return props.reloaded(file, value)
     return value
 
 

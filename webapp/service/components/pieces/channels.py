@@ -1,25 +1,254 @@
-"""All connections of one call of a piece: opened where it may reach them, so many at a time, and let go of with it."""
+"""The connections of one call of a piece: opened where it may reach them, so many at a time, and closed with the call.
 
+A rule names the hosts, which are public or opened by the operator. Connections are made beside the call, so that a
+silent server holds up nothing else; each has bounds on both sides.
+"""
+
+import os
 import selectors
 import socket
+import sys
+import threading
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
 
-from webapp.service.components.pieces import connecting, frames
-from webapp.service.components.pieces.channel import Channel
-from webapp.service.components.pieces.dialing import Dialer
+import orjson
+
+from webapp.kit.clock import Deadline
+from webapp.service.components.pieces import frames
 from webapp.service.components.wire import Broken
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.guard import DATABASE_PORTS, MAIL_PORTS, Guard
+from webapp.service.outbound.outcomes import Failure, connect_failure
+from webapp.service.outbound.transport import Limits, acknowledge_at_once, connect
+from webapp.service.outbound.urls import parse_host, split_authority
 
+PORTS = frozenset({22, 80, 443, 993, 995}) | MAIL_PORTS | DATABASE_PORTS
+T = TypeVar("T")
+_GIVEN_AT = frames.WINDOW // 4
 OPEN_AT_ONCE = 128  # more wait for their turn
 OPEN_IN_ALL = 1_000
 CARRIED_BYTES = 256 * 1024 * 1024  # that servers send to one call
 NAME_CHARS, REFUSED_HOSTS = 253, 50  # of a host, and those that are told of one call
 ADDRESS_BYTES = 4_096  # of what asks for a connection
 _CODES = {"dns": "ENOTFOUND", "timeout": "ETIMEDOUT", "refused_by_guard": "EACCES"}
+
+
+"""Those below 1024 that a rule without a port admits, as it does those above."""
+
+
+def refusal(rules: tuple[str, ...], host: str, port: int) -> Failure | None:
+    """Why a piece with these ``rules`` may not connect to ``port`` of ``host``; None where it may."""
+    name = parse_host(f"[{host}]" if ":" in host and not host.startswith("[") else host)
+    if isinstance(name, Failure):
+        return name
+    if any(_admits(rule, name, port) for rule in rules):
+        return None
+    sentence = f"{host} is not among the hosts that this integration may reach. Ask an owner to allow it."
+    return Failure("refused_by_guard", sentence)
+
+
+def connected(allow_hosts: tuple[str, ...], host: str, port: int, deadline: Deadline) -> socket.socket | Failure:
+    """A connection to ``port`` of ``host``, looked up and checked once; or why there is none."""
+    addresses = Guard(allow_hosts).pin_host(host, port, deadline, PORTS)
+    if isinstance(addresses, Failure):
+        return addresses
+    try:
+        connection = connect(addresses, port, Limits(deadline, sys.maxsize))
+    except OSError as error:
+        return connect_failure(error, host)
+    return socket.socket(fileno=connection.detach())  # one without limits of its own, which may block
+
+
+def _admits(rule: str, host: str, port: int) -> bool:
+    """Whether ``rule``, a host or ``*.`` and a suffix with a port or without, admits ``port`` of ``host``."""
+    name, its_port = split_authority(rule.lower())
+    if its_port is not None and its_port != str(port):
+        return False
+    if name.startswith("*."):
+        return host.endswith(name[1:])
+    return host == name.strip("[]")
+
+
+class Dialer(Generic[T]):
+    """Dials until ``deadline`` (monotonic seconds); its descriptor is ready when there are :meth:`results`."""
+
+    def __init__(self, allow_hosts: tuple[str, ...], deadline: float) -> None:
+        self._allow_hosts, self._deadline = allow_hosts, deadline
+        self._results: SimpleQueue[tuple[T, socket.socket | Failure]] = SimpleQueue()
+        self._reading, self._writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._lock, self._is_over = threading.Lock(), False
+
+    def fileno(self) -> int:
+        """The descriptor to wait for."""
+        return self._reading
+
+    def dial(self, purpose: T, host: str, port: int) -> None:
+        """Connect to ``port`` of ``host``; what comes of it is a result with its ``purpose``."""
+        threading.Thread(target=self._dial, args=(purpose, host, port), name="piece-dial", daemon=True).start()
+
+    def results(self) -> Iterator[tuple[T, socket.socket | Failure]]:
+        """What has come about since the last time."""
+        os.read(self._reading, 4096)
+        yield from self._rest()
+
+    def close(self) -> None:
+        """Want nothing more; connections that come about are closed."""
+        with self._lock:
+            self._is_over = True
+            os.close(self._reading)
+            os.close(self._writing)
+        for _, outcome in self._rest():
+            _close(outcome)
+
+    def _rest(self) -> Iterator[tuple[T, socket.socket | Failure]]:
+        while True:
+            try:
+                yield self._results.get_nowait()
+            except Empty:
+                return
+
+    def _dial(self, purpose: T, host: str, port: int) -> None:
+        deadline = Deadline(max(0.0, self._deadline - time.monotonic()))
+        outcome = connected(self._allow_hosts, host, port, deadline)
+        with self._lock:
+            if not self._is_over:
+                self._results.put((purpose, outcome))
+                os.write(self._writing, b"\0")
+                return
+        _close(outcome)
+
+
+def _close(outcome: socket.socket | Failure) -> None:
+    if isinstance(outcome, socket.socket):
+        outcome.close()
+
+
+class Channel:
+    """The channel ``number``, of which ``send`` takes the frames for the host process."""
+
+    def __init__(self, number: int, send: Callable[[bytes], None]) -> None:
+        self.number = number
+        self._send = send
+        self._server: socket.socket | None = None
+        self._to_server = bytearray()
+        self._credit = frames.WINDOW  # bytes that may go to the host
+        self._written = 0  # bytes that went to the server, for which no credit was given yet
+        self._host_ended = self._server_ended = self._shut = False
+        self.is_closed = False
+
+    def open(self, server: socket.socket) -> None:
+        """Carry bytes to ``server`` and back from now on."""
+        server.setblocking(False)
+        self._server = server
+        self._tell(frames.OPEN, {})
+
+    def refuse(self, sentence: str, **more: str | bool) -> None:
+        """Say why there is no connection, with ``more`` for the program."""
+        self._tell(frames.OPEN, {"error": sentence, **more})
+        self.close()
+
+    @property
+    def server(self) -> socket.socket | None:
+        """The open connection."""
+        return self._server
+
+    def events(self, host_is_full: bool) -> int:
+        """For what of the connection it waits."""
+        reads = not self._server_ended and self._credit > 0 and not host_is_full
+        return (selectors.EVENT_READ if reads else 0) | (selectors.EVENT_WRITE if self._to_server else 0)
+
+    def take(self, frame: frames.Frame) -> None:
+        """Take in a frame of the host. Raises :class:`Broken`."""
+        if frame.kind == frames.DATA and not self._host_ended:
+            if len(self._to_server) + self._written + len(frame.payload) > frames.WINDOW:
+                raise Broken("more than there was credit for")
+            self._to_server += frame.payload
+            self.write()
+        elif frame.kind == frames.END:
+            self._host_ended = True
+            self.write()
+        elif frame.kind == frames.CREDIT:
+            self._credit = min(self._credit + frame.credit(), 2**40)
+        elif frame.kind == frames.RESET:
+            self.close()
+
+    def write(self) -> None:
+        """Write to the server what waits, as much as it takes."""
+        if self._server is None or self.is_closed:
+            return
+        try:
+            while self._to_server:
+                count = self._server.send(self._to_server[: frames.DATA_BYTES])
+                del self._to_server[:count]
+                self._written += count
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.reset("The connection broke off.")
+            return
+        if self._written >= _GIVEN_AT or (self._written and not self._to_server):
+            self._send(frames.credit(self.number, self._written))
+            self._written = 0
+        if self._host_ended and not self._to_server and not self._shut:
+            self._shut = True
+            self._half_close()
+
+    def read(self) -> int:
+        """Pass on a block that the server sent; how many bytes that were."""
+        if self._server is None or self.is_closed:
+            return 0
+        try:
+            block = self._server.recv(min(frames.DATA_BYTES, self._credit))
+        except BlockingIOError:
+            return 0
+        except OSError:
+            self.reset("The connection broke off.")
+            return 0
+        if block:
+            if self._server.family != socket.AF_UNIX:
+                acknowledge_at_once(self._server)
+            self._credit -= len(block)
+            self._send(frames.of_channel(frames.DATA, self.number, block))
+        else:
+            self._server_ended = True
+            self._send(frames.of_channel(frames.END, self.number))
+            self._close_when_over()
+        return len(block)
+
+    def reset(self, sentence: str) -> None:
+        """End both sides, and say why."""
+        self._tell(frames.RESET, {"error": sentence})
+        self.close()
+
+    def close(self) -> None:
+        """Carry nothing any more."""
+        self.is_closed = True
+
+    def release(self) -> None:
+        """Let the connection go."""
+        self.is_closed = True
+        if self._server is not None:
+            self._server.close()
+
+    def _half_close(self) -> None:
+        try:
+            if self._server is not None:
+                self._server.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.close()
+        self._close_when_over()
+
+    def _close_when_over(self) -> None:
+        if self._server_ended and self._shut:
+            self.close()
+
+    def _tell(self, kind: bytes, content: dict[str, str | bool]) -> None:
+        self._send(frames.of_channel(kind, self.number, orjson.dumps(content)))
 
 
 class TooMuch(Exception):
@@ -85,7 +314,7 @@ class Channels:
             raise Broken("a channel that is open already")
         channel = self._open[frame.channel] = Channel(frame.channel, self._send)
         self._opened += 1
-        refused = connecting.refusal(self._reach.hosts, host, port)
+        refused = refusal(self._reach.hosts, host, port)
         if self._opened > OPEN_IN_ALL:
             channel.refuse("A call may not have that many connections. Use fewer.")
         elif refused is not None:

@@ -1,31 +1,258 @@
 """The runner's processes of Node: which call gets which, which are kept for their users, which wait as spares.
 
-A process that has served a user never serves another. One spare is kept loaded for each package that was used in the
-last minutes, as far as there is room. Where all processes are taken, calls wait: first those of the users who have
-got none for longest, then in the order in which they came.
+An asker's connection waits for a process, leases it and gives it back. It is part of the runner, so it imports nothing
+of what askers do with the process.
 """
 
+import os
 import selectors
+import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+import orjson
+
+from webapp.kit import scratch
 from webapp.service.components import limits
-from webapp.service.components.pieces import host_process
-from webapp.service.components.pieces.host import Host
-from webapp.service.components.pieces.host_process import Package
-from webapp.service.components.pieces.lease import Lease, Waiting
+from webapp.service.components.confinement import usage
+from webapp.service.components.confinement.places import Place
+from webapp.service.components.pieces import frames, host_process
+from webapp.service.components.pieces.host_process import Package, Process
 from webapp.service.components.runner_connection import RunnerConnection
+from webapp.service.components.wire import BLOCK, Broken, encode, take
 
 if TYPE_CHECKING:
     from webapp.service.components.runner_job import Jobs
 
+FOLDER_BYTES = 128 * 2**20
+LOAD_S = 20.0
+_DROPPED_BYTES = 2 * 2**20  # that a process may say before anybody asks it something
+_BESIDE_MB = 128  # that Node takes for itself, its program among that
+READ_S = 10.0  # for the asker to read the last message
+MOST_WAITING = 512
 SPARE_S = 300.0  # since its package was last used
 _NEVER = float("inf")
 _BREATH_S = 0.3  # after a call began, before a spare is started beside it
+
+
+class Borrower(Protocol):
+    """Whoever has a host for a call."""
+
+    def host_ended(self, reason: str | None, code: int) -> None: ...
+
+
+class Host:
+    """One process. ``user`` is whom it serves, None as long as it has served nobody."""
+
+    def __init__(self, package: Package, place: Place, process: Process, ended: Callable[["Host", int], None]) -> None:
+        """``ended`` is called when ``process`` has ended, with the code of that."""
+        self._process, self._ended = process, ended
+        self.package, self.place, self.pid, self.near = package, place, process.pid, process.near
+        self.user: str | None = None
+        self.borrower: Borrower | None = None
+        self.is_loaded = self.is_ending = False
+        self.reason: str | None = None
+        self.ends_at, self.lent_at = time.monotonic() + LOAD_S, 0.0
+        self._inbox = bytearray()
+
+    @property
+    def is_spare(self) -> bool:
+        """Whether it has served nobody yet, and may."""
+        return self.user is None and not self.is_ending
+
+    def lend(self, borrower: Borrower, user: str) -> bool:
+        """Let it work for a call of ``user``; whether it can."""
+        if not self._is_clean():
+            self.end("crash")
+            return False
+        self.user, self.borrower, self.lent_at = user, borrower, time.monotonic()
+        scratch.empty(self.place.folder)
+        _signal(self.pid, signal.SIGCONT)
+        return True
+
+    def come_back(self, ends_at: float) -> None:
+        """Rest until the next call, or until ``ends_at``. Somebody's that nobody knows is not used again."""
+        self.borrower, self.ends_at = None, ends_at
+        self.rest()
+        scratch.empty(self.place.folder)
+        if not self.user:
+            self.end("gone")
+
+    def rest(self) -> None:
+        """Stop it where it is."""
+        if not self.is_ending:
+            _signal(self.pid, signal.SIGSTOP)
+
+    def load(self) -> bool:
+        """Read what it says of itself while it loads; whether there is an end to that: it is ready, or gone wrong."""
+        try:
+            block = self.near.recv(BLOCK)
+            self._inbox += block
+            message = frames.take(self._inbox)
+            if not block or (message is not None and (message.kind != frames.JSON or "ready" not in message.json())):
+                raise Broken("no word of being ready")
+        except BlockingIOError:
+            return False
+        except (OSError, TypeError):
+            self.end("crash")
+            return True
+        self.is_loaded = message is not None
+        return self.is_loaded
+
+    def look_at_use(self) -> None:
+        """End it where it takes more of the machine than it may."""
+        if self.is_ending:
+            return
+        if usage.memory(self.pid) > (self.package.memory_mb + _BESIDE_MB) * 2**20:
+            self.end("memory")
+        elif usage.disk(self.pid, self.place.folder) > FOLDER_BYTES:
+            self.end("disk")
+
+    def end(self, reason: str) -> None:
+        """Kill it; the runner notices its death as any other."""
+        self.reason = self.reason or reason
+        if not self.is_ending:
+            self.is_ending = True
+            usage.end(self.pid)
+
+    def finish(self, code: int) -> None:
+        """The process has ended."""
+        if self.reason is None and self._process.ran_out_of_memory():
+            self.reason = "memory"
+        self._ended(self, code)
+        self._process.close()
+
+    def _is_clean(self) -> bool:
+        """Whether nothing of an earlier call is half said; what was said whole is dropped."""
+        dropped = 0
+        try:
+            while dropped <= _DROPPED_BYTES and (block := self.near.recv(BLOCK)):
+                dropped += len(block)
+                self._inbox += block
+                while frames.take(self._inbox) is not None:
+                    pass
+            return False  # it hung up, or does not stop talking
+        except BlockingIOError:
+            return not self._inbox
+        except OSError:
+            return False
+
+
+def _signal(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+class Lease:
+    """``ends_at`` is monotonic seconds. ``package`` and ``user`` are what is wanted, for a call of ``deadline_s``."""
+
+    def __init__(
+        self, pool: "Pool", connection: RunnerConnection, package: Package, user: str, deadline_s: float
+    ) -> None:
+        self._pool, self._connection = pool, connection
+        self.package, self.user, self._deadline_s = package, user, deadline_s
+        self.ends_at = time.monotonic() + limits.host_wait_s(deadline_s)
+        self._host: Host | None = None
+        self.is_waiting = True
+
+    def give(self, host: Host) -> None:
+        """Have ``host`` from now on."""
+        self.is_waiting, self._host = False, host
+        self.ends_at = time.monotonic() + self._deadline_s
+        if not self._connection.pass_descriptor(encode({"host": host.pid}), host.near.fileno()):
+            self.close()
+
+    def refuse(self, reason: str) -> None:
+        """Say why there is no process, and that it's over."""
+        self.is_waiting = False
+        self.host_ended(reason, 0)
+
+    def receive(self) -> None:
+        """Notice that the call is done, or that nobody waits any more."""
+        if not self._connection.heard(self._push, self.close):
+            return
+        try:
+            payload = take(self._connection.inbox)
+            if payload is None or not orjson.loads(payload).get("done"):
+                return
+        except (Broken, ValueError, AttributeError):
+            self.close()
+            return
+        host, self._host = self._host, None
+        if host is not None:
+            self._pool.take_back(host)
+        self.close()
+
+    def host_ended(self, reason: str | None, code: int) -> None:
+        """Tell that the process has ended."""
+        self._host = None
+        self._connection.outbox += encode({"end": reason, "code": code})
+        self.ends_at = time.monotonic() + READ_S
+        self._push()
+
+    def end_late(self) -> None:
+        """End what takes too long: the call, or the waiting for it."""
+        if self._host is not None:
+            self._host.end("timeout")
+            self.ends_at += READ_S
+        elif self.is_waiting:
+            self._pool.give_up(self)
+            self.refuse("busy")
+        else:
+            self.close()
+
+    def look_at_use(self) -> None:
+        """End a process that takes more of the machine than it may."""
+        if self._host is not None:
+            self._host.look_at_use()
+
+    def close(self) -> None:
+        """Hang up, and end the process that still works for it."""
+        if not self._pool.forget(self):
+            return
+        self.is_waiting = False
+        self._connection.close()
+        if self._host is not None:
+            self._host.borrower = None
+            self._host.end("gone")
+
+    def _push(self) -> None:
+        if not self._connection.push():
+            self.close()
+
+
+class Waiting:
+    """The leases that wait, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._leases: list[Lease] = []
+
+    def __len__(self) -> int:
+        return len(self._leases)
+
+    def join(self, lease: Lease) -> bool:
+        """Let ``lease`` wait; whether there is room for it."""
+        if len(self._leases) >= MOST_WAITING:
+            return False
+        self._leases.append(lease)
+        return True
+
+    def leave(self, lease: Lease) -> None:
+        """``lease`` waits no longer, if it did."""
+        if lease in self._leases:
+            self._leases.remove(lease)
+
+    def in_turn(self, hosts: Iterable[Host]) -> list[Lease]:
+        """Those who wait: first those whose users have got none of ``hosts`` for longest, so that many calls of one
+        user hold up no other, then in the order in which they came."""
+        lent_at = dict[str | None, float]()
+        for host in hosts:
+            lent_at[host.user] = max(host.lent_at, lent_at.get(host.user, 0.0))
+        return sorted(self._leases, key=lambda lease: lent_at.get(lease.user, 0.0))
 
 
 @dataclass(slots=True)

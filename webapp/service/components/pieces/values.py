@@ -1,16 +1,120 @@
-"""The values of the wire's props as a piece has them: its ``propsValue``."""
+"""The values of the wire's props as a piece has them, its ``propsValue``, and what a piece offers to choose from.
+
+On the wire a choice is text, a whole number or a boolean; the name of a field of a ``DYNAMIC`` prop says its kind, so
+that its value finds back without a question.
+"""
 
 import datetime
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import orjson
+
+from webapp.service.components.calls import Call
 from webapp.service.components.errors import ComponentError
-from webapp.service.components.pieces.choices import decoded
-from webapp.service.components.pieces.field_names import field_of
+from webapp.service.components.pieces import texts
 from webapp.service.components.pieces.form import PieceForm, PropForm, ValueKind
 
+_SPECIAL = re.compile(r"[^A-Za-z0-9_]|(?<=[^A-Za-z0-9])x+")
+_ESCAPE = re.compile(r"_x([0-9a-f]{1,6})_")
+_KINDS: tuple[ValueKind, ...] = ("number", "json", "date", "file", "rows")
+WRITTEN = "json:"
+MOST = 10_000
+_TYPES: tuple[tuple[type, str], ...] = ((str, "string"), (bool, "boolean"), (int, "integer"))
+_SAFE = 2**53
 FILE = "$file"
+
+
+def field_name(prop: str, field: str, kind: ValueKind) -> str:
+    """The name on the wire of the ``field`` of the dynamic prop that is called ``prop`` there."""
+    written = _SPECIAL.sub(lambda match: "".join(f"_x{ord(character):x}_" for character in match[0]), field)
+    return f"{prop}__{written}{f'_x{kind}' if kind in _KINDS else ''}"
+
+
+def field_of(name: str, props: Iterable[str]) -> tuple[str, str, ValueKind] | None:
+    """The dynamic prop out of ``props``, the field and the kind of the value called ``name``; None for another's."""
+    for prop in sorted(props, key=len, reverse=True):
+        if name.startswith(f"{prop}__"):
+            written, kind = _without_kind(name.removeprefix(f"{prop}__"))
+            return prop, _ESCAPE.sub(_character, written), kind
+    return None
+
+
+def _without_kind(written: str) -> tuple[str, ValueKind]:
+    for kind in _KINDS:
+        if written.endswith(f"_x{kind}"):
+            return written.removesuffix(f"_x{kind}"), kind
+    return written, "choice"
+
+
+def _character(match: re.Match[str]) -> str:
+    code = int(match[1], 16)
+    return chr(code) if code < 0x110000 else match[0]
+
+
+def encoded(value: Any) -> str:
+    """``value`` as a text."""
+    if isinstance(value, str) and not value.startswith(WRITTEN):
+        return value
+    return f"{WRITTEN}{orjson.dumps(value).decode()}"
+
+
+def decoded(value: Any) -> Any:
+    """The inverse of :func:`encoded`; what is no text is itself."""
+    if not isinstance(value, str) or not value.startswith(WRITTEN):
+        return value
+    try:
+        return orjson.loads(value.removeprefix(WRITTEN))
+    except orjson.JSONDecodeError:
+        return value
+
+
+def static(state: Any) -> tuple[str, list[dict[str, Any]]]:
+    """The type of a prop with these options of a piece, and the options; ``string`` where there are none."""
+    pairs = [(_label(option), option.get("value")) for option in _options(state)]
+    kind = next((name for type_, name in _TYPES if pairs and all(_is(value, type_) for _, value in pairs)), "string")
+    values = {_key(value): (label, value) for label, value in pairs if value is not None}
+    return kind, [
+        {"label": label, "value": value if kind != "string" else encoded(value)} for label, value in values.values()
+    ]
+
+
+def remote(call: Call, state: Any) -> dict[str, Any]:
+    """The value of the Reply for the options that a piece gave: one page, narrowed by what is sought where the piece
+    itself does not search. Raises :class:`ComponentError` with the piece's own words where it offers none until
+    something else is chosen."""
+    options = [] if call.page else [(_label(option), encoded(option.get("value"))) for option in _options(state)]
+    if not options and not call.page and isinstance(state, Mapping) and state.get("disabled"):
+        words = texts.sentence(state.get("placeholder"))
+        raise ComponentError(words or "There is nothing to choose from yet. Fill in the fields before it first.")
+    searches = isinstance(state, Mapping) and state.get("searches") is True
+    sought = "" if searches else (call.query or "").strip().casefold()
+    listed = [{"label": label, "value": value} for label, value in options if sought in label.casefold()]
+    return {"options": listed, "string_options": None, "context": None}
+
+
+def _options(state: Any) -> Sequence[Mapping[str, Any]]:
+    options = state.get("options") if isinstance(state, Mapping) else state
+    if not isinstance(options, list):
+        return []
+    return [option for option in options[:MOST] if isinstance(option, Mapping) and option.get("value") is not None]
+
+
+def _label(option: Mapping[str, Any]) -> str:
+    label, value = option.get("label"), option.get("value")
+    return texts.line(str(label), 300) if label not in (None, "") else str(value)
+
+
+def _is(value: Any, kind: type) -> bool:
+    if kind is int and type(value) is int:
+        return abs(int(value)) < _SAFE
+    return type(value) is kind
+
+
+def _key(value: Any) -> str:
+    return orjson.dumps(value).decode()
 
 
 def props_value(piece: PieceForm, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from webapp.service.domain.base import piece_reach
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.pieces import keeping, rows
 from webapp.service.domain.instance.pieces.uses import Uses
-from webapp.service.pieces.package_names import Places
+from webapp.service.pieces.packages import Places
 
 
 def test_it_is_shown_and_hidden(service: Service, added: Any, bring: Any) -> None:

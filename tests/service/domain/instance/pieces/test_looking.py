@@ -14,8 +14,8 @@ from webapp.kit.clock import DAY, HOUR
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.pieces import adding, keeping, listing, looking, rows, steps
 from webapp.service.domain.instance.pieces.adding import Source
-from webapp.service.pieces import bringing, package_trees
-from webapp.service.pieces.bringing import Bringer, Brought
+from webapp.service.pieces import fetch, packages
+from webapp.service.pieces.fetch import Bringer, Brought
 from webapp.service.pieces.registry import Registry, Release
 
 
@@ -77,9 +77,9 @@ def test_what_an_author_changes_is_taken_in_without_being_confirmed_again(
         own = self.places.package(folder, version) / "node_modules" / NAME
         own.mkdir(parents=True)
         (own / "package.json").write_text(manifest.read_text())
-        return Brought(NAME, version, "{}", package_trees.digest(own.parents[1]), 1, "", "", "", "")
+        return Brought(NAME, version, "{}", packages.digest(own.parents[1]), 1, "", "", "", "")
 
-    monkeypatch.setattr(bringing.Bringer, "from_folder", from_folder)
+    monkeypatch.setattr(fetch.Bringer, "from_folder", from_folder)
     piece = adding.begin(service, NAME, source=Source("folder", tmp_path))
     steps.work(service)
     adding.confirm(service, piece.id, ["api.kiosk.example"], shown=True)

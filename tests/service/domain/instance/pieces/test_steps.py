@@ -13,8 +13,8 @@ from webapp.service.domain.instance import opening
 from webapp.service.domain.instance.pieces import adding, listing, rows, steps, trying, uses
 from webapp.service.domain.instance.pieces.adding import Source
 from webapp.service.domain.instance.pieces.rows import Piece
-from webapp.service.pieces import bringing, package_trees
-from webapp.service.pieces.package_names import Places
+from webapp.service.pieces import fetch, packages
+from webapp.service.pieces.packages import Places
 from webapp.service.pieces.registry import Registry, Release
 
 
@@ -90,8 +90,8 @@ def test_a_version_in_use_stays_as_it_was_confirmed(
 ) -> None:
     describe(monkeypatch)
     piece = add(service, tmp_path)
-    place = Places(service.settings.data).package(piece.folder, "1.0.0") / package_trees.MODULES
-    confirmed = package_trees.digest(place)
+    place = Places(service.settings.data).package(piece.folder, "1.0.0") / packages.MODULES
+    confirmed = packages.digest(place)
     source = tarball(tmp_path)
     source.write_bytes(package(NAME, "1.0.0", files={"index.js": "evil()"}))
     adding.begin(service, NAME, source=Source("tarball", source))
@@ -99,7 +99,7 @@ def test_a_version_in_use_stays_as_it_was_confirmed(
     failed = rows.get(service.store, piece.id)
     assert (failed.state, failed.version) == ("failed", "1.0.0")
     assert "is in use here with other files" in failed.error
-    assert package_trees.digest(place) == confirmed
+    assert packages.digest(place) == confirmed
 
 
 def test_what_cannot_be_used_says_why(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +175,7 @@ def test_the_registry_tells_the_version_and_what_the_package_does_not(
     monkeypatch.setattr(Registry, "look_up", lambda *_: release)
     file = tmp_path / "x.tgz"
     file.write_bytes(package(NAME, license=""))
-    monkeypatch.setattr(bringing.Bringer, "from_registry", lambda self, _, folder: self.from_tarball(file, folder))
+    monkeypatch.setattr(fetch.Bringer, "from_registry", lambda self, _, folder: self.from_tarball(file, folder))
     piece = adding.begin(service, NAME, "1.0.0")
     steps.work(service)
     view = listing.find(service, piece.id)

@@ -11,8 +11,8 @@ from tests.service.domain.instance.pieces.tried import describe, tarball
 from webapp.service.catalog import sources
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.pieces import keeping, listing, rows, syncing
-from webapp.service.pieces import package_trees
-from webapp.service.pieces.package_names import Places
+from webapp.service.pieces import packages
+from webapp.service.pieces.packages import Places
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_what_was_removed_elsewhere_goes(service: Service, other: Service) -> No
     keeping.remove(service, piece.id)
     assert syncing.sync(other) == []
     assert written(other) == written(service) == []
-    assert package_trees.size(other.settings.data / "pieces" / "packages") == 0
+    assert packages.size(other.settings.data / "pieces" / "packages") == 0
 
 
 def test_what_is_hidden_and_what_it_may_reach_is_written(service: Service, other: Service) -> None:

@@ -17,8 +17,8 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.pieces import rows, uses
 from webapp.service.domain.instance.pieces.rows import Origin, Piece
 from webapp.service.outbound.urls import HostRules
-from webapp.service.pieces import bringing, package_names, package_trees, tarballs
-from webapp.service.pieces.package_names import Places, Wanted
+from webapp.service.pieces import fetch, packages, tarballs
+from webapp.service.pieces.packages import Places, Wanted
 from webapp.store.contract import Tx
 
 MOST_HOSTS = 100
@@ -43,7 +43,7 @@ def begin(service: Service, name: str, version: str = "", source: Source = REGIS
     """
     if node.find() is None:
         raise Conflict(node.MISSING)
-    wanted = package_names.parse(f"{name}@{version}" if version else name)
+    wanted = packages.parse(f"{name}@{version}" if version else name)
     now = service.clock()
     with service.store.write() as tx:
         standing = rows.of_package(tx, wanted.package)
@@ -72,7 +72,7 @@ def named_by(source: Source, most_mb: int) -> str:
         raise Invalid(f"There is nothing at {path}.")
     if source.kind == "tarball":
         return str(tarballs.manifest(tarballs.read(path, most_mb), path.name)["name"])
-    return str(bringing.read_manifest(path)["name"])
+    return str(fetch.read_manifest(path)["name"])
 
 
 def confirm(
@@ -105,7 +105,7 @@ def confirm(
 
 def _refuse_older(tx: Tx, piece: Piece) -> None:
     """Raise :class:`Conflict` where a trigger is deployed on a later version, which new calls would then go on with."""
-    later = [number for number in uses.pinned(tx, piece) if package_names.newer(number, piece.wanted)]
+    later = [number for number in uses.pinned(tx, piece) if packages.newer(number, piece.wanted)]
     if later:
         raise Conflict(f"A trigger is deployed on {later[0]}, which is newer. Delete it, then go back.")
 
@@ -148,7 +148,7 @@ def undo(tx: Tx, piece: Piece, now: int) -> None:
 def clear(service: Service, piece: Piece) -> None:
     """Remove from this machine's disk the version that is not wanted any more."""
     if piece.wanted and piece.wanted not in {piece.version, *uses.pinned(service.store, piece)}:
-        package_trees.remove(Places(service.settings.data).package(piece.folder, piece.wanted))
+        packages.remove(Places(service.settings.data).package(piece.folder, piece.wanted))
 
 
 def check_hosts(hosts: Sequence[str]) -> tuple[str, ...]:
@@ -167,10 +167,10 @@ def _fresh(wanted: Wanted, source: Source, now: int) -> Piece:
     return Piece(
         id=new_id("pc"),
         package=wanted.package,
-        folder=package_names.folder(wanted.package),
+        folder=packages.folder(wanted.package),
         source=source.kind,
         origin=str(source.path or ""),
-        title=package_names.title(wanted.package),
+        title=packages.title(wanted.package),
         summary="",
         version="",
         hidden=True,

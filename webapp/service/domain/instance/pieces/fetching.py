@@ -7,10 +7,9 @@ from webapp.errors import Unavailable
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.pieces import rows, uses
 from webapp.service.domain.instance.pieces.rows import Piece, PieceVersion
-from webapp.service.pieces import bringing, package_trees
-from webapp.service.pieces.bringing import Bringer, Brought
-from webapp.service.pieces.package_names import Places
-from webapp.service.pieces.package_trees import MODULES
+from webapp.service.pieces import fetch, packages
+from webapp.service.pieces.fetch import Bringer, Brought
+from webapp.service.pieces.packages import MODULES, Places
 
 
 def bringer(service: Service, piece: Piece | None = None) -> Bringer:
@@ -33,7 +32,7 @@ def ensure(service: Service, piece: Piece, version: PieceVersion, tarballs: Path
     Raises :class:`webapp.errors.Invalid`.
     """
     place = Places(service.settings.data).package(piece.folder, version.version)
-    if package_trees.digest(place / MODULES) == version.digest:
+    if packages.digest(place / MODULES) == version.digest:
         return
     known = Brought(
         piece.package, version.version, version.lock_file, version.digest, version.size, version.licence,
@@ -53,9 +52,9 @@ def _contents(service: Service, version: PieceVersion, tarballs: Path | None) ->
     most_mb = service.settings.piece_mb
     origin = Path(version.origin)
     if tarballs is not None:
-        return bringing.tarballs_in(tarballs, most_mb)
+        return fetch.tarballs_in(tarballs, most_mb)
     if version.source == "offline" and origin.is_dir():
-        return bringing.tarballs_in(origin, most_mb)
+        return fetch.tarballs_in(origin, most_mb)
     if version.source == "tarball" and origin.is_file():
-        return bringing.tarballs_in(origin.parent, most_mb)
+        return fetch.tarballs_in(origin.parent, most_mb)
     return None

@@ -11,8 +11,8 @@ from webapp.service.domain.instance import opening
 from webapp.service.domain.instance.pieces import adding, contents, rows, trying, uses
 from webapp.service.domain.instance.pieces.rows import Piece
 from webapp.service.domain.instance.pieces.uses import Uses
-from webapp.service.pieces import package_trees
-from webapp.service.pieces.package_names import Places
+from webapp.service.pieces import packages
+from webapp.service.pieces.packages import Places
 
 
 def show(service: Service, piece_id: str) -> Piece:
@@ -74,7 +74,7 @@ def clear(service: Service, piece: Piece) -> None:
     """Remove its files from this machine, and its parts from the catalog."""
     places = Places(service.settings.data)
     trying.remove(places.data, piece.package)
-    package_trees.remove(places.versions(piece.folder))
+    packages.remove(places.versions(piece.folder))
     opening.update_catalog(service)
     service.catalog.refresh()
 

@@ -12,8 +12,8 @@ from webapp.service.domain.instance.pieces import contents, rows, uses
 from webapp.service.domain.instance.pieces.contents import Changes, Contents
 from webapp.service.domain.instance.pieces.rows import Piece, PieceVersion
 from webapp.service.domain.instance.pieces.uses import Uses
-from webapp.service.pieces import package_names
-from webapp.service.pieces.package_names import Places
+from webapp.service.pieces import packages
+from webapp.service.pieces.packages import Places
 from webapp.service.pieces.registry import Registry, Release
 
 
@@ -41,7 +41,7 @@ class PieceView:
     @property
     def has_newer(self) -> bool:
         """Whether the registry had a later version when it was last asked."""
-        return bool(self.piece.version) and package_names.newer(self.piece.newest, self.piece.version)
+        return bool(self.piece.version) and packages.newer(self.piece.newest, self.piece.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +120,8 @@ def _result(service: Service, release: Release, standing: dict[str, Piece]) -> S
     piece = standing.get(release.package)
     if piece is not None:
         return SearchResult(release, piece.title, "added", piece_id=piece.id)
-    slug = package_names.folder(release.package).removeprefix("piece-").replace("-", "_")
+    slug = packages.folder(release.package).removeprefix("piece-").replace("-", "_")
     app = service.catalog.app(slug) or service.catalog.app(slug.replace("_", ""))
     if app is not None:
         return SearchResult(release, app.name, "builtin", app.slug)
-    return SearchResult(release, package_names.title(release.package), "")
+    return SearchResult(release, packages.title(release.package), "")

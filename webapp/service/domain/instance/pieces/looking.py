@@ -11,8 +11,8 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.pieces import adding, listing, rows
 from webapp.service.domain.instance.pieces.adding import Source
 from webapp.service.domain.instance.pieces.rows import Piece
-from webapp.service.pieces import package_trees
-from webapp.service.pieces.package_names import Wanted
+from webapp.service.pieces import packages
+from webapp.service.pieces.packages import Wanted
 
 AGAIN_AFTER_TROUBLE = HOUR
 SETTLED = 500
@@ -63,7 +63,7 @@ def take_in_changes(service: Service, folders: Mapping[str, Path]) -> None:
     """Bring those packages again whose author has changed something in the folder that each comes from."""
     for package, folder in folders.items():
         piece = rows.of_package(service.store, package)
-        changed_at = package_trees.changed_at(folder) if folder.is_dir() else 0
+        changed_at = packages.changed_at(folder) if folder.is_dir() else 0
         if piece and _packed_at(piece) < changed_at <= service.clock() - SETTLED:
             try:
                 adding.begin(service, package, source=Source("folder", folder))

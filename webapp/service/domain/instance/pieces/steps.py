@@ -13,9 +13,9 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import opening
 from webapp.service.domain.instance.pieces import adding, fetching, listing, rows, trying, uses
 from webapp.service.domain.instance.pieces.rows import Piece
-from webapp.service.pieces import bringing, package_trees
-from webapp.service.pieces.bringing import Brought, Stopped
-from webapp.service.pieces.package_names import Places, Wanted
+from webapp.service.pieces import fetch, packages
+from webapp.service.pieces.fetch import Brought, Stopped
+from webapp.service.pieces.packages import Places, Wanted
 
 BUG = "It could not be added, for a reason that stands in the log of the service."
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ def remove_version(service: Service, piece: Piece, version: str) -> None:
     """Remove a version from this machine."""
     data = service.settings.data
     trying.remove(data, piece.package, version)
-    package_trees.remove(Places(data).package(piece.folder, version))
+    packages.remove(Places(data).package(piece.folder, version))
 
 
 def _bring(service: Service, piece: Piece) -> None:
@@ -98,7 +98,7 @@ def _brought(service: Service, piece: Piece) -> Brought:
     elif piece.source == "offline":
         brought = brings.from_offline(origin, piece.package, piece.folder)
     elif piece.source == "folder":
-        major, minor, _ = f"{bringing.read_manifest(origin).get('version') or '0.0.0'}.0.0".split(".", 2)
+        major, minor, _ = f"{fetch.read_manifest(origin).get('version') or '0.0.0'}.0.0".split(".", 2)
         brought = brings.from_folder(origin, piece.folder, f"{major}.{minor}.{service.clock() // 1000}")
     else:
         brought = brings.from_registry(Wanted(piece.package, piece.wanted), piece.folder)

@@ -18,10 +18,9 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import opening
 from webapp.service.domain.instance.pieces import contents, fetching, rows, trying
 from webapp.service.domain.instance.pieces.rows import Piece, PieceVersion
-from webapp.service.pieces import bringing, package_locks, package_trees, registry
+from webapp.service.pieces import fetch, package_locks, packages, registry
 from webapp.service.pieces.package_locks import MANIFEST
-from webapp.service.pieces.package_names import Places
-from webapp.service.pieces.package_trees import MODULES
+from webapp.service.pieces.packages import MODULES, Places
 from webapp.store.contract import Reader
 
 UNREADABLE_LOCK = f"{package_locks.UNREADABLE} Add it again."
@@ -82,7 +81,7 @@ def _trouble(data: Path, piece: Piece, version: PieceVersion, *, thoroughly: boo
     place = Places(data).package(piece.folder, version.version)
     if not (place / MODULES / piece.package / MANIFEST).is_file():
         return "Its package is not on this machine."
-    if thoroughly and package_trees.digest(place / MODULES) != version.digest:
+    if thoroughly and packages.digest(place / MODULES) != version.digest:
         return "Its package was changed since it was added."
     return "" if trying.is_written(data, piece, version.version) else "Its components are not written here."
 
@@ -130,10 +129,10 @@ def _sweep(service: Service) -> int:
     many versions went."""
     places = Places(service.settings.data)
     if places.root.is_dir():
-        for prefix in (bringing.SCRATCH, registry.SCRATCH):
+        for prefix in (fetch.SCRATCH, registry.SCRATCH):
             scratch.sweep(places.root, prefix)
-    packages = places.root / "packages"
-    folders = sorted(path for path in packages.glob("*/*") if path.is_dir())
+    kept = places.root / "packages"
+    folders = sorted(path for path in kept.glob("*/*") if path.is_dir())
     if not folders:
         return 0
     busy = {piece.folder for piece in rows.all_of(service.store) if piece.state in ("adding", "ready", "writing")}
@@ -143,7 +142,7 @@ def _sweep(service: Service) -> int:
     for path in old:
         if package := _package(path):
             trying.remove(service.settings.data, package, path.name)
-        package_trees.remove(path)
+        packages.remove(path)
         if not any(path.parent.iterdir()):
             path.parent.rmdir()
     return len(old)

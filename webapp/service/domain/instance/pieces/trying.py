@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from webapp.errors import Invalid
-from webapp.service.components.pieces.package_calls import PackageCall
+from webapp.service.components.pieces.caller import PackageCall
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.pieces import rows
 from webapp.service.domain.instance.pieces.contents import Contents, LeftOut, Part
 from webapp.service.domain.instance.pieces.rows import Piece, PieceVersion
-from webapp.service.pieces.bringing import Brought, read_manifest
-from webapp.service.pieces.package_names import Places
-from webapp.service.pieces.package_trees import MODULES
+from webapp.service.pieces.fetch import Brought, read_manifest
+from webapp.service.pieces.packages import MODULES, Places
 
 if TYPE_CHECKING:
-    from webapp.service.pieces.planning import Plan
+    from webapp.service.pieces.plans import Plan
 
 DEADLINE_S = 60.0
 MOST_SOURCE = 32 << 20
@@ -69,11 +68,11 @@ def try_it(service: Service, piece: Piece, brought: Brought, published_at: int |
 
 def plan(service: Service, piece: Piece, version: str, described: Mapping[str, Any]) -> "Plan":
     """What the catalog would hold of a version that says ``described`` of itself. Raises :class:`Invalid`."""
-    from webapp.service.pieces import planning
+    from webapp.service.pieces import plans
 
     places = Places(service.settings.data)
     place = places.package(piece.folder, version)
-    return planning.plan(
+    return plans.plan(
         dict(described),
         package=piece.package,
         version=version,
@@ -86,11 +85,11 @@ def plan(service: Service, piece: Piece, version: str, described: Mapping[str, A
 
 def write(service: Service, piece: Piece, version: PieceVersion) -> None:
     """Write the components of ``version`` to this machine. Raises :class:`Invalid`."""
-    from webapp.service.pieces import writing
+    from webapp.service.pieces import plans
 
     data = service.settings.data
     described = rows.description(service.store, version)
-    writing.write(plan(service, piece, version.version, described), data, piece.hosts)
+    plans.write(plan(service, piece, version.version, described), data, piece.hosts)
     (Places(data).package(piece.folder, version.version) / WRITTEN).write_text(_mark(piece))
 
 
@@ -105,9 +104,9 @@ def is_written(data: Path, piece: Piece, version: str) -> bool:
 
 def remove(data: Path, package: str, version: str | None = None) -> None:
     """Remove the components of a version from this machine, or of all."""
-    from webapp.service.pieces import writing
+    from webapp.service.pieces import plans
 
-    writing.remove(data, package, None if version is None else [version])
+    plans.remove(data, package, None if version is None else [version])
 
 
 def source_of(folder: Path) -> str:

@@ -1,6 +1,5 @@
-"""A prop of a piece, as its description has it, as a prop of the wire; and the list that follows from dynamic ones.
-
-What stands in a declaration and what a reload finds are mapped alike. A prop of a kind that we do not have is None.
+"""A prop of a piece, as its description has it, as a prop of the wire with its default; and the list that follows from
+dynamic ones.
 """
 
 import re
@@ -8,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from webapp.service.components.pieces import choices, texts
-from webapp.service.components.pieces.defaults import default
-from webapp.service.components.pieces.field_names import field_name
+from webapp.service.components.pieces import texts, values
 from webapp.service.components.pieces.form import ComponentFile, ValueKind
+from webapp.service.components.pieces.values import encoded, field_name
 
+_SAFE = 2**53
+_LEFT_ALONE: Mapping[str, Any] = {"boolean": False, "object": {}}
 _PLAIN: Mapping[str, tuple[str, ValueKind]] = {
     "SHORT_TEXT": ("string", "same"),
     "LONG_TEXT": ("string", "same"),
@@ -39,7 +39,64 @@ _FRACTIONS = re.compile(
     r"|penalty|discount|\bfee\b|\btax\b|total|balance|budget|value|threshold|top.?p\b",
     re.IGNORECASE,
 )
-_SAFE = 2**53
+
+
+"""What a form of the framework sends where a person leaves a required field of that kind alone."""
+
+
+def default(prop: Mapping[str, Any], described: Mapping[str, Any]) -> dict[str, Any]:
+    """The ``default`` of the wire's ``prop``, or nothing."""
+    value = described.get("defaultValue")
+    if value is None and described.get("required") is True:
+        value = _LEFT_ALONE.get(prop["type"])
+    if value is None or prop.get("secret") or prop.get("format"):
+        return {}
+    value = _fitting(prop["type"], value)
+    if value is None or (value in ("", [], {}) and prop.get("optional")) or not _is_offered(prop, value):
+        return {}
+    return {"default": value}
+
+
+def _fitting(type_: str, value: Any) -> Any:
+    """``value`` as one of the type; None where it is none."""
+    if type_.endswith("[]"):
+        items = [_fitting(type_.removesuffix("[]"), item) for item in value] if isinstance(value, list) else [None]
+        return None if None in items else items
+    if type_ == "boolean":
+        return value if isinstance(value, bool) else {"true": True, "false": False}.get(str(value).lower())
+    if type_ == "integer":
+        return _whole(value)
+    if type_ == "object":
+        return value if isinstance(value, dict) else None
+    if type_ == "string":
+        return (
+            value if isinstance(value, str) else encoded(value) if isinstance(value, dict | list) else _written(value)
+        )
+    return value
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return int(number) if abs(number) < _SAFE and number == int(number) else None
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _is_offered(prop: Mapping[str, Any], value: Any) -> bool:
+    if prop["type"] == "integer" and not prop.get("min", value) <= value <= prop.get("max", value):
+        return False
+    offered = [option["value"] for option in prop.get("options", ())]
+    chosen = value if isinstance(value, list) else [value]
+    return not offered or all(item in offered for item in chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +153,10 @@ def _typed(
     if kind == "ARRAY":
         return _array(described)
     if kind in ("STATIC_DROPDOWN", "STATIC_MULTI_SELECT_DROPDOWN"):
-        type_, options = choices.static(described.get("options"))
+        type_, options = values.static(described.get("options"))
         several = kind != "STATIC_DROPDOWN"
         if several and type_ == "boolean":
-            type_, options = "string", [{**each, "value": choices.encoded(each["value"])} for each in options]
+            type_, options = "string", [{**each, "value": values.encoded(each["value"])} for each in options]
         return (
             {"type": f"{type_}[]" if several else type_, **({"options": options} if options else {})},
             "choices" if several else "choice",

@@ -12,9 +12,9 @@ import pytest
 
 from tests.fakes.npm_registry import LICENCE, NpmRegistry, package
 from webapp.errors import Invalid
-from webapp.service.pieces import npm, package_trees
-from webapp.service.pieces.bringing import Bringer, Stopped
-from webapp.service.pieces.package_names import Places, Wanted
+from webapp.service.pieces import npm, packages
+from webapp.service.pieces.fetch import Bringer, Stopped
+from webapp.service.pieces.packages import Places, Wanted
 
 NAME = "@activepieces/piece-shop"
 
@@ -38,11 +38,11 @@ def test_a_package_of_the_registry_comes_with_what_it_needs_and_again_by_its_loc
     assert leftovers(bringer) == []
     other = replace(bringer, places=Places(tmp_path / "other"))
     other.again(brought, "piece-shop")
-    assert package_trees.digest(other.places.package("piece-shop", "1.0.0") / "node_modules") == brought.digest
+    assert packages.digest(other.places.package("piece-shop", "1.0.0") / "node_modules") == brought.digest
     served.publish(package("helper", "2.0.0", files={"index.js": "module.exports = 'evil';"}))
     with pytest.raises(Invalid, match=r"not what it was|npm could not bring it"):
         other.again(brought, "piece-shop")
-    assert package_trees.digest(other.places.package("piece-shop", "1.0.0") / "node_modules") == brought.digest
+    assert packages.digest(other.places.package("piece-shop", "1.0.0") / "node_modules") == brought.digest
 
 
 def test_npm_asks_no_address_that_a_package_names(bringer: Bringer, served: NpmRegistry) -> None:

@@ -11,10 +11,9 @@ from typing import Any
 
 from webapp.errors import Invalid, PatchbayError
 from webapp.kit.scratch import Scratch
-from webapp.service.pieces import npm, package_locks, package_trees, tarballs
+from webapp.service.pieces import npm, package_locks, packages, tarballs
 from webapp.service.pieces.package_locks import LOCK, MANIFEST
-from webapp.service.pieces.package_names import Places, Wanted, is_version
-from webapp.service.pieces.package_trees import MODULES
+from webapp.service.pieces.packages import MODULES, Places, Wanted, is_version
 from webapp.service.pieces.registry import named
 
 DEADLINE_S = 300.0
@@ -107,7 +106,7 @@ class Bringer:
                 self._npm(["ci", "--omit=dev"], draft)
             else:
                 tarballs.unpack(package_locks.read(lock), contents, draft, self.most_mb)
-            if known and package_trees.digest(draft / MODULES) != known.digest:
+            if known and packages.digest(draft / MODULES) != known.digest:
                 raise Invalid(f"{package} {known.version} is not what it was when it was added; it is not taken.")
             return self._settled(draft, package, folder, known.version if known else "", package if known else "")
 
@@ -121,7 +120,7 @@ class Bringer:
         def stopped() -> str:
             if self.stopped():
                 return "it was stopped"
-            large = package_trees.size(draft) > 3 * self.most_mb * package_trees.MB  # packed, unpacked and cached
+            large = packages.size(draft) > 3 * self.most_mb * packages.MB  # packed, unpacked and cached
             return f"it has more than {self.most_mb} MB (PATCHBAY_PIECE_MB)" if large else ""
 
         answer = npm.call(arguments, draft, registry=self.registry, deadline_s=DEADLINE_S, stopped=stopped)
@@ -141,14 +140,14 @@ class Bringer:
         number = version or entry.version
         if not is_version(number):
             raise Invalid(f"{package} {number} is no released version, which is all that can be added.")
-        size = package_trees.check(draft / MODULES, self.most_mb)
+        size = packages.check(draft / MODULES, self.most_mb)
         own = draft / MODULES / package
         facts = read_manifest(own)
         brought = Brought(
             package,
             number,
             lock,
-            package_trees.digest(draft / MODULES),
+            packages.digest(draft / MODULES),
             size,
             (named(facts.get("license"), "type") or entry.licence)[:200],
             _licence_text(own),
@@ -162,9 +161,9 @@ class Bringer:
             )
         if self.stopped():
             raise Stopped
-        package_trees.seal(draft / MODULES)
+        packages.seal(draft / MODULES)
         place = self.places.package(folder, number)
-        package_trees.remove(place)
+        packages.remove(place)
         place.mkdir(parents=True)
         for each in (MANIFEST, LOCK, MODULES):
             (draft / each).rename(place / each)
