@@ -105,7 +105,7 @@ class Tx(Reader, Protocol):
         ...
 
     def run(self, sql: str, params: Params = NOTHING) -> int:
-        """Execute ``sql`` and tell how many rows it touched."""
+        """Execute ``sql``; how many rows it touched."""
         ...
 
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

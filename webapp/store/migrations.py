@@ -1,12 +1,12 @@
-"""The schema, as migrations that only grow: each file in ``schema/`` is one, ``m<number>_<noun>.sql``, in that order.
+"""The schema, as migrations that are only added: each file in ``schema/`` is one, ``m<number>_<noun>.sql``, in order.
 
-A new table is a new file there, and nothing else: no list names it. Each table there names the one module that reads
-and writes it. The SQL is portable: text ids, no autoincrement, times as integer epoch milliseconds, booleans as 0 or
-1, JSON as text. Sealed columns (``…_sealed``) hold AES-256-GCM boxes of
+A new table is a new file there and nothing else: no list names it. A comment above each table names the one module
+that reads and writes it. The SQL is portable: text ids, no autoincrement, times as integer epoch milliseconds, booleans
+as 0 or 1, JSON as text. Sealed columns (``…_sealed``) hold AES-256-GCM boxes of
 :mod:`webapp.service.domain.base.keyring`.
 
-A database keeps the names of what was applied to it, and since m013 a checksum of each. One that this code does not fit
-is refused by :class:`webapp.store.contract.WrongSchema` before anything is done to it.
+A database records the names of the migrations that were applied to it, and since m013 a checksum of each. One that does
+not match this code is refused with :class:`webapp.store.contract.WrongSchema` before anything is done to it.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ RECORD = "INSERT INTO migration_checksums (name, sha256) VALUES (:name, :sha256)
 
 @dataclass(frozen=True)
 class Migration:
-    """One file of SQL. Its name is what a database remembers it by."""
+    """One file of SQL, recorded by its name."""
 
     name: str
     sql: str
@@ -44,12 +44,12 @@ class Migration:
 
     @cached_property
     def checksum(self) -> str:
-        """The SHA-256 of what it does: comments and line breaks do not count."""
+        """The SHA-256 of its SQL without comments and line breaks."""
         return hashlib.sha256(" ".join(_COMMENT.sub(" ", self.sql).split()).encode()).hexdigest()
 
 
 class Schema:
-    """The migrations of one folder, as they stand to a database."""
+    """The migrations of one folder, compared with those of a database."""
 
     def __init__(self, folder: Traversable) -> None:
         self.folder = folder
@@ -70,7 +70,7 @@ class Schema:
         return self._by_name[name]
 
     def applied(self, db: Database) -> list[str]:
-        """The names of the migrations that ``db`` has had, those that are not known here too."""
+        """The names of the migrations that were applied to ``db``, including those that are unknown here."""
         return [migration.name for migration in self._set.applied(db)]
 
     def pending(self, db: Database) -> list[str]:
@@ -78,11 +78,11 @@ class Schema:
         return [migration.name for migration in self._set.pending(db)]
 
     def is_recorded(self, db: Database) -> bool:
-        """Whether ``db`` has had everything, and keeps a checksum of it all."""
+        """Whether every migration was applied to ``db``, and recorded with its checksum."""
         return self._checksums(db).keys() >= self._by_name.keys() == set(self.applied(db))
 
     def apply(self, db: Database) -> list[str]:
-        """Apply what ``db`` lacks, and keep the checksums; the names of what was applied. Raises `WrongSchema`."""
+        """Apply what ``db`` lacks and record the checksums; the names of what was applied. Raises `WrongSchema`."""
         self.check(db)
         pending = self.pending(db)
         self._set.apply(db)
@@ -92,9 +92,9 @@ class Schema:
         return pending
 
     def check(self, db: Database, *, whole: bool = False) -> None:
-        """Raise :class:`WrongSchema` where these migrations are not those that ``db`` was made with.
+        """Raise :class:`WrongSchema` where ``db`` was made with other migrations than these.
 
-        Where ``db`` keeps no checksum of one, or the ``whole`` is asked for, its tables are compared instead.
+        Where a checksum is missing in ``db``, or with ``whole``, its tables are compared instead.
         """
         applied, checksums = self.applied(db), self._checksums(db)
         self.check_names(applied, checksums)
@@ -102,7 +102,7 @@ class Schema:
             self._compare(db, applied)
 
     def check_names(self, applied: Sequence[str], checksums: Mapping[str, str]) -> None:
-        """Raise :class:`WrongSchema` where one that was ``applied`` is not known here, or was another then."""
+        """Raise :class:`WrongSchema` where a migration that was ``applied`` is unknown here, or differs."""
         if unknown := [name for name in applied if name not in self._by_name]:
             raise WrongSchema(
                 f"The database was made by a newer version of Patchbay: this one does not know {_listed(unknown)}. "

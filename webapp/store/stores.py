@@ -23,15 +23,15 @@ def open_store(settings: Settings) -> Store:
 
 
 def exists(settings: Settings) -> bool:
-    """Whether there can be anything in the store: PostgreSQL alone knows."""
+    """Whether there can be anything in the store; of PostgreSQL only the database itself knows."""
     return settings.database_url is not None or settings.database.exists()
 
 
 @contextmanager
 def open_alone(settings: Settings) -> Iterator[Store]:
-    """The store, which nobody else has open. Raises :class:`webapp.errors.Conflict` where somebody has.
+    """The store, which no other process has open. Raises :class:`webapp.errors.Conflict` where one has.
 
-    Who else has a PostgreSQL database open cannot be seen here: the caller looks for generations that live.
+    Who else has a PostgreSQL database open cannot be seen here: the caller looks for generations that are alive.
     """
     if settings.database_url is not None:
         with closing(open_store(settings)) as store:

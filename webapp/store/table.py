@@ -1,11 +1,11 @@
-"""Tables and their rows: a table is said once, as a frozen dataclass, and the SQL of its columns follows from that.
+"""Tables and their rows: a table is declared once, as a frozen dataclass, and the SQL of its columns follows from that.
 
 A :class:`Table` writes the INSERT, the UPDATE of named columns and the column list of SELECT, and turns rows into
 records. Conditions stay hand-written SQL. Each table belongs to one module, which keeps its ``Table`` to itself and
 offers verbs to others.
 
 A field is the column of its name: text, numbers and bytes as they are, ``bool`` as 0 or 1, an ``Enum`` by its value,
-tuples, lists and mappings as JSON. A record within a record stands for its own columns.
+tuples, lists and mappings as JSON. A record within a record stands for its columns.
 
 Where COUNT would grow with a table, an exact count (table ``counters``) is kept in the transaction that adds or removes
 a row.
@@ -135,10 +135,10 @@ def by_one_index(
 ) -> tuple[str, dict[str, Any]]:
     """The condition that finds rows of ``scope`` by one index in its order, and its parameters, both by column.
 
-    Of ``filters``, from the one with the fewest rows to the one with the most, the first that is not None is looked up,
-    with ``scope`` before it in the index unless it is one of ``alone``. The others are put so that no index answers
-    them and are checked on the rows that were found: without statistics, a planner would choose among indexes by the
-    number of their columns, and read the whole scope.
+    ``filters`` are ordered from the one that matches the fewest rows to the one that matches the most. The first that
+    is not None is looked up, with ``scope`` before it in the index unless it is one of ``alone``. The others are
+    written so that no index answers them, and checked on the rows found: without statistics, a planner would choose
+    among indexes by the number of their columns, and read the whole scope.
     """
     values = {column: value for column, value in filters.items() if value is not None}
     first = next(iter(values), None)
@@ -234,7 +234,7 @@ class Table(Rows[T]):
         tx.run(self._insert, {**self.values(record), **write_only})
 
     def upsert(self, tx: Tx, record: T, *, keep: Sequence[str] = ("created_at",), **write_only: Any) -> None:
-        """Add ``record``, or write it over the row with its key, whose columns ``keep`` stay."""
+        """Add ``record``, or overwrite the row with its key except for the columns ``keep``."""
         values = {**self.values(record), **write_only}
         kept = (self.key, *keep)
         sql = self._upserts.get(kept)
@@ -284,7 +284,7 @@ def add_to_counts(tx: Tx, names: Iterable[str], by: int) -> None:
 
 
 def read_counts(reader: Reader, *names: str) -> dict[str, int]:
-    """The counts under ``names``; where nothing was counted yet, there is none."""
+    """The counts under ``names``, without those where nothing was counted yet."""
     params = {f"name_{number}": name for number, name in enumerate(names)}
     return dict(reader.tuples(f"SELECT name, n FROM counters WHERE name IN (:{', :'.join(params)})", params))  # noqa: S608
 
@@ -296,5 +296,5 @@ def most_counted(reader: Reader, prefix: str) -> int:
 
 
 def drop_counts(tx: Tx, prefix: str) -> None:
-    """Forget every count whose name starts with ``prefix`` (when a project goes)."""
+    """Delete every count whose name starts with ``prefix`` (when a project is deleted)."""
     tx.run("DELETE FROM counters WHERE name >= :low AND name < :high", {"low": prefix, "high": prefix + "\U0010ffff"})
