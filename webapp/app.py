@@ -17,7 +17,6 @@ from webapp.errors import PatchbayError
 from webapp.kit import assets, crypto, heartbeat, translation
 from webapp.kit.brought_words import BroughtWords
 from webapp.kit.clock import Clock, now
-from webapp.kit.routing import AddressBook, LazyRule
 from webapp.manual import wiring as manual
 from webapp.people.agents.documents import Documents
 from webapp.people.oidc.provider import OpenIdProvider
@@ -122,10 +121,8 @@ class _FormSessions(SecureCookieSessionInterface):
         return None if request.path.startswith(("/v1/", "/h/")) else super().open_session(app, request)
 
 
-class _App(AddressBook):
-    """Flask, but for what it logs of a failed request, for style sheets and scripts, portals, and a quicker start."""
-
-    url_rule_class = LazyRule
+class _App(Flask):
+    """Flask, but for what it logs of a failed request, for style sheets and scripts, and portals."""
 
     def wsgi_app(self, environ: dict[str, Any], start_response: Any) -> Any:
         """One request; a page of a portal is the dashboard's, at an address of its own."""

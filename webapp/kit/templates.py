@@ -4,8 +4,7 @@
 break with its indentation becomes one space, as HTML has it, and nothing beside a tag that makes a box of its own
 (``<p>``, ``<td>``) or at an end of a template, macro or block. ``<pre>``, ``<textarea>``, ``<script>`` and ``<style>``
 keep theirs; ``{% trans %}`` has a rule of its own (:mod:`webapp.kit.translation`). This happens when it is compiled.
-Else a page is what Jinja makes by itself, byte by byte, but at less cost: it is joined in the end, so nothing is handed
-on piece by piece through the templates around it.
+Else a page is what Jinja makes by itself, byte by byte.
 """
 
 import functools
@@ -13,18 +12,12 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from gettext import NullTranslations
-from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from jinja2 import nodes
-from jinja2.compiler import CodeGenerator, Frame
-from jinja2.environment import Template
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
-from jinja2.runtime import Context, Macro
-from jinja2.utils import missing
+from jinja2.runtime import Macro
 from markupsafe import Markup, escape
-from markupsafe import _escape_inner as escape_text  # type: ignore[attr-defined]  # what escape calls for a str
 
 from webapp.kit import translation
 
@@ -35,8 +28,6 @@ _BOXES = re.compile(
     re.VERBOSE,
 )
 _STRONG = re.compile(r"\*\*(.+?)\*\*")
-_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
-_PIECEWISE = "yield from "
 _DRAWINGS = 512
 _VERBATIM = ("pre", "textarea", "script", "style")
 _MARKUP = re.compile(r"\s*\n\s*|</?[a-z][\w-]*|<!doctype|[>\"']|(?:(?!\s*\n)[^<>\"'])+|<", re.IGNORECASE)
@@ -70,18 +61,15 @@ _STATEMENTS = {
 
 
 def prepare(environment: Any) -> None:
-    """Let ``environment`` translate, leave out the layout of its templates, and draw at less cost.
+    """Let ``environment`` translate, and leave out the layout of its templates.
 
-    What it knows everywhere is complete before the first template is loaded. So each holds it as a plain ``dict``: it
-    is looked through whenever a macro is imported, and a chain of two is thirty times as slow at that. Templates are
-    as many as there are files: all are kept.
+    Its globals are complete before the first template is loaded, so each template holds them as a plain ``dict``: Jinja
+    looks through all of them whenever a macro is imported, and through its own chain of two it is thirty times as slow.
     """
     _install_words(environment)
     environment.filters |= {"strong": strong, "remembered": remembered, "translated": translation.translated}
     environment.add_extension(WithoutLayout)
-    environment.context_class, environment.code_generator_class, environment.escaped = _Calls, _Output, escaped
     environment.make_globals = lambda own: {**environment.globals, **(own or {})}
-    environment.cache = {}
 
 
 def _install_words(environment: Any) -> None:
@@ -131,61 +119,6 @@ def remembered(macro: Macro) -> Callable[..., str]:
         return drawings[language](*args, **kwargs)
 
     return draw
-
-
-def escaped(value: object) -> str:
-    """``value`` as :func:`markupsafe.escape` has it, but a plain ``str`` where it was one: it is joined to a page."""
-    if type(value) is str:
-        return escape_text(value)
-    return value if type(value) is Markup else escape(value)
-
-
-class _Output(CodeGenerator):
-    def writeline(self, x: str, node: nodes.Node | None = None, extra: int = 0) -> None:
-        """Write a line of code. What a block or the template above draws becomes one piece."""
-        if x.startswith(_PIECEWISE):
-            x = f"yield concat({x.removeprefix(_PIECEWISE)})"
-        super().writeline(x, node, extra)
-
-    def visit_Include(self, node: nodes.Include, frame: Frame) -> None:
-        """Draw another template here, as one piece."""
-        if node.ignore_missing or not node.with_context:
-            super().visit_Include(node, frame)
-            return
-        self.writeline("template = environment.get_or_select_template(", node)
-        self.visit(node.template, frame)
-        self.write(f", {self.name!r})")
-        inside = f"context.inside(template, {self.dump_local_context(frame)})"
-        self.simple_write(f"concat(template.root_render_func({inside}))", frame, node)
-
-    def _output_child_pre(self, node: Any, frame: Any, finalize: Any) -> None:
-        if frame.eval_ctx.autoescape and not frame.eval_ctx.volatile and finalize.src is None:
-            self.write("environment.escaped(")
-        else:
-            super()._output_child_pre(node, frame, finalize)
-
-
-class _Calls(Context):
-    def inside(self, template: Template, local: Mapping[str, Any]) -> Context:
-        """What ``template`` is drawn from where this one includes it: all that this one is, and what it calls its own.
-
-        Jinja makes a copy of all of that for each. Here what the page was drawn from is shared.
-        """
-        context = type(self)(self.environment, self.parent, template.name, template.blocks)
-        context.vars = {**self.vars, **{name: value for name, value in local.items() if value is not missing}}
-        return context
-
-    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call ``function``, which may be any callable. Jinja looks at each thrice for what it wants passed."""
-        kind = type(function)
-        if kind is Macro:
-            args = (self.eval_ctx, *args)
-        elif kind not in _FUNCTIONS or hasattr(function, "jinja_pass_arg"):
-            return super().call(function, *args, **kwargs)
-        if kwargs:
-            kwargs.pop("_block_vars", None)
-            kwargs.pop("_loop_vars", None)
-        return function(*args, **kwargs)
 
 
 class WithoutLayout(Extension):

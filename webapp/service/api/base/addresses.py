@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from flask import Response, request
-from werkzeug.routing import BaseConverter, Map, MapAdapter
+from werkzeug.routing import BaseConverter, Map, MapAdapter, Rule
 
 from webapp.errors import NotFound
-from webapp.kit.routing import LazyRule
 from webapp.service.api.base import cors, problems
 from webapp.service.api.base.dispatch import View, answered
 from webapp.service.api.base.operations import Operation
@@ -78,7 +77,7 @@ def unrouted_view(service: Service, operations: Sequence[Operation]) -> View:
     @functools.cache  # made for the first request that nothing answers
     def routes() -> MapAdapter:
         rules = [
-            LazyRule(rule, methods=[operation.method], endpoint=operation.name)
+            Rule(rule, methods=[operation.method], endpoint=operation.name)
             for operation in operations
             for rule in operation.rules
         ]
