@@ -185,7 +185,7 @@ def _add_probes(app: Flask, service: Service, stopping: Callable[[], bool]) -> N
         try:
             service.store.one("SELECT 1 AS one")
             service.store.check_writable()
-            limits = service.limits.standing()
+            limits = service.limits.status()
         except PatchbayError as error:
             return jsonify(status="unavailable", error=error.message), 503
         age_s = heartbeat.age_s(service.settings.data / heartbeat.WORKER)

@@ -15,7 +15,7 @@ import requests
 
 from tests.cli.conftest import Shell, free_ports
 from tests.faults.running import Client, Running, client_of
-from webapp.service.domain.base.far_counters import AWAY_S
+from webapp.service.domain.base.limit_counters import AWAY_S
 from webapp.service.domain.base.rate_limits import LIMITS
 
 pytestmark = pytest.mark.faults

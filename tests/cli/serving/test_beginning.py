@@ -8,7 +8,7 @@ import pytest
 
 from webapp.cli.serving.beginning import begin_process, web_children
 from webapp.cli.serving.stopping import LEAVE
-from webapp.service.domain.base import shared_counters
+from webapp.service.domain.base import limit_counters
 from webapp.settings import Settings
 
 
@@ -33,7 +33,7 @@ def test_several_web_processes_share_limits_and_have_names(
     begun = begin_process(None)
     assert signal.getsignal(LEAVE) is not signal.SIG_DFL, "who asks for what is not there yet ends nothing"
     os.kill(os.getpid(), LEAVE)
-    assert begun.limits_storage.startswith(shared_counters.SCHEME) is shared
+    assert begun.limits_storage.startswith(limit_counters.SHARED) is shared
     children = web_children(begun, lambda stop, share: None)
     assert [child.name for child in children] == names and all(child.answers for child in children)
 

@@ -15,7 +15,7 @@ from webapp.cli.serving.listening import listen, reason
 from webapp.cli.serving.logs import configure
 from webapp.cli.serving.shares import shares
 from webapp.cli.serving.stopping import LEAVE
-from webapp.service.domain.base import limit_storage, shared_counters
+from webapp.service.domain.base import limit_counters
 from webapp.settings import Settings
 
 PORT = click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on, instead of PATCHBAY_PORT.")
@@ -31,8 +31,8 @@ def begin_process(port: int | None) -> Settings:
     configure(settings.log_level, form=settings.log_format)
     allocation.hold_little()
     allocation.collect_rarely()
-    if settings.web > 1 and settings.limits_storage == limit_storage.MEMORY:
-        return replace(settings, limits_storage=shared_counters.create())
+    if settings.web > 1 and settings.limits_storage == limit_counters.MEMORY:
+        return replace(settings, limits_storage=limit_counters.create_shared())
     return settings
 
 

@@ -98,9 +98,9 @@ def web(
 
 def _places(settings: Settings) -> int:
     """How many requests compute at a time: one, and several where each waits for a server again and again."""
-    from webapp.service.domain.base import limit_storage, shared_counters
+    from webapp.service.domain.base import limit_counters
 
-    counts_here = settings.limits_storage.startswith((limit_storage.MEMORY, shared_counters.SCHEME))
+    counts_here = settings.limits_storage.startswith((limit_counters.MEMORY, limit_counters.SHARED))
     return 1 if counts_here and settings.database_url is None else PLACES_WITH_SERVERS
 
 

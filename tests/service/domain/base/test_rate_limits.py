@@ -11,8 +11,8 @@ from tests.service.quotas import with_quotas
 from webapp import quotas
 from webapp.errors import Throttled
 from webapp.kit.clock import SECOND, FakeClock
-from webapp.service.domain.base import limit_storage
-from webapp.service.domain.base.rate_limits import Limit, Limiter, MemoryCounters
+from webapp.service.domain.base.limit_counters import MEMORY, MemoryCounters
+from webapp.service.domain.base.rate_limits import Limit, Limiter
 from webapp.service.domain.base.service import Service
 
 
@@ -23,7 +23,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def limiter(clock: FakeClock) -> Limiter:
-    return Limiter(limit_storage.MEMORY, clock)
+    return Limiter(MEMORY, clock)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_what_is_stopped_makes_the_window_no_longer(limiter: Limiter, clock: Fak
 
 
 def test_keys_do_not_meet_and_are_forgotten(clock: FakeClock) -> None:
-    limiter = Limiter(limit_storage.MEMORY, clock)
+    limiter = Limiter(MEMORY, clock)
     for number in range(3_000):
         assert passes(limiter, Limit(1, 10), f"user {number}")
     clock.advance(10 * SECOND)
