@@ -69,7 +69,7 @@ LOCAL = {  # Unix sockets between our processes
     )),
 }  # fmt: skip
 LISTENERS = {  # the worker's own port for mail
-    "webapp.service.worker.mail_server", "webapp.service.worker.mail_session",
+    "webapp.service.worker.mail",
 }  # fmt: skip
 APPS = ROOT / "webapp" / "service" / "catalog" / "apps"
 SHARED = ("webapp.service.catalog.shared.",)  # what the components of many apps share

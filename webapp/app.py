@@ -25,12 +25,11 @@ from webapp.service.api import wiring as api
 from webapp.service.api.base.addresses import collapse_slashes
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance.belongings import EmbeddedBelongings
 from webapp.service.domain.instance.opening import open_service
-from webapp.service.domain.instance.two_step import TotpSealer
+from webapp.service.domain.instance.people import EmbeddedBelongings, TotpSealer
 from webapp.service.domain.projects import projects
-from webapp.service.domain.projects.projects import FirstProject
-from webapp.service.inbound import wiring as inbound
+from webapp.service.domain.projects.first_project import FirstProject
+from webapp.service.inbound import hooks as inbound
 from webapp.service.link import wiring as link
 from webapp.service.mcp import wiring as mcp
 from webapp.settings import Settings

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from webapp.kit.networks import UNNAMED_PROXY
-from webapp.service.inbound.hosts import TriggerHosts
+from webapp.service.inbound.hooks import TriggerHosts
 from webapp.settings import LOOPBACK_NAMES, Settings
 
 if TYPE_CHECKING:

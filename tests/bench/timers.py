@@ -12,12 +12,12 @@ from typing import Any
 from tests.bench.scene import furnish
 from webapp.kit.clock import SECOND
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import requests
+from webapp.service.domain.components import component_requests
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deploying
-from webapp.service.domain.triggers.deploying import Deployment
+from webapp.service.domain.triggers import deployments
+from webapp.service.domain.triggers.deployments import Deployment
 from webapp.service.worker.trigger_engine import TriggerEngine
 from webapp.settings import Settings
 
@@ -68,8 +68,8 @@ def measure(like: Path, count: int) -> Timers:
 def _plant(service: Service, count: int) -> int:
     """A timer as it is deployed, and as many like it as it takes; when all of them are due."""
     scene = Scene(projects.create(service, name="Bench").id, "development")
-    component = requests.find(service, "schedule-custom-interval", None, "trigger")
-    made = deploying.deploy(service, Deployment(scene, "bench", component, EVERY_HOUR))
+    component = component_requests.find(service, "schedule-custom-interval", None, "trigger")
+    made = deployments.deploy(service, Deployment(scene, "bench", component, EVERY_HOUR))
     with closing(sqlite3.connect(service.settings.data / "patchbay.db", isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("BEGIN IMMEDIATE")

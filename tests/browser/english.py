@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import messages as wanted
-from webapp.kit import translation
+from webapp.kit import message_files, translation
 
 TRANSLATIONS = Path(translation.__file__).parent.parent / "translations"
 # Every text and spoken attribute, but for code and what has a language of its own.
@@ -37,7 +37,7 @@ NAMES = {"Schedule"}  # apps whose name is a message as well
 @cache
 def messages(tag: str) -> dict[str, str]:
     """Every message without a plural, by its English."""
-    return translation.message_pairs(sorted((TRANSLATIONS / tag).glob("*.po")))
+    return message_files.pairs(sorted((TRANSLATIONS / tag).glob("*.po")))
 
 
 @cache

@@ -13,8 +13,8 @@ from webapp.service.domain.deliveries import claims, endpoints, trigger_webhooks
 from webapp.service.domain.deliveries.claims import Outcome, Task
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers.delivering import Sender
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.sender import Sender
 
 
 @dataclass

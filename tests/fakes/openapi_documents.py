@@ -6,7 +6,8 @@ from typing import Any
 from webapp.service.catalog.importing import documents, plans
 from webapp.service.catalog.importing.actions import Action
 from webapp.service.catalog.importing.documents import Document
-from webapp.service.catalog.importing.plans import Options, Plan
+from webapp.service.catalog.importing.plans import Plan
+from webapp.service.catalog.importing.records import Options
 
 ADDRESS = "https://docs.acme.example/openapi.json"
 ME: dict[str, Any] = {"/me": {"get": {"operationId": "getMe", "summary": "Get me", "responses": {"200": {}}}}}

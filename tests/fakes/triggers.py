@@ -6,27 +6,27 @@ from typing import Any
 import orjson
 
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import requests
+from webapp.service.domain.components import component_requests
 from webapp.service.domain.deliveries import events
 from webapp.service.domain.deliveries.events import ReceivedRequest
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deploying, firing, lifecycle
+from webapp.service.domain.triggers import deployments, fire, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.deploying import Deployment
-from webapp.service.domain.triggers.firing import RunOutcome
+from webapp.service.domain.triggers.deployments import Deployment
+from webapp.service.domain.triggers.fire import RunOutcome
 
 
 def deploy(
     service: Service, scene: Scene, key: str = "~/poll", user: str = "alice", *, given: Any = None, **order: Any
 ) -> DeployedTrigger:
     """A deployed trigger; the values are ``given``."""
-    component = requests.find(service, key, None, "trigger")
-    return deploying.deploy(service, Deployment(scene, user, component, given or {}, **order))
+    component = component_requests.find(service, key, None, "trigger")
+    return deployments.deploy(service, Deployment(scene, user, component, given or {}, **order))
 
 
 def poll_due(service: Service) -> list[RunOutcome]:
     """Run every poll that is due now."""
-    return [firing.poll(service, one) for one in lifecycle.claim_polls(service, 100)]
+    return [fire.poll(service, one) for one in lifecycle.claim_polls(service, 100)]
 
 
 def emitted(service: Service, trigger: DeployedTrigger) -> list[Mapping[str, Any]]:

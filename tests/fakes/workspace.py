@@ -23,7 +23,8 @@ from webapp.kit.crypto import new_id
 from webapp.people import invitations, users
 from webapp.service.api.base.operations import USER
 from webapp.service.catalog.importing import documents, files
-from webapp.service.catalog.importing.plans import Options, plan
+from webapp.service.catalog.importing.plans import plan
+from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.accounts import lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Account

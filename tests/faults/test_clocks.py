@@ -24,7 +24,7 @@ from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import claims, deliveries
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import firing
+from webapp.service.domain.triggers import fire
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.trigger_engine import TriggerEngine
@@ -230,10 +230,10 @@ def test_deliveries_keep_their_pauses(
     service = replace(service, outbound=service.outbound.allowing(receiver.netloc))
     fails = plant_trigger(service, scene, [receiver.url("/fails", Mood(500))])
     dies = plant_trigger(service, scene, [receiver.url("/dies")])
-    firing.emit(service, dies, [Emitted({"n": 1}, None, None, clock())])
+    fire.emit(service, dies, [Emitted({"n": 1}, None, None, clock())])
     with service.store.write() as tx:
         assert len(claims.claim(tx, clock(), lambda *_: 1)) == 1
-    firing.emit(service, fails, [Emitted({"n": 2}, None, None, clock())])
+    fire.emit(service, fails, [Emitted({"n": 2}, None, None, clock())])
     engine = DeliveryEngine(service)
     engine.start()
     try:

@@ -6,50 +6,13 @@ from pathlib import Path
 
 import jinja2
 import pytest
-from babel.messages.pofile import PoFileError
 
 from tests.fakes.catalogs import Plurals, Words, teach
 from webapp.kit import templates, translation
-from webapp.kit.translation import gettext, language, lazy, moment, ngettext, read_messages, speak
+from webapp.kit.translation import gettext, language, lazy, moment, ngettext, speak
 
-HEAD = """msgid ""
-msgstr ""
-"Content-Type: text/plain; charset=utf-8\\n"
-"Plural-Forms: nplurals=2; plural=(n > 1);\\n"
-
-"""
 CLOSE = lazy("Close")  # a constant, made before anybody speaks
 POLISH = {("{count} app", "{count} apps"): ("{count} aplikacja", "{count} aplikacje", "{count} aplikacji")}
-
-
-def write(folder: Path, name: str, text: str) -> Path:
-    file = folder / "fr" / name
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(HEAD + text, "utf-8")
-    return file
-
-
-def test_several_files_are_one_language(tmp_path: Path) -> None:
-    pages = write(tmp_path, "pages.po", 'msgid "Close"\nmsgstr "Fermer"\n')
-    apps = write(
-        tmp_path,
-        "apps.po",
-        'msgid "{count} app"\nmsgid_plural "{count} apps"\nmsgstr[0] "{count} appli"\nmsgstr[1] "{count} applis"\n',
-    )
-    french = read_messages([apps, pages])
-    assert (french.gettext("Close"), french.gettext("Open")) == ("Fermer", "Open")
-    assert [french.ngettext("{count} app", "{count} apps", count) for count in (0, 1, 2)] == [
-        "{count} appli", "{count} appli", "{count} applis",
-    ]  # fmt: skip
-
-
-def test_an_empty_translation_stays_english(tmp_path: Path) -> None:
-    assert read_messages([write(tmp_path, "pages.po", 'msgid "Close"\nmsgstr ""\n')]).gettext("Close") == "Close"
-
-
-def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PoFileError):
-        read_messages([write(tmp_path, "pages.po", "msgid Close")])
 
 
 @pytest.fixture(autouse=True)

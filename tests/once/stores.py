@@ -22,8 +22,8 @@ ON_POSTGRES = os.environ.get("PATCHBAY_TEST_DATABASE") == "postgres"
 EMBEDDED = (
     "tests/store/", "tests/cli/", "tests/browser/", "tests/sandbox/", "tests/kit/", "tests/bench/",
     "tests/service/catalog/", "tests/service/components/", "tests/service/outbound/",
-    "tests/service/domain/instance/test_backups.py", "tests/service/domain/instance/test_restoring.py",
-    "tests/service/domain/instance/test_moving.py",
+    "tests/service/domain/instance/test_backups.py", "tests/service/domain/instance/test_backups.py",
+    "tests/service/domain/instance/test_database_move.py",
     "tests/faults/test_locked_database.py", "tests/faults/test_upgrade.py", "tests/faults/test_write_ahead_log.py",
     "tests/faults/test_cluster.py", "tests/faults/test_failover.py", "tests/faults/test_several_machines.py",
 )  # fmt: skip

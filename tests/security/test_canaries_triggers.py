@@ -32,7 +32,7 @@ from webapp.people import users
 from webapp.service.domain.instance import backups, rotation
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.worker.delivery_engine import DeliveryEngine
-from webapp.service.worker.mail_server import MailServer
+from webapp.service.worker.mail import MailServer
 from webapp.service.worker.trigger_engine import TriggerEngine
 
 METRICS, PASSWORD = "canary-metrics-token-4b7", "canary-person-password-5e1"

@@ -20,8 +20,8 @@ from tests.fakes.triggers import request_of
 from webapp.kit.clock import MINUTE, FakeClock
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.deliveries import events
-from webapp.service.domain.triggers import firing, inbox, receiving
-from webapp.service.worker.mail_server import MailServer
+from webapp.service.domain.triggers import fire, inbox
+from webapp.service.worker.mail import MailServer
 
 HEAD = "from webapp.service.components.authoring import *\n"
 SAY = """
@@ -131,7 +131,7 @@ def test_what_components_emit(installation: Installation) -> None:
     for how, summary, ts in expected:
         trigger, _ = plant_trigger_of(service, installation.scene, "~/say")
         inbox.add(service, trigger, request_of(how))
-        receiving.run_queued(service, waiting(installation))
+        inbox.run_queued(service, waiting(installation))
         (event,) = events.page_of_trigger(service.store, trigger.id)
         shown = events.to_json(event)
         assert shown.get("sum") == summary, how
@@ -146,8 +146,8 @@ def test_what_no_database_holds_is_told_and_tried_again(installation: Installati
     inbox.add(service, trigger, request_of("number"))
     for pause in (0, *inbox.RETRIES_S):
         clock.advance(pause * 1_000)
-        receiving.run_queued(service, waiting(installation))
-    receiving.run_queued(service, waiting(installation))
+        inbox.run_queued(service, waiting(installation))
+    inbox.run_queued(service, waiting(installation))
     assert [one.summary for one in events.page_of_trigger(service.store, trigger.id)] == ["5"]
 
 
@@ -159,12 +159,12 @@ def test_a_fault_of_ours_does_not_hold_up_what_comes_after_it(
     inbox.add(service, trigger, request_of("number"))
     inbox.add(service, trigger, request_of("log"))
     with monkeypatch.context() as patch:
-        patch.setattr(firing, "request", lambda *_, **__: 1 / 0)
+        patch.setattr(fire, "request", lambda *_, **__: 1 / 0)
         for pause in (0, *inbox.RETRIES_S):
             clock.advance(pause * 1_000)
             with pytest.raises(ZeroDivisionError):
-                receiving.run_queued(service, waiting(installation))
-    receiving.run_queued(service, waiting(installation))
+                inbox.run_queued(service, waiting(installation))
+    inbox.run_queued(service, waiting(installation))
     assert [one.summary for one in events.page_of_trigger(service.store, trigger.id)] == ["logged"]
 
 
@@ -220,7 +220,7 @@ def test_large_events_come_in_pages(installation: Installation) -> None:
     service = installation.service
     trigger, _ = plant_trigger_of(service, installation.scene, "http-new-requests")
     for size in (1, 6, 6, 6, 17, 1):
-        firing.emit(service, trigger, [Emitted("x" * size * 2**20, None, None, service.clock())])
+        fire.emit(service, trigger, [Emitted("x" * size * 2**20, None, None, service.clock())])
     pages, after = list[int](), ""
     while found := events.page_of_trigger(service.store, trigger.id, after=after):
         assert sum(len(one.body or b"") for one in found) <= events.MAX_PAGE_BYTES or len(found) == 1

@@ -28,9 +28,8 @@ from webapp.service.domain.accounts import accounts, lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.deliveries import trigger_webhooks
 from webapp.service.domain.projects import activity, projects
-from webapp.service.domain.triggers import firing
+from webapp.service.domain.triggers import fire, inbox
 from webapp.service.domain.triggers import inbox as trigger_inbox
-from webapp.service.domain.triggers import receiving as inbox
 
 __all__ = ["chromium", "contexts"]
 pytestmark = pytest.mark.browser
@@ -128,7 +127,7 @@ def filled(installation: Installation, receiver: Receiver, party: ThirdParty, cl
             waiting = trigger_inbox.claim(service)
             assert waiting
             inbox.run_queued(service, waiting)
-        firing.emit(service, trigger, [Emitted({EVIL: [EVIL]}, EVIL, EVIL, clock())])
+        fire.emit(service, trigger, [Emitted({EVIL: [EVIL]}, EVIL, EVIL, clock())])
     post = DeliveryHarness(service, clock, installation.scene, receiver)
     assert {outcome.status for outcome in post.turn()} == {400}
     with service.store.write() as tx:

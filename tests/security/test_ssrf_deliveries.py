@@ -22,8 +22,8 @@ from webapp.errors import Invalid
 from webapp.kit.clock import FakeClock
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import notifications
-from webapp.service.domain.components import components, requests
-from webapp.service.domain.components.requests import ComponentRequest
+from webapp.service.domain.components import component_requests, components
+from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.deliveries import endpoints
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_url
@@ -239,7 +239,7 @@ def test_requests_and_feeds_of_components(attack: Attack) -> None:
         for key, props in (
             ("http-send-request", {"request": {"url": text, "method": "GET"}}), ("rss-fetch-feed", {"url": text})
         ):  # fmt: skip
-            component = requests.find(service, key, None, "action")
+            component = component_requests.find(service, key, None, "action")
             try:
                 ran = components.run(service, ComponentRequest(scene, "alice", component, props))
             except Invalid:

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from webapp.kit import translation
+from webapp.kit import message_files
 
 PLACE = re.compile(r"\{(\w+)\}")
 _BETWEEN = re.compile(r"(?<=[.!?]) ")
@@ -44,7 +44,7 @@ class _Form(NamedTuple):
 def of_folder(folder: Path) -> "Sentences":
     """The sentences of the language in ``folder``; facts of apps are what some are filled with."""
     files = [folder / "apps.po", folder / "api.po"]
-    return Sentences(translation.message_pairs(file for file in files if file.is_file()))
+    return Sentences(message_files.pairs(file for file in files if file.is_file()))
 
 
 class Sentences:

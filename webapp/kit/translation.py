@@ -15,11 +15,9 @@ static/js/patchbay.js counts on alike.
 import functools
 import gettext as catalogs
 from collections import UserString
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta, tzinfo
-from gettext import GNUTranslations
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -29,9 +27,11 @@ from babel.numbers import format_decimal
 
 from webapp.kit import sentences
 from webapp.kit.brought_words import BroughtWords
+from webapp.kit.message_files import read
 
 if TYPE_CHECKING:
-    from babel.messages.catalog import Catalog
+    pass
+
 
 DEFAULT = "en"
 # By BCP 47 tag; each in its own words.
@@ -46,37 +46,6 @@ _DOCUMENTATION = "See the documentation"  # what such links of components are ca
 _FOLDER = Path(__file__).parent.parent / "translations"
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT)
 _brought: list[BroughtWords] = []
-
-
-def read_messages(files: Sequence[Path]) -> GNUTranslations:
-    """The messages of all ``files``, which are of one language; the first one's rule of plurals holds.
-
-    Raises :class:`babel.messages.pofile.PoFileError` for a file that is none.
-    """
-    from babel.messages.mofile import write_mo
-
-    whole = _po_catalog(files[0])
-    for other in files[1:]:
-        for message in _po_catalog(other):
-            if message.id and message.id not in whole:
-                whole[message.id] = message
-    compiled = BytesIO()
-    write_mo(compiled, whole)
-    compiled.seek(0)
-    return GNUTranslations(compiled)
-
-
-def message_pairs(files: Iterable[Path]) -> dict[str, str]:
-    """The messages of ``files`` without a plural, by their English."""
-    messages = [message for file in files for message in _po_catalog(file)]
-    return {str(each.id): str(each.string) for each in messages if isinstance(each.id, str) and each.id and each.string}
-
-
-def _po_catalog(file: Path) -> "Catalog":
-    from babel.messages.pofile import read_po
-
-    with file.open("rb") as content:
-        return read_po(content, locale=file.parent.name, abort_invalid=True)
 
 
 def speak(language: str) -> None:
@@ -174,7 +143,7 @@ class _Lazy(UserString):
 @functools.cache
 def _catalog(language: str) -> catalogs.NullTranslations:
     files = sorted(_folder(language).glob("*.po"), key=lambda file: (file.name != "pages.po", file.name))
-    return read_messages(files) if files else catalogs.NullTranslations()
+    return read(files) if files else catalogs.NullTranslations()
 
 
 def _folder(language: str) -> Path:

@@ -32,7 +32,7 @@ from webapp.kit.clock import DAY, FakeClock, now
 from webapp.service.components.confinement.confinement import Confinement, look
 from webapp.service.components.pieces import node
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.instance import backups, instance_key, restoring
+from webapp.service.domain.instance import backups, instance_key
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 
@@ -215,7 +215,7 @@ def test_a_server_is_named_and_what_is_its_own_affair_is_refused(
     with pytest.raises(Invalid, match="pg_dump"):
         backups.write(settings, tmp_path / "backup.zip", now)
     with pytest.raises(Invalid, match="pg_restore"):
-        restoring.restore(settings, tmp_path / "backup.zip", now)
+        backups.restore(settings, tmp_path / "backup.zip", now)
     databases.drop(name)
 
 

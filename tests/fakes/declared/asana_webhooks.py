@@ -14,10 +14,10 @@ from tests.fakes.triggers import summaries
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connections, oauth_apps
-from webapp.service.domain.triggers import deployed_triggers, deploying, receiving
+from webapp.service.domain.triggers import deployed_triggers, deployments, inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.deploying import Deployment
-from webapp.service.domain.triggers.requests import InboundRequest
+from webapp.service.domain.triggers.deployments import Deployment
+from webapp.service.domain.triggers.inbox import InboundRequest
 from webapp.service.outbound.oauth import TokenResult
 
 
@@ -75,15 +75,15 @@ class AsanaStage:
         component = self.service.catalog.component("asana-new-task-instant")
         assert component is not None
         values = {"asana": {"authProvisionId": account.id}, "workspace": "w1", "project": "p1"}
-        return deploying.deploy(self.service, Deployment(self.scene, name, component, values))
+        return deployments.deploy(self.service, Deployment(self.scene, name, component, values))
 
     def post(self, address: str, body: bytes, headers: dict[str, str]) -> HttpAnswer:
         """A request that comes to the address of a trigger."""
-        trigger = receiving.listener(self.service, address.rpartition("/")[2])
+        trigger = inbox.listener(self.service, address.rpartition("/")[2])
         request = InboundRequest(
             "POST", "/", address, (), tuple(headers.items()), body, "192.0.2.1", self.service.clock()
         )
-        return receiving.receive_request(self.service, trigger, request)
+        return inbox.receive_request(self.service, trigger, request)
 
     def tell(self, trigger: DeployedTrigger, events: list[Any], *, secret: str = "") -> int:
         """Tell ``events`` to the address of ``trigger``, signed by its own secret or another; the answer's status."""

@@ -17,11 +17,10 @@ from webapp.service.components.declared.interpreter import Interpreter
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.triggers import deployed_triggers, deploying, receiving
+from webapp.service.domain.triggers import deployed_triggers, deployments, inbox, renewal, subscriptions
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.deploying import Deployment
-from webapp.service.domain.triggers.push import renewing, subscriptions
-from webapp.service.domain.triggers.requests import InboundRequest
+from webapp.service.domain.triggers.deployments import Deployment
+from webapp.service.domain.triggers.inbox import InboundRequest
 from webapp.service.outbound.oauth import TokenResult
 
 PUBLIC = "https://patchbay.example"
@@ -67,22 +66,22 @@ class Stage:
         component = self.service.catalog.component(self.key)
         assert component is not None
         values = {self.app.slug: {"authProvisionId": self.connect(name).id}, **props}
-        return deploying.deploy(self.service, Deployment(self.scene, name, component, values))
+        return deployments.deploy(self.service, Deployment(self.scene, name, component, values))
 
     def receive(
         self, url: str, body: Any = None, query: Mapping[str, str] = NONE, headers: Mapping[str, str] = NONE
     ) -> HttpAnswer:
         """A request that comes to a trigger's own address."""
-        trigger = receiving.listener(self.service, url.rpartition("/")[2])
+        trigger = inbox.listener(self.service, url.rpartition("/")[2])
         raw = b"" if body is None else json.dumps(body).encode()
         pairs, told = tuple(query.items()), tuple(headers.items())
         request = InboundRequest("POST", "/", url, pairs, told, raw, "192.0.2.1", self.clock())
-        return receiving.receive_request(self.service, trigger, request)
+        return inbox.receive_request(self.service, trigger, request)
 
     def work(self) -> None:
         """Do what the worker does: renew what is due, and look."""
         for due in subscriptions.claim(self.service, 100):
-            renewing.renew(self.service, due)
+            renewal.renew(self.service, due)
         poll_due(self.service)
 
     def after(self, ms: int) -> None:
@@ -108,4 +107,4 @@ def watching(bench: Bench, provider: PushProvider, key: str, public_url: str = P
     with patch.object(Interpreter, "_outbound", lambda _, allow: bench.service.outbound):
         yield stage
         for trigger in deployed_triggers.of_project(stage.service.store, stage.scene.project_id):
-            deploying.delete(stage.service, trigger, ignore_hook_errors=True)
+            deployments.delete(stage.service, trigger, ignore_hook_errors=True)

@@ -15,10 +15,10 @@ from webapp.kit.clock import SECOND
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.triggers import app_events, deploying, inbox, receiving
+from webapp.service.domain.triggers import app_events, deployments, inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.deploying import Deployment
-from webapp.service.domain.triggers.requests import InboundRequest
+from webapp.service.domain.triggers.deployments import Deployment
+from webapp.service.domain.triggers.inbox import InboundRequest
 from webapp.service.outbound.oauth import TokenResult
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
@@ -73,7 +73,7 @@ class Stage:
         assert component is not None
         account = account or self.connect(name)
         values = {"slack": {"authProvisionId": account.id}, **props}
-        return deploying.deploy(self.service, Deployment(self.scene, name, component, values))
+        return deployments.deploy(self.service, Deployment(self.scene, name, component, values))
 
     def send(self, body: Any, *, secret: str = SECRET, late: int = 0, client_id: str | None = None) -> int:
         raw, now = json.dumps(body), self.service.clock()
@@ -87,7 +87,7 @@ class Stage:
     def work(self) -> None:
         """Run what waits, as the worker does."""
         while (waiting := inbox.claim(self.service)) is not None:
-            receiving.run_queued(self.service, waiting)
+            inbox.run_queued(self.service, waiting)
 
     def texts(self, trigger: DeployedTrigger) -> list[str]:
         self.work()

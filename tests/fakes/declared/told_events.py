@@ -17,10 +17,10 @@ from tests.fakes.declared.provider import Answer, DeclaredProvider, Heard
 from webapp.kit.clock import SECOND
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connections, oauth_apps
-from webapp.service.domain.triggers import app_events, deploying, inbox, receiving
+from webapp.service.domain.triggers import app_events, deployments, inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.deploying import Deployment
-from webapp.service.domain.triggers.requests import InboundRequest
+from webapp.service.domain.triggers.deployments import Deployment
+from webapp.service.domain.triggers.inbox import InboundRequest
 from webapp.service.outbound.oauth import TokenResult
 
 SECRET = "canary-secret-of-the-events"
@@ -297,7 +297,7 @@ class ToldStage:
         assert component is not None
         prop = next(prop["name"] for prop in component.props if prop["type"] == "app")
         values = {prop: {"authProvisionId": account.id}}
-        return deploying.deploy(self.service, Deployment(self.scene, name, component, values))
+        return deployments.deploy(self.service, Deployment(self.scene, name, component, values))
 
     def send(
         self, tenant: str, *, secret: str = SECRET, late_s: int = 0, altered: Mapping[str, str] | None = None
@@ -312,4 +312,4 @@ class ToldStage:
     def work(self) -> None:
         """Run what waits, as the worker does."""
         while (waiting := inbox.claim(self.service)) is not None:
-            receiving.run_queued(self.service, waiting)
+            inbox.run_queued(self.service, waiting)

@@ -22,15 +22,14 @@ from tests.fakes.user_data import plant_account
 from webapp.app import create_app
 from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import new_id
-from webapp.service.components.pieces.caller import PackageCall
+from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.deliveries.endpoints import key_of
 from webapp.service.domain.instance.pieces import rows
 from webapp.service.domain.instance.pieces.rows import Piece
-from webapp.service.domain.triggers import deployed_triggers, firing, inbox, lifecycle, receiving
-from webapp.service.domain.triggers.delivering import Sender
+from webapp.service.domain.triggers import deployed_triggers, fire, inbox, lifecycle, renewal, subscriptions
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.push import renewing, subscriptions
+from webapp.service.domain.triggers.sender import Sender
 from webapp.service.outbound.guard import Guard
 from webapp.service.pieces import packages, plans
 from webapp.service.pieces.plans import Plan
@@ -126,11 +125,11 @@ class PieceBench:
         """Do what is due, as the worker does: requests that wait, polls, renewals."""
         service = self.installation.service
         while (waiting := inbox.claim(service)) is not None:
-            receiving.run_queued(service, waiting)
+            inbox.run_queued(service, waiting)
         for trigger in lifecycle.claim_polls(service, 100):
-            firing.poll(service, trigger)
+            fire.poll(service, trigger)
         for subscription in subscriptions.claim(service, 100):
-            renewing.renew(service, subscription)
+            renewal.renew(service, subscription)
 
     def _add(self, piece: Bringing) -> Plan:
         """Bring, describe and write one; the catalog reads it when it is opened again."""

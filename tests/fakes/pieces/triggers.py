@@ -15,10 +15,10 @@ from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deploying, inbox, receiving
+from webapp.service.domain.triggers import deployments, inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.deploying import Deployment
-from webapp.service.domain.triggers.requests import InboundRequest
+from webapp.service.domain.triggers.deployments import Deployment
+from webapp.service.domain.triggers.inbox import InboundRequest
 
 SECRET = "canary-secret-of-the-piece"
 TEAMS = {"alice": "acme", "bob": "acme", "eve": "evil"}
@@ -155,12 +155,12 @@ class PieceStage:
         component = self.service.catalog.component(key)
         assert component is not None, key
         values = {"bench": {"authProvisionId": self.connect(name).id}}
-        return deploying.deploy(self.service, Deployment(self.scene, name, component, values))
+        return deployments.deploy(self.service, Deployment(self.scene, name, component, values))
 
     def work(self) -> None:
         """Run what waits, as the worker does."""
         while (waiting := inbox.claim(self.service)) is not None:
-            receiving.run_queued(self.service, waiting)
+            inbox.run_queued(self.service, waiting)
 
 
 def request(

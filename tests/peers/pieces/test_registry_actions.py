@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from tests.peers.pieces.conftest import CURRENT, Registry, fetch
 from webapp.service.api.components import Component
-from webapp.service.components.pieces.caller import PackageCall
+from webapp.service.components.pieces.package_calls import PackageCall
 
 pytestmark = pytest.mark.peer
 COUNTS = {  # actions, triggers, parts that are left out

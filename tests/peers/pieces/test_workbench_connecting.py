@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.pieces import packages
 from tests.peers.pieces.conftest import Ours
 from webapp.errors import Invalid, PatchbayError
-from webapp.service.components.pieces.caller import PackageCall
+from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connections, oauth_apps, provider
 from webapp.service.domain.accounts.accounts import Account

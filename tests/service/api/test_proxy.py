@@ -22,7 +22,7 @@ from webapp.service.catalog.sources import Places
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import proxying
+from webapp.service.domain.components import proxy
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Address, Guard
@@ -485,7 +485,7 @@ def test_what_is_missing_is_named(world: Any, planted: dict[str, str]) -> None:
 def test_an_answer_that_drips_is_passed_on_and_ends_with_the_deadline(
     send: Send, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proxying, "DEADLINE_S", 0.5)
+    monkeypatch.setattr(proxy, "DEADLINE_S", 0.5)
     started, answer = time.monotonic(), send("GET", "/drips", buffered=False)
     assert answer.status_code == 200
     blocks = iter(answer.response)
@@ -497,11 +497,11 @@ def test_an_answer_that_drips_is_passed_on_and_ends_with_the_deadline(
 
 
 def test_the_deadline_is_half_a_minute() -> None:
-    assert proxying.DEADLINE_S == 30
+    assert proxy.DEADLINE_S == 30
 
 
 def test_an_upstream_that_takes_too_long_is_504(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proxying, "DEADLINE_S", 0.3)
+    monkeypatch.setattr(proxy, "DEADLINE_S", 0.3)
     answer = send("GET", "/slow")
     assert answer.status_code == 504 and "did not finish" in answer.json["error"]
 

@@ -9,7 +9,7 @@ from webapp.kit.cancellation import Cancellation, cancelling
 from webapp.service.components.calls import Call, Reply
 from webapp.service.components.executor import CANCELLED, Executor
 from webapp.service.components.pieces import node
-from webapp.service.components.pieces.caller import PackageCall
+from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.components.runner import Runner
 
 

@@ -12,7 +12,7 @@ from tests.service.domain.conftest import Bench, acme, acme_folder, acme_port, b
 from tests.service.worker.mailbox import PlantMailbox, running
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.worker.mail_server import MailServer
+from webapp.service.worker.mail import MailServer
 
 __all__ = ["acme", "acme_folder", "acme_port", "bench", "open_bench"]
 

@@ -10,7 +10,7 @@ import orjson
 from tests.fakes.deployed import bodies
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.worker.mail_server import MailServer
+from webapp.service.worker.mail import MailServer
 
 PlantMailbox = Callable[..., tuple[DeployedTrigger, str]]
 

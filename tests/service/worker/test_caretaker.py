@@ -14,7 +14,7 @@ from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import takeover
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import inbox, settling
+from webapp.service.domain.triggers import deployments, inbox
 from webapp.service.worker import caretaker
 from webapp.service.worker.caretaker import Caretaker
 
@@ -38,7 +38,7 @@ def test_it_takes_over_and_settles(
     service: Service, scene: Scene, quick: Caretaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settled: list[Service] = []
-    monkeypatch.setattr(settling, "settle", settled.append)
+    monkeypatch.setattr(deployments, "settle", settled.append)
     monkeypatch.setattr(generations.Pulse, "can_judge", lambda *_: True)
     other = replace(service, sign=generations.begin(service.store, service.clock))
     inbox.add(service, deploy(service, scene, "~/echo"), request_of({}))
@@ -65,7 +65,7 @@ def test_trouble_does_not_end_it(service: Service, quick: Caretaker, monkeypatch
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(takeover, "take_over", trouble)
-    monkeypatch.setattr(settling, "settle", settle)
+    monkeypatch.setattr(deployments, "settle", settle)
     quick.start()
     until(lambda: len(settled) > 2)
 

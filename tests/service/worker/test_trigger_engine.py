@@ -14,8 +14,7 @@ from tests.fakes.triggers import deploy, emitted, request_of, row, summaries
 from webapp.kit.clock import DAY, MINUTE, SECOND, FakeClock, now
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deployed_triggers, firing, inbox, lifecycle
-from webapp.service.domain.triggers.push import renewing, subscriptions
+from webapp.service.domain.triggers import deployed_triggers, fire, inbox, lifecycle, renewal, subscriptions
 from webapp.service.worker import trigger_engine
 from webapp.service.worker.trigger_engine import TriggerEngine
 
@@ -64,7 +63,7 @@ def test_what_is_to_be_renewed_is_renewed_by_one(
     service: Service, scene: Scene, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trigger, renewed = deploy(service, scene), list[str]()
-    monkeypatch.setattr(renewing, "renew", lambda service, claimed: renewed.append(claimed.trigger_id))
+    monkeypatch.setattr(renewal, "renew", lambda service, claimed: renewed.append(claimed.trigger_id))
     with service.store.write() as tx:
         subscriptions.keep(tx, trigger.id, clock.at, clock.at)
     engines = TriggerEngine(service), TriggerEngine(service)
@@ -99,7 +98,7 @@ def test_a_request_that_fails_is_tried_again_and_one_whose_account_is_dead_waits
     assert row(service, echo)["last_error"] == "It could not be read."
     (left,) = service.store.all("SELECT next_at, tries FROM trigger_inbox")
     assert left == {"next_at": clock.at + inbox.RETRIES_S[0] * SECOND, "tries": 1}
-    monkeypatch.setattr(firing, "_why_waiting", lambda *_: "Its account needs you.")
+    monkeypatch.setattr(fire, "_why_waiting", lambda *_: "Its account needs you.")
     clock.at = left["next_at"]
     turned(engine)
     (left,) = service.store.all("SELECT next_at, tries FROM trigger_inbox")
@@ -128,7 +127,7 @@ def test_only_as_many_run_as_there_is_room_for(service: Service, scene: Scene, m
         running.release()
         gate.wait(10)
 
-    monkeypatch.setattr(firing, "poll", slow)
+    monkeypatch.setattr(fire, "poll", slow)
     engine = TriggerEngine(service, runs=2)
     for _ in range(3):
         engine.turn()
@@ -144,14 +143,14 @@ def test_a_run_that_breaks_stops_no_other(
     service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken, sound = deploy(service, scene), deploy(service, scene)
-    poll = firing.poll
+    poll = fire.poll
 
     def fragile(one: Service, trigger: Any) -> Any:
         if trigger.id == broken.id:
             raise RuntimeError("out of order")
         return poll(one, trigger)
 
-    monkeypatch.setattr(firing, "poll", fragile)
+    monkeypatch.setattr(fire, "poll", fragile)
     turned(TriggerEngine(service))
     assert summaries(service, sound) == ["Was there before", "Number 1"]
     assert "out of order" in caplog.text

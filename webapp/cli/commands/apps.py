@@ -11,8 +11,7 @@ from webapp.cli.options import JSON, opened, settings_from_env, show, table
 from webapp.errors import Conflict, Invalid
 from webapp.kit import assets
 from webapp.kit.clock import iso
-from webapp.service.catalog.importing.documents import MOST_BYTES
-from webapp.service.catalog.importing.plans import Options
+from webapp.service.catalog.importing.records import MOST_BYTES, Options
 from webapp.service.catalog.sources import Places, read
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import app_imports

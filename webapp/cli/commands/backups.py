@@ -6,7 +6,7 @@ import click
 
 from webapp.cli.options import JSON, settings_from_env, show
 from webapp.kit.clock import now
-from webapp.service.domain.instance import backups, restoring
+from webapp.service.domain.instance import backups
 
 FILE = click.argument("file", type=click.Path(path_type=Path))
 
@@ -40,7 +40,7 @@ def backup(file: Path, keep: int | None, as_json: bool) -> None:
 def restore(file: Path, as_json: bool) -> None:
     """Put the backup FILE in the place of the database and your own apps. Patchbay must be stopped."""
     settings = settings_from_env()
-    manifest = restoring.restore(settings, file, now)
-    replaced = settings.data / restoring.REPLACED
+    manifest = backups.restore(settings, file, now)
+    replaced = settings.data / backups.REPLACED
     result = {"made_at": manifest["made_at"], "replaced": str(replaced) if replaced.exists() else None}
     show(result, as_json, "The backup stands; start Patchbay again. What was there before is kept until the next one.")

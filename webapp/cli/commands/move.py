@@ -6,7 +6,7 @@ import click
 
 from webapp.cli.options import JSON, settings_from_env, show
 from webapp.kit.clock import now
-from webapp.service.domain.instance import moving
+from webapp.service.domain.instance import database_move
 from webapp.settings import Settings
 from webapp.store.move import total
 
@@ -23,13 +23,13 @@ def move(destination: str | None, back: bool, as_json: bool) -> None:
     if (destination is None) != back:
         raise click.UsageError("Say where to move to: --to postgresql://…, --to FOLDER, or --back.")
     settings = settings_from_env()
-    target = moving.target_of(settings, destination or str(settings.data))
+    target = database_move.target_of(settings, destination or str(settings.data))
     began_at = time.monotonic()
-    sums = moving.carry_over(settings, target, now, lambda line: click.echo(line, err=True))
+    sums = database_move.carry_over(settings, target, now, lambda line: click.echo(line, err=True))
     rows, sha256 = total(sums)
     result = {
-        "from": moving.place(settings),
-        "to": moving.place(target),
+        "from": database_move.place(settings),
+        "to": database_move.place(target),
         "tables": len(sums),
         "rows": rows,
         "sha256": sha256,

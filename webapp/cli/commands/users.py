@@ -8,7 +8,7 @@ from webapp.kit.clock import iso
 from webapp.people import api_keys, invitations, users
 from webapp.people.users import ROLES, User
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance.belongings import logins
+from webapp.service.domain.instance.people import logins
 
 EMAIL = click.option("--email", required=True, help="Whose login.")
 

@@ -59,10 +59,10 @@ from webapp.service.domain.accounts import (
 from webapp.service.domain.accounts.accounts import Filter
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.failures import ConnectFailed
-from webapp.service.domain.instance import removing
+from webapp.service.domain.instance import removal
 from webapp.service.domain.projects import activity, external_users
 from webapp.service.domain.projects.external_users import ExternalUser
-from webapp.service.domain.triggers import accounts as trigger_accounts
+from webapp.service.domain.triggers import trigger_accounts
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 ACCOUNTS = Group("Accounts", "What your users connected. Credentials stay here; calls are made with them.")
@@ -272,7 +272,7 @@ def get_account(call: Call) -> Response:
 )
 def delete_account(call: Call) -> Response:
     """Remove one account with its credentials."""
-    removing.delete(call.service, load(call))
+    removal.delete(call.service, load(call))
     return no_content()
 
 
@@ -288,7 +288,7 @@ def delete_accounts_of_app(call: Call) -> Response:
     user = _known_user(call, user_id)
     app = call.service.app(call.path["app"])
     if user_id is None or user is not None:
-        removing.delete_of_app(call.service, call.scene, app.slug, user=user)
+        removal.delete_of_app(call.service, call.scene, app.slug, user=user)
     return no_content()
 
 

@@ -13,9 +13,9 @@ from webapp.errors import Detail, Forbidden, Invalid, NotFound
 from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, Body, Data, DateTime, ExternalUserId, Query
 from webapp.service.api.base.operations import OWNER, Example, Group, Operations, PathParameter
-from webapp.service.domain.agents import approvals, bearers, ending, overview, permissions, sessions
+from webapp.service.domain.agents import approvals, permissions, sessions
 from webapp.service.domain.base import scopes
-from webapp.service.domain.components import requests
+from webapp.service.domain.components import component_requests
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 
@@ -120,7 +120,7 @@ class Approval(Answer):
 def list_agent_apps(call: Call) -> Response:
     """The user's apps, with how many actions agents may use; those that belong to no app last, under an empty name."""
     external_id = external_id_of(call, call.query(Owned).external_user_id)
-    return answer({"data": [app.to_json() for app in overview.apps(call.service, call.scene, external_id)]})
+    return answer({"data": [app.to_json() for app in permissions.apps(call.service, call.scene, external_id)]})
 
 
 @operations.get(
@@ -134,7 +134,7 @@ def list_agent_actions(call: Call) -> Response:
     """The actions of an app, each with what agents may do with it."""
     query = call.query(ActionList)
     external_id = external_id_of(call, query.external_user_id)
-    actions = overview.actions(call.service, call.scene, external_id, _slug(call, query.app))
+    actions = permissions.actions(call.service, call.scene, external_id, _slug(call, query.app))
     return answer({"data": [action.to_json() for action in actions]})
 
 
@@ -154,7 +154,7 @@ def set_agent_permission(call: Call) -> Response:
     if body.app is not None:
         permissions.set_app(call.service, call.scene, external_id, _slug(call, body.app), body.level)
     else:
-        component = requests.find(call.service, body.component_id or "", None, "action")
+        component = component_requests.find(call.service, body.component_id or "", None, "action")
         permissions.set_action(call.service, call.scene, external_id, component, body.level or "")
     return no_content()
 
@@ -170,7 +170,7 @@ def list_agents(call: Call) -> Response:
 def end_agent(call: Call) -> Response:
     """End an agent's access."""
     user = user_of(call, call.query(Owned).external_user_id, ABSENT)
-    ending.end(call.service, user, call.path["agent_id"])
+    approvals.end_session(call.service, user, call.path["agent_id"])
     return no_content()
 
 
@@ -190,7 +190,7 @@ def let_agent_in(call: Call) -> Response:
 
 def _slug(call: Call, app: str) -> str:
     """The slug of ``app``. Raises :class:`webapp.errors.NotFound`."""
-    return call.service.app(app).slug if app else overview.NO_APP
+    return call.service.app(app).slug if app else permissions.NO_APP
 
 
 def external_id_of(call: Call, named: str | None) -> str:
@@ -214,7 +214,7 @@ def user_of(call: Call, named: str | None, absent: str) -> ExternalUser:
 def refuse_agents(call: Call) -> str:
     """Raise :class:`Forbidden` for a Connect token that an agent uses: a person decides. The token's hash, if any."""
     token_hash = call.caller.connect.token_hash if call.caller.connect else ""
-    if token_hash and bearers.is_agents(call.store, token_hash):
+    if token_hash and sessions.is_bearer_of_agent(call.store, token_hash):
         raise Forbidden(approvals.OWN_CALL)
     return token_hash
 

@@ -35,9 +35,9 @@ from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Ki
 from webapp.service.components.props import PropType
 from webapp.service.domain.accounts import apps
 from webapp.service.domain.base import scopes
-from webapp.service.domain.components import components, file_stash, requests
+from webapp.service.domain.components import component_requests, components, file_stash
+from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.components import OptionsQuery
-from webapp.service.domain.components.requests import ComponentRequest
 from webapp.service.domain.instance.pieces import origins
 
 MAX_PAGE = 1_000_000
@@ -317,7 +317,7 @@ def index(noun: Noun, call: Call) -> Response:
 def show(noun: Noun, call: Call) -> Response:
     """One of them, in its highest release or the version that is named."""
     version = call.query(Version).version or None
-    component = requests.find(call.service, call.path["component_id"], version, noun.kind)
+    component = component_requests.find(call.service, call.path["component_id"], version, noun.kind)
     if not call.query(Version).extensions:
         return answer({"data": to_json(component)})
     origin = origins.of_component(call.store, component)
@@ -353,14 +353,14 @@ def run(call: Call) -> Response:
 def _request(call: Call, noun: Noun, body: ComponentCall) -> ComponentRequest:
     """What the body asks for, once the caller is known to act for that user and on that kind of component."""
     external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
-    component = requests.find(call.service, body.id, body.version or None, noun.kind)
+    component = component_requests.find(call.service, body.id, body.version or None, noun.kind)
     call.caller.require(scopes.ACTIONS if component.kind == "action" else scopes.TRIGGERS)
-    added = requests.reloaded(call.service, call.scene, external_id, component, body.dynamic_props_id)
+    added = component_requests.reloaded(call.service, call.scene, external_id, component, body.dynamic_props_id)
     return ComponentRequest(
         scene=call.scene,
         external_id=external_id,
         component=component,
-        configured=requests.by_own_names(component, body.configured_props or {}, added),
+        configured=component_requests.by_own_names(component, body.configured_props or {}, added),
         dynamic_props_id=body.dynamic_props_id or None,
     )
 

@@ -39,15 +39,14 @@ from webapp.service.api.components import (
 )
 from webapp.service.domain.accounts import apps
 from webapp.service.domain.base import scopes
-from webapp.service.domain.components import requests
-from webapp.service.domain.components.requests import by_own_names
+from webapp.service.domain.components import component_requests
+from webapp.service.domain.components.component_requests import by_own_names
 from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
-from webapp.service.domain.triggers import calls, changing, deployed_triggers, deploying, runs, serialization
-from webapp.service.domain.triggers.changing import Change
+from webapp.service.domain.triggers import calls, deployed_triggers, deployments, runs, serialization
 from webapp.service.domain.triggers.deployed_triggers import ABSENT, Filter
-from webapp.service.domain.triggers.deploying import Deployment
+from webapp.service.domain.triggers.deployments import Change, Deployment
 
 DEPLOYED_TRIGGERS = Group(
     "Deployed triggers", "Triggers at work for one user: their settings, webhooks, events and deliveries."
@@ -238,7 +237,7 @@ def deploy_trigger(call: Call) -> Response:
     """Deploy a trigger. Whoever names a webhook is told the key that its events are signed with."""
     body = call.body(NewTrigger)
     deployment = _deployment(call, body)
-    trigger = deploying.deploy(call.service, deployment)
+    trigger = deployments.deploy(call.service, deployment)
     keys = trigger_webhooks.first_signing_keys(call.service, [trigger.id])  # of the webhook that was named just now
     extensions = call.query(TriggerOptions).extensions
     shown = serialization.to_json(call.service, trigger, extensions=extensions, keys=keys)
@@ -247,21 +246,21 @@ def deploy_trigger(call: Call) -> Response:
 
 def warned(trigger: deployed_triggers.DeployedTrigger, configured: Mapping[str, Any] | None) -> dict[str, Any]:
     """Warnings about values for props that ``trigger`` does not have, where there are any (contract "Values")."""
-    warnings = requests.warnings(trigger.props, configured or {})
+    warnings = component_requests.warnings(trigger.props, configured or {})
     return {"warnings": warnings} if warnings else {}
 
 
 def _deployment(call: Call, body: NewTrigger) -> Deployment:
     """What to deploy. Raises :class:`webapp.errors.Invalid` for a webhook that cannot be reached."""
     external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
-    component = requests.find(call.service, body.id, body.version or None, "trigger")
-    added = requests.reloaded(call.service, call.scene, external_id, component, body.dynamic_props_id)
+    component = component_requests.find(call.service, body.id, body.version or None, "trigger")
+    added = component_requests.reloaded(call.service, call.scene, external_id, component, body.dynamic_props_id)
     urls = [body.webhook_url] if body.webhook_url else []
     return Deployment(
         scene=call.scene,
         external_id=external_id,
         component=component,
-        configured=requests.by_own_names(component, body.configured_props or {}, added),
+        configured=component_requests.by_own_names(component, body.configured_props or {}, added),
         dynamic_props_id=body.dynamic_props_id or None,
         webhook_url=body.webhook_url or None,
         webhook_not_found=endpoints.check_urls(call.service, "webhook_url", *urls),
@@ -315,7 +314,7 @@ def update_deployed_trigger(call: Call) -> Response:
         configured = dict(by_own_names(component, configured, lambda: trigger.props))
     dynamic_id, version = body.dynamic_props_id or None, body.version or None
     change = Change(body.active, configured, body.name, body.emit_on_deploy, dynamic_id, version)
-    changed = changing.update(call.service, trigger, change)
+    changed = deployments.update(call.service, trigger, change)
     return _answer(call, changed, **warned(changed, configured))
 
 
@@ -328,7 +327,7 @@ def update_deployed_trigger(call: Call) -> Response:
 def delete_deployed_trigger(call: Call) -> Response:
     """Unsubscribe a trigger and delete it."""
     query = call.query(TriggerRemoval)
-    deploying.delete(call.service, load(call, query), ignore_hook_errors=query.ignore_hook_errors)
+    deployments.delete(call.service, load(call, query), ignore_hook_errors=query.ignore_hook_errors)
     return no_content()
 
 

@@ -13,7 +13,7 @@ from webapp.service.api.deployed_triggers import DEPLOYED_TRIGGERS, PATH, READ, 
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.components.prop_values import shallow
 from webapp.service.domain.deliveries import events
-from webapp.service.domain.triggers import firing
+from webapp.service.domain.triggers import fire
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID)
@@ -87,7 +87,7 @@ def send_test_event(call: Call) -> Response:
     trigger, body = load(call, call.query(Owned)), call.body(TestEvent)
     event = body.event if "event" in body.model_fields_set else _sample(call, trigger)
     emitted = Emitted(event, None, "Test event", call.service.clock())
-    (stored,) = firing.emit(call.service, trigger, [emitted])
+    (stored,) = fire.emit(call.service, trigger, [emitted])
     return answer({"data": events.to_json(stored)})
 
 

@@ -13,8 +13,7 @@ from webapp.kit.clock import iso
 from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, Body, Data, DateTime
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.catalog.importing.documents import MOST_BYTES
-from webapp.service.catalog.importing.plans import Options, Record
+from webapp.service.catalog.importing.records import MOST_BYTES, Options, Record
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import app_imports
 from webapp.service.domain.instance.app_imports import Source

@@ -15,7 +15,7 @@ from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import Answer, Body, DateTime, Page, Paged
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.base import scopes
-from webapp.service.domain.instance.belongings import logins
+from webapp.service.domain.instance.people import logins
 
 operations = Operations(
     Group("Logins", "The people who sign in to the dashboard."),

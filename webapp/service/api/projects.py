@@ -24,7 +24,7 @@ from webapp.service.api.base.models import (
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base import scopes
-from webapp.service.domain.instance import removing
+from webapp.service.domain.instance import removal
 from webapp.service.domain.projects import logos, projects
 
 PROJECTS = Group("Projects", "A project holds users, accounts and triggers, apart for development and production.")
@@ -184,7 +184,7 @@ def update_project(call: Call) -> Response:
 @operations.delete(ONE, scopes=WRITE, connect=False, example=Example(path={"project_id": "$OTHER_PROJECT_ID"}))
 def delete_project(call: Call) -> Response:
     """Remove a project with its users, accounts, triggers, tokens and files."""
-    removing.project(call.service, _load(call))
+    removal.project(call.service, _load(call))
     return no_content()
 
 

@@ -29,8 +29,8 @@ from webapp.service.api.base.operations import (
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import scopes
-from webapp.service.domain.components import proxying
-from webapp.service.domain.components.proxying import ProxyRequest
+from webapp.service.domain.components import proxy
+from webapp.service.domain.components.proxy import ProxyRequest
 from webapp.service.domain.projects import external_users
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.transport import Stream, Upload
@@ -89,7 +89,7 @@ def forward(call: Call) -> Response:
         headers=_headers(request),
         body=Upload(request.stream, length) if length else None,
     )
-    return _answer(request.method, proxying.send(call.service, account, proxy_request))
+    return _answer(request.method, proxy.send(call.service, account, proxy_request))
 
 
 def decoded(url_64: str) -> str:

@@ -7,7 +7,7 @@ from webapp.service.api.base.call import Call, answer_page, no_content
 from webapp.service.api.base.models import Answer, DateTime, Page, Paged, SearchWords, identifier
 from webapp.service.api.base.operations import EXTERNAL_USER_ID, Example, Group, Operations
 from webapp.service.domain.base import scopes
-from webapp.service.domain.instance import removing
+from webapp.service.domain.instance import removal
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ListedUser
 
@@ -51,5 +51,5 @@ def list_users(call: Call) -> Response:
 def delete_user(call: Call) -> Response:
     """Remove a user with their tokens, triggers, accounts, runs and files."""
     external_id = external_users.checked(call.path["external_user_id"])
-    removing.user(call.service, external_users.get(call.store, call.scene, external_id))
+    removal.user(call.service, external_users.get(call.store, call.scene, external_id))
     return no_content()

@@ -14,7 +14,7 @@ from webapp.service.api.webhooks import DeliveryState
 from webapp.service.domain.base import scopes
 from webapp.service.domain.deliveries import endpoint_state, endpoints, stats, workflows
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.triggers import workflow_users
+from webapp.service.domain.triggers import deployed_triggers
 
 operations = Operations(
     Group("Workflows", "Named URLs of a project that triggers send their events to."),
@@ -132,7 +132,7 @@ def reset_workflow(call: Call) -> Response:
 @operations.get(f"{ONE}/triggers", answer=Data[list[WorkflowTrigger]])
 def list_triggers_of_workflow(call: Call) -> Response:
     """The triggers that send their events there, of every user; at most 100 of them."""
-    rows = workflow_users.first(call.store, call.scene, _load(call), MOST_TRIGGERS)
+    rows = deployed_triggers.first_of_workflow(call.store, call.scene, _load(call), MOST_TRIGGERS)
     return answer({"data": [{"id": row.id, "name": row.name, "external_user_id": row.external_id} for row in rows]})
 
 
@@ -153,7 +153,7 @@ def _to_json(call: Call, workflow: Endpoint) -> dict[str, Any]:
         "signing_key_set": True,
         **endpoint_state.to_json(workflow),
         "last_success_at": stats.last_success(call.store, workflow),
-        "triggers": workflow_users.count(call.store, call.scene, workflow),
+        "triggers": deployed_triggers.count_of_workflow(call.store, call.scene, workflow),
         "created_at": workflow.created_at // SECOND,
         "updated_at": workflow.updated_at // SECOND,
     }

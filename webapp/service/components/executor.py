@@ -17,7 +17,8 @@ from webapp.service.components.declared.source import ENDING
 from webapp.service.components.runner import Runner
 
 if TYPE_CHECKING:
-    from webapp.service.components.pieces.caller import PackageCall, PieceCaller
+    from webapp.service.components.pieces.caller import PieceCaller
+    from webapp.service.components.pieces.package_calls import PackageCall
 
 PIECE = ".json"
 CANCELLED = "It was stopped, because whoever asked for it wants it no more. Look what it did until then."

@@ -14,10 +14,9 @@ from webapp.service.components.tool_names import CONFIGURATION, OPTIONS
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import file_stash, prop_values, requests
-from webapp.service.domain.components.prop_checks import METHODS, NEVER_ASKED, option_value
-from webapp.service.domain.components.prop_values import is_required
-from webapp.service.domain.components.requests import ComponentRequest
+from webapp.service.domain.components import component_requests, file_stash, prop_values
+from webapp.service.domain.components.component_requests import ComponentRequest
+from webapp.service.domain.components.prop_values import METHODS, NEVER_ASKED, is_required, option_value
 from webapp.service.mcp.visitors import Visitor
 
 Prop = Mapping[str, Any]
@@ -231,12 +230,12 @@ def as_request(
         elif choice.is_needed:
             raise Unconnected(choice.prop["app"], account or next(iter(choice.accounts), None))
     known = dynamic_props_id if component.has_reload else None
-    added = requests.reloaded(service, visitor.scene, visitor.external_id, component, known)
+    added = component_requests.reloaded(service, visitor.scene, visitor.external_id, component, known)
     return ComponentRequest(
         scene=visitor.scene,
         external_id=visitor.external_id,
         component=component,
-        configured=requests.by_own_names(component, values, added),
+        configured=component_requests.by_own_names(component, values, added),
         dynamic_props_id=known or None,
         stash_id=file_stash.new_stash_id() if _writes_files(component) else None,
         agent=agent,

@@ -21,13 +21,13 @@ from webapp.kit.crypto import new_id
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo
 from webapp.service.components.tool_names import CONFIGURATION, OPTIONS, RUN, SEARCH
 from webapp.service.domain.accounts import accounts
-from webapp.service.domain.agents import approvals, asking, permissions
+from webapp.service.domain.agents import approvals, permissions
 from webapp.service.domain.agents.approvals import Approval
 from webapp.service.domain.agents.sessions import AgentSession
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import components
+from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.components import OptionsQuery
-from webapp.service.domain.components.requests import ComponentRequest
 from webapp.service.mcp import connect_links, protocol, results, tools
 from webapp.service.mcp.arguments import DYNAMIC_PROPS_ID, Unconnected, as_request, input_schema
 from webapp.service.mcp.clients import Client
@@ -235,14 +235,14 @@ def _run_by_name(call: ToolCall) -> Result:
 def approval_refusal(call: ToolCall, request: ComponentRequest) -> str | None:
     """Why ``request`` must not run now, for the agent that asks; None once the person has said yes to it.
 
-    Raises what :func:`webapp.service.domain.agents.asking.ask` does.
+    Raises what :func:`webapp.service.domain.agents.approvals.ask` does.
     """
     service = call.service
-    approval = asking.ask(service, replace(request, stash_id=None), call.session)
+    approval = approvals.ask(service, replace(request, stash_id=None), call.session)
     if approval.state == "waiting" and call.line.streams:
         call.line.words = _ASKING
         approval = call.line.wait(partial(_answered, service, approval), WAIT_S) or approval
-    if approval.state == "approved" and asking.claim(service, approval):
+    if approval.state == "approved" and approvals.claim(service, approval):
         return None
     if approval.state == "waiting":
         page = f"{service.settings.public_url}{PAGE}"

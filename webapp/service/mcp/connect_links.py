@@ -17,7 +17,7 @@ from webapp.service.domain.base import scopes
 from webapp.service.domain.base.rate_limits import LIMITS, key_of
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
-from webapp.service.domain.components.requests import ComponentRequest
+from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.mcp.arguments import Unconnected
 from webapp.service.mcp.visitors import Visitor
 

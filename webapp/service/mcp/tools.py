@@ -16,7 +16,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.agents import permissions
 from webapp.service.domain.agents.permissions import Permissions
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import recent_actions
+from webapp.service.domain.components import runs
 from webapp.service.mcp import arguments
 from webapp.service.mcp.arguments import DYNAMIC_PROPS_ID
 from webapp.service.mcp.visitors import Visitor
@@ -204,5 +204,5 @@ def base(name: str, json: bytes, reloads: bool) -> Tool:
 
 def _recent(service: Service, visitor: Visitor, box: Toolbox) -> list[NamedAction]:
     """The actions that were run lately for this person, as many as a list may hold."""
-    keys = recent_actions.keys(service.store, visitor.scene, visitor.external_id)
+    keys = runs.recent_action_keys(service.store, visitor.scene, visitor.external_id)
     return [box.names.by_key[key] for key in keys if box.has(key)][:MAX_LISTED]

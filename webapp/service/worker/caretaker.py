@@ -11,7 +11,7 @@ import time
 from webapp.errors import Unavailable
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import takeover
-from webapp.service.domain.triggers import settling
+from webapp.service.domain.triggers import deployments
 
 EVERY_S = 1.0
 SETTLE_EVERY_S = 10.0  # what a process left that lives on: it could not write, or its runner died
@@ -59,7 +59,7 @@ class Caretaker:
 
     def _settle(self) -> None:
         try:
-            settling.settle(self._service)
+            deployments.settle(self._service)
         except Exception:
             log.exception("What broke off could not be settled.")
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.domain.access import embedding, oauth_clients, tokens
 from webapp.service.domain.accounts import attempts, oauth_apps
-from webapp.service.domain.agents import approvals, bearers, ended, sessions, signals
+from webapp.service.domain.agents import approvals, sessions, signals
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.instance import retention
 from webapp.service.domain.projects import usage
-from webapp.service.domain.triggers import app_events, app_hooks
+from webapp.service.domain.triggers import app_events, app_hooks, subscriptions
 from webapp.service.domain.triggers import runs as trigger_runs
-from webapp.service.domain.triggers.push import subscriptions
 
 
 @dataclass(slots=True)
@@ -49,9 +48,9 @@ def all_due() -> list[Chore]:
         Chore("purge files", 10 * MINUTE, file_stash.purge),
         Chore("purge events", 10 * MINUTE, retention.purge),
         Chore("purge agents", 60 * MINUTE, sessions.purge),
-        Chore("purge sign-ins of agents", 10 * MINUTE, ended.purge),
+        Chore("purge sign-ins of agents", 10 * MINUTE, sessions.purge_grants),
         Chore("purge calls of agents", 60 * MINUTE, approvals.purge),
-        Chore("purge tokens of agents", 60 * MINUTE, bearers.purge),
+        Chore("purge tokens of agents", 60 * MINUTE, sessions.purge_bearers),
         Chore("purge signals of agents", 10 * MINUTE, signals.purge),
         Chore("purge usage", 24 * 60 * MINUTE, usage.purge),
     ]

@@ -16,7 +16,7 @@ from webapp.kit.clock import SECOND, ClockMonitor
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import claims, deliveries
 from webapp.service.domain.deliveries.claims import Outcome, Task
-from webapp.service.domain.triggers.delivering import DEADLINE_S, Sender
+from webapp.service.domain.triggers.sender import DEADLINE_S, Sender
 from webapp.service.worker.places import SENDERS, SLOW_S, Places
 from webapp.store.contract import NotShared
 

@@ -26,7 +26,7 @@ from webapp.service.worker.catalog_watch import CatalogWatch
 from webapp.service.worker.checkpointer import Checkpointer
 from webapp.service.worker.chores import Chore
 from webapp.service.worker.delivery_engine import DeliveryEngine
-from webapp.service.worker.mail_server import MailServer
+from webapp.service.worker.mail import MailServer
 from webapp.service.worker.piece_engine import PieceEngine
 from webapp.service.worker.trigger_engine import TriggerEngine
 from webapp.settings import Settings

@@ -13,11 +13,10 @@ from collections.abc import Callable
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit.clock import SECOND, ClockMonitor
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.triggers import firing, inbox, lifecycle, receiving, timers
+from webapp.service.domain.triggers import fire, inbox, lifecycle, renewal, subscriptions
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest
-from webapp.service.domain.triggers.push import renewing, subscriptions
-from webapp.service.domain.triggers.push.subscriptions import RenewedSubscription
+from webapp.service.domain.triggers.subscriptions import RenewedSubscription
 
 RUNS = 16
 LONGEST_SLEEP_S = 1.0  # a web process that cannot wake it (`patchbay web`) is noticed within a second
@@ -72,7 +71,7 @@ class TriggerEngine:
     def turn(self) -> None:
         """Begin everything that is due now, as far as there is room."""
         self._check_the_clock()
-        while timers.fire_timers(self._service) == timers.BATCH:
+        while fire.fire_timers(self._service) == fire.BATCH:
             if self._stopping.is_set():
                 return
         room = self._runs - self.busy
@@ -87,9 +86,9 @@ class TriggerEngine:
     def pause_s(self) -> float:
         """How long nothing is due; while every place is taken, until one is free."""
         now = self._service.clock()
-        due = [timers.next_timer_at(self._service)]
+        due = [fire.next_timer_at(self._service)]
         if self.busy < self._runs:
-            due += [timers.next_poll_at(self._service), inbox.next_due_at(self._service.store, now)]
+            due += [fire.next_poll_at(self._service), inbox.next_due_at(self._service.store, now)]
             due.append(subscriptions.next_at(self._service))
         times = [at for at in due if at is not None]
         if not times:
@@ -130,14 +129,14 @@ class TriggerEngine:
         def leave() -> None:
             del self._polling[key]
 
-        self._begin(f"poll {trigger.id}", lambda: firing.poll(self._service, trigger), leave)
+        self._begin(f"poll {trigger.id}", lambda: fire.poll(self._service, trigger), leave)
 
     def _request(self, waiting: QueuedRequest) -> None:
         name = f"a request to {waiting.trigger_id}"
-        self._begin_counted(name, lambda: receiving.run_queued(self._service, waiting))
+        self._begin_counted(name, lambda: inbox.run_queued(self._service, waiting))
 
     def _renew(self, claimed: RenewedSubscription) -> None:
-        self._begin_counted(f"renew {claimed.trigger_id}", lambda: renewing.renew(self._service, claimed))
+        self._begin_counted(f"renew {claimed.trigger_id}", lambda: renewal.renew(self._service, claimed))
 
     def _begin_counted(self, name: str, work: Callable[[], object]) -> None:
         with self._lock:

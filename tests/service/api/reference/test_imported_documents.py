@@ -11,7 +11,8 @@ from webapp.service.api.reference import openapi
 from webapp.service.api.table import OPERATIONS
 from webapp.service.catalog.importing import documents
 from webapp.service.catalog.importing.files import Written, write
-from webapp.service.catalog.importing.plans import Options, plan
+from webapp.service.catalog.importing.plans import plan
+from webapp.service.catalog.importing.records import Options
 
 PACKAGES = Path(__file__).parents[4] / "instance" / "node" / "node_modules"
 README = "@readme/oas-examples"

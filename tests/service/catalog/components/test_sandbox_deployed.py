@@ -22,7 +22,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deploying, inbox, receiving, requests
+from webapp.service.domain.triggers import deployments, inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.outbound.oauth import TokenResult
 from webapp.settings import Settings
@@ -68,7 +68,7 @@ def test_new_task_is_polled(service: Service, scene: Scene, served: Served, acco
     assert outcome.ok, outcome.error
     (event,) = emitted(service, trigger)
     assert (json.loads(event["e"]), event["sum"]) == (task, "Ring")
-    deploying.delete(service, trigger)
+    deployments.delete(service, trigger)
 
 
 def test_task_updated_is_told(service: Service, scene: Scene, served: Served, account: Account, action: Action) -> None:
@@ -83,20 +83,20 @@ def test_task_updated_is_told(service: Service, scene: Scene, served: Served, ac
         _arrive(service, trigger, raw, signature)
     (event,) = emitted(service, trigger)
     assert (json.loads(event["e"]), event["sum"]) == (task, "Ring")
-    deploying.delete(service, trigger)
+    deployments.delete(service, trigger)
     assert _hooks(served) == []
 
 
 def _arrive(service: Service, trigger: DeployedTrigger, raw: str, signature: str) -> None:
     headers = (("Content-Type", "application/json"), ("X-Sandbox-Signature", signature))
-    came = requests.InboundRequest(
+    came = inbox.InboundRequest(
         method="POST", path="/", url="http://localhost/h/k", query=(), headers=headers, body=raw.encode(),
         client_ip="127.0.0.1", at=now(),
     )  # fmt: skip
-    assert receiving.receive_request(service, trigger, came).status == 200
+    assert inbox.receive_request(service, trigger, came).status == 200
     waiting = inbox.claim(service)
     assert waiting is not None
-    receiving.run_queued(service, waiting)
+    inbox.run_queued(service, waiting)
 
 
 def _signed(served: Served, hook: Webhook, raw: str) -> str:

@@ -7,15 +7,14 @@ What an app says that was imported: its name, a sentence, and where people read 
 The request that tests an account asks for nothing and does nothing.
 """
 
-from pathlib import Path
-
 import pytest
 
 from tests.fakes.openapi_documents import ADDRESS, document, planned, query
 from webapp.errors import Invalid
 from webapp.service.catalog.importing import plans
 from webapp.service.catalog.importing.files import remembered
-from webapp.service.catalog.importing.plans import RECORD, Options, Record, choose_docs_url, digest, plan
+from webapp.service.catalog.importing.plans import choose_docs_url, plan
+from webapp.service.catalog.importing.records import Options
 from webapp.service.catalog.importing.servers import server
 
 PATHS = {
@@ -32,28 +31,6 @@ TESTABLE_PATHS = {
     "/broken": {"get": {"parameters": [{"$ref": "#/none"}]}},
     "/things": {"post": {}},
 }
-
-
-def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
-    standing = remembered(planned({}, Options(only=("getMe",))), "acme.json", 5, {"app.toml": digest(b"x")})
-    (tmp_path / RECORD).write_bytes(standing.to_json())
-    assert Record.read(tmp_path) == standing
-    (tmp_path / "app.toml").write_bytes(b"x")
-    assert standing.is_untouched(tmp_path, "app.toml") and standing.is_untouched(tmp_path, "gone.toml")
-    (tmp_path / "app.toml").write_bytes(b"y")
-    assert not standing.is_untouched(tmp_path, "app.toml")
-
-
-def test_what_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
-    assert Record.read(tmp_path) is None
-    for content in (b"{", b"[]", b'{"options": {}}'):
-        (tmp_path / RECORD).write_bytes(content)
-        assert Record.read(tmp_path) is None
-
-
-def test_choices_stay_where_no_others_are_made() -> None:
-    before = Options(only=("Pets",), auth="key", test="/me")
-    assert Options(auth="bearer").or_else(before) == Options(only=("Pets",), auth="bearer", test="/me")
 
 
 def test_what_is_deprecated_or_cannot_be_sent_is_told() -> None:

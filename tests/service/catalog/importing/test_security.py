@@ -14,7 +14,7 @@ from webapp.errors import Invalid, UpstreamFailed
 from webapp.service.catalog.importing import security
 from webapp.service.catalog.importing.documents import Document, Refs
 from webapp.service.catalog.importing.operations import listed
-from webapp.service.catalog.importing.plans import Options
+from webapp.service.catalog.importing.records import Options
 from webapp.service.catalog.importing.security import NONE, About, Parts, add_http, add_key, by_hand
 
 DOCS = "https://docs.acme.example"

@@ -8,7 +8,7 @@ from tests.fakes.openapi_documents import document, planned
 from webapp.errors import Invalid
 from webapp.service.catalog.importing import servers
 from webapp.service.catalog.importing.operations import listed
-from webapp.service.catalog.importing.plans import Options
+from webapp.service.catalog.importing.records import Options
 from webapp.service.catalog.importing.servers import Server, server
 
 

@@ -15,8 +15,9 @@ from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.service.components.calls import AccountGrant, Call, ErrorInfo, PieceBounds, Reply
 from webapp.service.components.pieces import caller
 from webapp.service.components.pieces import caller as module
-from webapp.service.components.pieces.caller import PackageCall, PieceCaller
+from webapp.service.components.pieces.caller import PieceCaller
 from webapp.service.components.pieces.conversation import Request
+from webapp.service.components.pieces.package_calls import PackageCall
 
 NOON = 1_700_049_600_000  # 2023-11-15T12:00:00Z
 GRANT = AccountGrant({"oauth_access_token": "t0ken"}, app="acme")

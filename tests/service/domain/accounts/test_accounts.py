@@ -11,7 +11,7 @@ from webapp.kit.cursors import BadCursor, Window
 from webapp.service.domain.accounts import accounts, credentials, lifecycle
 from webapp.service.domain.accounts.accounts import Account, Filter
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance import removing
+from webapp.service.domain.instance import removal
 from webapp.service.domain.projects import activity, external_users
 from webapp.service.domain.projects.projects import Scene
 
@@ -61,7 +61,7 @@ def test_pages_stay_put_while_accounts_come_and_go(
         planted.append(plant().id)
     first = accounts.page(service.store, scene, Filter(), Window(3))
     assert [account.id for account in first.items] == planted[:3]
-    removing.delete(service, first.items[2])  # the row that the cursor points at
+    removal.delete(service, first.items[2])  # the row that the cursor points at
     clock.advance(1)
     late = plant().id
     second = accounts.page(service.store, scene, Filter(), Window(3, after=first.end_cursor))
@@ -109,8 +109,8 @@ def test_renaming(service: Service, plant: Plant, clock: FakeClock) -> None:
 
 def test_removing_keeps_the_history_and_the_counts(service: Service, scene: Scene, plant: Plant) -> None:
     account, other = plant("alice"), plant("bob")
-    removing.delete(service, account)
-    removing.delete(service, account)  # twice removes and counts once
+    removal.delete(service, account)
+    removal.delete(service, account)  # twice removes and counts once
     assert ids(service, scene) == ([other.id], 1)
     assert ids(service, scene, Filter("alice")) == ([], 0)
     entries = activity.of_account(service.store, account.id, Window()).items
@@ -121,8 +121,8 @@ def test_removing_by_app(service: Service, scene: Scene, plant: Plant) -> None:
     plant("alice"), plant("alice"), plant("bob")
     kept = plant("alice", "tinyoauth")
     alice = external_users.find(service.store, scene, "alice")
-    assert removing.delete_of_app(service, scene, "tinykeys", user=alice) == 2
-    assert removing.delete_of_app(service, scene, "tinykeys", user=None) == 1
+    assert removal.delete_of_app(service, scene, "tinykeys", user=alice) == 2
+    assert removal.delete_of_app(service, scene, "tinykeys", user=None) == 1
     assert ids(service, scene) == ([kept.id], 1)
 
 

@@ -14,7 +14,7 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts, connections, credentials, health, lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Filter
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
-from webapp.service.domain.instance import removing
+from webapp.service.domain.instance import removal
 from webapp.service.domain.projects import activity
 
 
@@ -48,12 +48,12 @@ def test_counts_are_exact_under_every_filter(bench: Any) -> None:
     assert listed(bench, app="acme") == (2, 2)
     assert listed(bench, app="github") == (0, 0)
     assert listed(bench, external_id="nobody") == (0, 0)
-    removing.delete(bench.service, first)
-    removing.delete(bench.service, first)
+    removal.delete(bench.service, first)
+    removal.delete(bench.service, first)
     assert listed(bench) == (1, 1)
     assert listed(bench, external_id="alice") == (0, 0)
     assert told(bench, first.id)[0] == "Disconnected."
-    assert removing.delete_of_app(bench.service, bench.scene, "acme", user=None) == 1
+    assert removal.delete_of_app(bench.service, bench.scene, "acme", user=None) == 1
     assert listed(bench) == (0, 0)
 
 

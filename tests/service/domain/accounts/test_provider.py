@@ -58,8 +58,8 @@ from webapp.service.domain.accounts.attempts import Attempt, AttemptRequest
 from webapp.service.domain.base import piece_reach
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, WrongAccount
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants, proxying
-from webapp.service.domain.components.proxying import ProxyRequest
+from webapp.service.domain.components import grants, proxy
+from webapp.service.domain.components.proxy import ProxyRequest
 from webapp.service.domain.instance.pieces import keeping
 from webapp.service.domain.projects import activity, projects
 from webapp.service.link import wiring
@@ -582,7 +582,7 @@ def test_twenty_callers_of_an_expired_session_begin_one(bench: Any, door: Door, 
 def test_a_session_that_ends_early_is_renewed_in_the_middle_of_a_call(bench: Any, door: Door) -> None:
     account = connect_by_session(bench)
     door.ended = 1
-    answer = proxying.send(bench.service, account, ProxyRequest("GET", "/me"))
+    answer = proxy.send(bench.service, account, ProxyRequest("GET", "/me"))
     assert (answer.status, b"".join(answer.blocks())) == (200, b'{"id": "u1", "name": "Ada"}')
     assert credentials.read(bench.service, reread(bench, account))["session_token"] == "canary-session-2"
 
@@ -654,7 +654,7 @@ def test_the_proxy_signs_what_it_sends(bench: Any) -> None:
     account = connect_by_session(bench, "acmesigned", **keys)
     body = Upload(BytesIO(b'{"text": "hello"}'), 17)
     params, headers = [("b", "/"), ("a", "x y")], {"Content-Type": "application/json", "Authorization": "stolen"}
-    answer = proxying.send(bench.service, account, ProxyRequest("POST", "/signed", params, headers, body))
+    answer = proxy.send(bench.service, account, ProxyRequest("POST", "/signed", params, headers, body))
     assert answer.status == 200
     (message,) = heard
     time = datetime.strptime(message.headers["X-Amz-Date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)

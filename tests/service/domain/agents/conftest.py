@@ -11,8 +11,8 @@ from webapp.people.users import User
 from webapp.service.domain.agents import sessions
 from webapp.service.domain.agents.sessions import AgentSession, Entry
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import requests
-from webapp.service.domain.components.requests import ComponentRequest
+from webapp.service.domain.components import component_requests
+from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.projects.projects import Environment, Scene
 
 
@@ -28,7 +28,9 @@ def call(service: Service, scene: Scene) -> Callable[..., ComponentRequest]:
 
     def make(**configured: object) -> ComponentRequest:
         values = {"token": "canary-token", **configured}
-        return ComponentRequest(scene, "alice", requests.find(service, "~/fail", None), values, agent="Desk Helper")
+        return ComponentRequest(
+            scene, "alice", component_requests.find(service, "~/fail", None), values, agent="Desk Helper"
+        )
 
     return make
 

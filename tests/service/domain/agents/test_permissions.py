@@ -1,5 +1,9 @@
-"""What agents may do: the action's own level, else the app's, else the one it begins with."""
+"""What agents may do: the action's own level, else the app's, else the one it begins with.
 
+App by app and action by action.
+"""
+
+from collections.abc import Callable
 from dataclasses import replace
 
 import orjson
@@ -7,10 +11,11 @@ import pytest
 
 from webapp.errors import Invalid
 from webapp.service.catalog.components import ComponentInfo
+from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.agents import permissions
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import requests
-from webapp.service.domain.instance import removing
+from webapp.service.domain.components import component_requests
+from webapp.service.domain.instance import removal
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
 
@@ -18,7 +23,7 @@ from webapp.service.domain.projects.projects import Scene
 @pytest.fixture
 def make(service: Service) -> ComponentInfo:
     """An action that changes something and belongs to an app."""
-    return replace(requests.find(service, "~/make-task", None), app="tinykeys")
+    return replace(component_requests.find(service, "~/make-task", None), app="tinykeys")
 
 
 def destroying(component: ComponentInfo) -> ComponentInfo:
@@ -60,5 +65,33 @@ def test_an_unknown_level_is_refused(service: Service, scene: Scene, make: Compo
 
 def test_a_choice_goes_with_its_user(service: Service, scene: Scene, make: ComponentInfo) -> None:
     permissions.set_action(service, scene, "alice", make, "off")
-    removing.user(service, external_users.get(service.store, scene, "alice"))
+    removal.user(service, external_users.get(service.store, scene, "alice"))
     assert service.store.all("SELECT id FROM agent_permissions") == []
+
+
+def test_apps_that_are_connected_or_chosen_for_are_listed_by_name(
+    service: Service, scene: Scene, plant: Callable[..., Account]
+) -> None:
+    (loose,) = permissions.apps(service, scene, "alice")
+    assert loose.app == permissions.NO_APP
+    plant("alice", "tinykeys")
+    permissions.set_app(service, scene, "alice", "sandbox", "off")
+    *listed, last = permissions.apps(service, scene, "alice")
+    assert last == loose
+    assert "sandbox" in [each.app for each in listed] and [each.name for each in listed] == sorted(
+        each.name for each in listed
+    )
+    sandbox = next(each for each in listed if each.app == "sandbox")
+    actions = permissions.actions(service, scene, "alice", "sandbox")
+    assert sandbox.to_json()["counts"] == {"off": len(actions), "ask": 0, "on": 0}
+    assert {each.level for each in actions} == {"off"}
+    assert permissions.apps(service, scene, "bob") == [loose]
+
+
+def test_actions_without_an_app_have_levels_together_and_alone(service: Service, scene: Scene) -> None:
+    permissions.set_app(service, scene, "alice", permissions.NO_APP, "off")
+    actions = permissions.actions(service, scene, "alice", permissions.NO_APP)
+    assert {each.component.app for each in actions} == {None} and {each.level for each in actions} == {"off"}
+    permissions.set_action(service, scene, "alice", actions[0].component, "ask")
+    (listed,) = permissions.apps(service, scene, "alice")
+    assert (listed.chosen, listed.counts) == ("off", {"off": len(actions) - 1, "ask": 1})

@@ -1,5 +1,13 @@
-"""Agents that came in: kept once, seen from minute to minute, ended by their person."""
+"""Connect tokens that agents have sent: each is remembered until long after its end.
 
+Agents that came in: kept once, seen from minute to minute, ended by their person.
+
+Who an agent acts for: while its person may sign in and work there.
+
+What is over of people's agents, forgotten.
+"""
+
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +23,18 @@ from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
 
 BY_TOKEN = Entry("token", "oa_1", "hash-1")
+
+
+def test_each_token_of_an_agent_is_its_own(service: Service, scene: Scene, clock: FakeClock) -> None:
+    for token_hash in ("hash-1", "hash-2"):
+        sessions.enter(service, scene, "alice", Entry("token", "oa_1", token_hash), "Desk Helper")
+    sessions.enter(service, scene, "alice", Entry("client", "oa_1"), "Desk Helper")
+    known = [
+        sessions.is_bearer_of_agent(service.store, token_hash) for token_hash in ("hash-1", "hash-2", "hash-3", "")
+    ]
+    assert known == [True, True, False, False]
+    clock.advance(7 * DAY + 1)
+    assert sessions.purge_bearers(service) == 2
 
 
 @pytest.fixture
@@ -77,3 +97,9 @@ def test_agents_that_nobody_uses_are_forgotten_but_not_those_that_were_ended(
     clock.advance(90 * DAY + 1)
     assert sessions.purge(service) == 1
     assert [session.id for session in sessions.of_user(service.store, scene, "alice")] == [ended.id]
+
+
+def test_what_is_over_is_forgotten(service: Service, sign_in: Callable[..., str]) -> None:
+    sign_in()
+    service.clock.advance(31 * DAY)  # type: ignore[attr-defined]  # the tests' own
+    assert sessions.purge_grants(service) == 3

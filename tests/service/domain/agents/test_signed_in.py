@@ -1,4 +1,4 @@
-"""Who an agent acts for: while its person may sign in and work there."""
+"""An agent that a person let in acts for that person only, as long as both may."""
 
 from collections.abc import Callable
 

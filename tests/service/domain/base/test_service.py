@@ -35,11 +35,11 @@ def test_the_sandbox_is_open_to_its_own_apps_alone(service: Service) -> None:
     assert isinstance(closed.client_for(sandbox).guard.pin(url, Deadline(5)), Failure)
 
 
-def test_whoever_wakes_wakes_the_own_worker_and_rings_for_those_of_other_machines(
+def test_whoever_wakes_wakes_the_own_worker_and_notifies_those_of_other_machines(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     woken: list[str] = []
-    monkeypatch.setattr(type(service.store), "ring", lambda store: woken.append("others"))
+    monkeypatch.setattr(type(service.store), "notify", lambda store: woken.append("others"))
     service.wake()
     assert woken == ["others"]
     waking(lambda: woken.append("own"), service.store)()

@@ -1,28 +1,37 @@
-"""Calling a component for an external user: what is given is checked first, and its own failures are answers."""
+"""Calling a component for an external user: what is given is checked first, and its own failures are answers.
 
-from collections.abc import Callable
+Options as the wire has them: labelled objects, whatever form a declaration or a component gave them.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
+from tests.fakes.databases import postgres_server
 from webapp.errors import Invalid, NotFound
 from webapp.kit import cursors
-from webapp.service.components.calls import Call, Reply
+from webapp.service.components.calls import Call, ErrorInfo, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import piece_reach
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import components, grants, requests, run_files, runs
+from webapp.service.domain.components import component_requests, components, grants, runs
+from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.components import OptionsQuery
-from webapp.service.domain.components.requests import ComponentRequest
 from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.databases import DatabaseAccount
+from webapp.service.outbound.guard import Guard
 
 Plant = Callable[..., Account]
 
 
 def request(service: Service, scene: Scene, key: str = "~/make-task", **given: Any) -> ComponentRequest:
-    return ComponentRequest(scene, "alice", requests.find(service, key, None), given)
+    return ComponentRequest(scene, "alice", component_requests.find(service, key, None), given)
 
 
 def wrong(call: Callable[[], object]) -> list[str]:
@@ -74,7 +83,7 @@ def test_somebody_elses_account_cannot_be_used(service: Service, scene: Scene, p
 
 
 def test_a_reload_of_another_way_to_connect_asks_for_its_accounts(service: Service, scene: Scene, plant: Plant) -> None:
-    component = requests.find(service, "~/make-task", None)
+    component = component_requests.find(service, "~/make-task", None)
     other = replace(component, json=component.json.replace(b'"app":"tinykeys"', b'"app":"tinyoauth"'))
     assert other != component
     account = plant(app="tinyoauth", values={"oauth_access_token": "x", "region": "eu"})
@@ -97,7 +106,9 @@ def test_what_depends_on_values_needs_a_reload_first(service: Service, scene: Sc
     with pytest.raises(NotFound):
         components.run(
             service,
-            ComponentRequest(scene, "alice", requests.find(service, "~/make-task", None), given, "dyp_nothing"),
+            ComponentRequest(
+                scene, "alice", component_requests.find(service, "~/make-task", None), given, "dyp_nothing"
+            ),
         )
 
 
@@ -112,7 +123,7 @@ def test_fixed_options_need_no_call_and_others_have_none(service: Service, scene
 def test_without_a_stash_no_files_are_told_of(service: Service, scene: Scene) -> None:
     answer = components.run(service, request(service, scene, "~/fail", token="t"))
     assert "stash_id" not in answer
-    assert run_files.EXPORT not in answer["exports"]
+    assert runs.EXPORT not in answer["exports"]
 
 
 def test_options_that_an_account_decides_say_that_it_is_missing(service: Service, scene: Scene, provider: Any) -> None:
@@ -120,3 +131,101 @@ def test_options_that_an_account_decides_say_that_it_is_missing(service: Service
         components.configure(service, request(service, scene), OptionsQuery("project_id"))
     assert [detail.field for detail in refusal.value.details] == ["configured_props.account"]
     assert provider.calls == []
+
+
+def test_options_of_a_declaration_are_narrowed_by_their_labels() -> None:
+    prop = {"options": ["Red", {"label": "Dark red", "value": 5}, {"__lv": {"label": "Blue", "value": "b"}}, 2.0]}
+    assert components.static_options(prop, " RED ")["options"] == [
+        {"label": "Red", "value": "Red"},
+        {"label": "Dark red", "value": 5},
+    ]
+    assert components.static_options(prop, None)["options"][2:] == [
+        {"label": "Blue", "value": "b"},
+        {"label": "2", "value": "2"},
+    ]
+
+
+def test_what_a_component_answered_and_why_it_could_not() -> None:
+    answer = components.options_answer({}, Reply({"options": [1], "context": {"next": 2}}))
+    assert (answer["options"], answer["context"], answer["errors"]) == ([{"label": "1", "value": 1}], {"next": 2}, [])
+    failed = components.options_answer({}, Reply(None, error=ErrorInfo("exception", "E", "No.")))
+    assert (failed["options"], failed["errors"]) == (None, ["No."])
+
+
+TABLES = """
+create table people (id serial primary key, name text not null default 'nobody', born date);
+insert into people (name) select 'p' || n from generate_series(1, 20) n;
+create view elders as select * from people;
+create schema shop;
+create table shop.orders (total numeric(9, 2));
+analyze people;
+"""
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[DatabaseAccount]:
+    """A server with two tables and a view."""
+    with postgres_server.server() as account:
+        where = make_conninfo(
+            host="127.0.0.1", port=account.port, dbname=account.database, user=account.user, password=account.password
+        )
+        with psycopg.connect(where) as connection:
+            connection.execute(TABLES)
+        yield account
+
+
+def configure(service: Service, scene: Scene, account: Account | None) -> dict[str, object]:
+    component = component_requests.find(service, "~/query", None)
+    given = {"account": {"authProvisionId": account.id}} if account else {}
+    return components.configure(service, ComponentRequest(scene, "alice", component, given), OptionsQuery("statement"))
+
+
+def values_of(account: DatabaseAccount, **changes: str) -> dict[str, str]:
+    return {
+        "host": "127.0.0.1", "port": str(account.port), "database": account.database, "user": account.user,
+        "password": account.password, "ssl_mode": "prefer", **changes,
+    }  # fmt: skip
+
+
+def test_tables_and_columns_of_a_real_database(
+    service: Service, scene: Scene, plant: Callable[..., Account], database: DatabaseAccount
+) -> None:
+    outbound = OutboundClient(Guard([f"127.0.0.1:{database.port}"]), user_agent="tests")
+    account = plant("alice", app="postgresql", values=values_of(database))
+    answer = configure(replace(service, outbound=outbound), scene, account)
+    assert (answer["options"], answer["stringOptions"], answer["errors"]) == (None, None, [])
+    context = answer["context"]
+    assert isinstance(context, dict)
+    found = context["dbInfo"]
+    assert list(found) == ["elders", "people", "shop.orders"]
+    assert found["people"]["metadata"] == {"rowCount": 20}
+    assert found["people"]["schema"]["name"] == {
+        "columnDefault": "'nobody'::text", "dataType": "text", "isNullable": False, "tableSchema": "public",
+    }  # fmt: skip
+    assert list(found["people"]["schema"]) == ["id", "name", "born"]
+    assert found["shop.orders"]["schema"]["total"]["tableSchema"] == "shop"
+    assert found["elders"]["metadata"] == {"rowCount": None}
+
+
+def test_what_keeps_it_from_the_database_is_an_error_of_a_good_answer(
+    service: Service, scene: Scene, plant: Callable[..., Account], database: DatabaseAccount
+) -> None:
+    outbound = OutboundClient(Guard([f"127.0.0.1:{database.port}"]), user_agent="tests")
+    allowed = replace(service, outbound=outbound)
+    wrong = plant("alice", app="postgresql", values=values_of(database, password="wrong"))
+    no_port = plant("alice", app="postgresql", values=values_of(database, port="x"))
+    fine = plant("alice", app="postgresql", values=values_of(database))
+    for opened, account, said in (
+        (allowed, wrong, "refused the user name or password"),
+        (allowed, no_port, "port"),
+        (service, fine, "not on the public internet"),
+    ):
+        answer = configure(opened, scene, account)
+        assert isinstance(answer["errors"], list) and said in answer["errors"][0]
+        assert isinstance(answer["observations"], list) and answer["observations"][0]["k"] == "error"
+        assert answer["context"] is None
+
+
+def test_without_an_account_there_is_nothing_to_ask(service: Service, scene: Scene) -> None:
+    with pytest.raises(Invalid, match="account"):
+        configure(service, scene, None)

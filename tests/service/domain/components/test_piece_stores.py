@@ -12,8 +12,8 @@ from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.domain.base import piece_reach
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import piece_stores, runs
-from webapp.service.domain.components.requests import ComponentRequest
-from webapp.service.domain.instance import removing, rotation
+from webapp.service.domain.components.component_requests import ComponentRequest
+from webapp.service.domain.instance import removal, rotation
 from webapp.service.domain.instance.pieces import keeping
 from webapp.service.domain.projects import external_users, projects
 from webapp.service.domain.projects.projects import Scene
@@ -117,7 +117,7 @@ def test_it_stands_sealed_and_is_sealed_anew_with_new_keys(service: Service, sce
 def test_it_goes_with_the_user(service: Service, scene: Scene, keep: Any) -> None:
     keep(a=1)
     keep(user="bob", a=1)
-    removing.user(service, external_users.get(service.store, scene, "alice"))
+    removal.user(service, external_users.get(service.store, scene, "alice"))
     assert piece_stores.values(service, asked(scene, "bob")) == {"a": 1}
     assert [row["size"] for row in service.store.all("SELECT size FROM piece_stores")] == [7]
 
@@ -129,7 +129,7 @@ def test_a_run_keeps_nothing_once_its_user_or_project_is_deleted(
     keep(a=1)
     run_id = begun(service, asked(scene))
     if deleted == "user":
-        removing.user(service, external_users.get(service.store, scene, "alice"))
+        removal.user(service, external_users.get(service.store, scene, "alice"))
     else:
         with service.store.write() as tx:
             projects.erase(service, tx, scene.project_id)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.openapi_documents import root
 from webapp.errors import Conflict, Invalid, NotFound
-from webapp.service.catalog.importing.plans import Options
+from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import runs

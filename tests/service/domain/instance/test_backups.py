@@ -1,11 +1,14 @@
-"""Backups and their way back: whole, of one moment, worth nothing without the key, all or nothing."""
+"""Backups and their way back: whole, of one moment, worth nothing without the key, all or nothing.
+
+Restoring: what is no backup is refused before anything is touched, and an interrupted one is brought to its end.
+"""
 
 import json
 import shutil
 import sqlite3
 import stat
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,10 +21,12 @@ from webapp.errors import Conflict, Invalid, PatchbayError
 from webapp.kit.clock import SECOND, FakeClock
 from webapp.service.domain.accounts import credentials
 from webapp.service.domain.base.keyring import WrongKey
-from webapp.service.domain.instance import backups, restoring, rotation
+from webapp.service.domain.instance import backups, rotation
+from webapp.service.domain.instance.backups import APPS, DATABASE, FORMAT, MANIFEST
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.settings import Settings
+from webapp.store.sqlite import SQLiteStore
 
 
 def settings_at(data: Path, **env: str) -> Settings:
@@ -125,7 +130,7 @@ def test_it_stands_beside_a_program_that_reads_for_long_and_folds_the_log(
         other.execute("PRAGMA wal_checkpoint(PASSIVE)")
         add(settings, "Third")
     backups.write(settings, backup.with_name("two.zip"), clock)
-    restoring.restore(settings, backup.with_name("two.zip"), clock)
+    backups.restore(settings, backup.with_name("two.zip"), clock)
     assert names_in(settings) == ["First", "Second", "Third"]
 
 
@@ -135,7 +140,7 @@ def test_the_way_back(settings: Settings, backup: Path, clock: FakeClock) -> Non
     (settings.data / "apps" / "mine" / "more.txt").write_text("more")
     shutil.rmtree(settings.data / "pieces")
     assert names_in(settings) == ["First", "Second"]
-    assert restoring.restore(settings, backup, clock)["made_at"] == "2027-01-15T08:00:00.000Z"
+    assert backups.restore(settings, backup, clock)["made_at"] == "2027-01-15T08:00:00.000Z"
     assert names_in(settings) == ["First"]
     assert [(path.name, path.read_text()) for path in (settings.data / "apps" / "mine").iterdir()] == [
         ("notes.txt", "first")
@@ -145,16 +150,16 @@ def test_the_way_back(settings: Settings, backup: Path, clock: FakeClock) -> Non
     assert (settings.data / "replaced" / "apps" / "mine" / "more.txt").read_text() == "more"
     with closing(sqlite3.connect(settings.data / "replaced" / "patchbay.db")) as kept:
         assert len(kept.execute("SELECT * FROM projects").fetchall()) == 2
-    restoring.restore(settings, backup, clock)
+    backups.restore(settings, backup, clock)
     assert names_in(settings) == ["First"]
 
 
 def test_into_an_empty_folder_with_the_key(settings: Settings, backup: Path, clock: FakeClock, tmp_path: Path) -> None:
     there = settings_at(tmp_path / "there")
     with pytest.raises(Invalid, match="There is no key to open the backup with; put the keys file"):
-        restoring.restore(there, backup, clock)
+        backups.restore(there, backup, clock)
     (there.data / "keys").write_bytes((settings.data / "keys").read_bytes())
-    restoring.restore(there, backup, clock)
+    backups.restore(there, backup, clock)
     assert names_in(there) == ["First"] and not (there.data / "replaced").exists()
 
 
@@ -162,7 +167,7 @@ def test_while_anything_runs_it_is_refused(settings: Settings, backup: Path, clo
     service = open_service(settings, clock)
     try:
         with pytest.raises(Conflict, match="is running"):
-            restoring.restore(settings, backup, clock)
+            backups.restore(settings, backup, clock)
     finally:
         close_service(service)
 
@@ -236,7 +241,7 @@ def test_what_is_no_good_backup_is_refused_and_nothing_changes(
     make, sentence = WRONG[what]
     source, before = make(backup), untouched(settings)
     with pytest.raises(PatchbayError, match=sentence):
-        restoring.restore(settings, source, clock)
+        backups.restore(settings, source, clock)
     assert untouched(settings) == before
 
 
@@ -247,7 +252,7 @@ def test_a_backup_of_another_key_is_refused_and_nothing_changes(
     add(other, "Other")
     before = untouched(other)
     with pytest.raises(WrongKey, match="does not open this database"):
-        restoring.restore(other, backup, clock)
+        backups.restore(other, backup, clock)
     assert untouched(other) == before
 
 
@@ -289,7 +294,7 @@ def test_killed_at_any_step_it_is_the_old_or_the_new_one(
     counted("rename")
     counted("replace")
     try:
-        restoring.restore(settings, backup, clock)
+        backups.restore(settings, backup, clock)
     except KeyboardInterrupt:
         counts = bool(done)
     else:
@@ -332,3 +337,89 @@ def test_a_backup_under_load_holds_all_that_was_connected_before_it(
             assert set(connected) <= set(found)
             assert all(credentials.read(service, account)["oauth_access_token"] for account in found.values())
             assert service.store.one("PRAGMA integrity_check") == {"integrity_check": "ok"}
+
+
+def archive(path: Path, members: Mapping[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in members.items():
+            file.writestr(name, text)
+    return path
+
+
+def manifest(number: int = FORMAT) -> str:
+    return json.dumps({"format": number})
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {},
+        {MANIFEST: "no JSON"},
+        {MANIFEST: "[]"},
+        {MANIFEST: "{}"},
+        {MANIFEST: manifest(FORMAT + 1), DATABASE: "x"},
+        {MANIFEST: manifest()},
+        {MANIFEST: manifest(), DATABASE: "no database"},
+    ],
+)
+def test_what_is_no_backup_is_refused_and_nothing_changes(
+    settings: Settings, clock: FakeClock, tmp_path: Path, members: Mapping[str, str]
+) -> None:
+    (settings.data / "own.txt").write_text("mine")
+    with pytest.raises(Invalid) as refusal:
+        backups.restore(settings, archive(tmp_path / "backup.zip", members), clock)
+    assert refusal.value.message.endswith(".")
+    assert (settings.data / "own.txt").read_text() == "mine"
+    assert not list(settings.data.glob(".restore*"))
+
+
+def test_no_file_and_no_archive_are_refused(settings: Settings, clock: FakeClock, tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="There is no file"):
+        backups.restore(settings, tmp_path / "none.zip", clock)
+    (tmp_path / "text.zip").write_text("text")
+    with pytest.raises(Invalid, match="is not a backup of Patchbay"):
+        backups.restore(settings, tmp_path / "text.zip", clock)
+
+
+@pytest.mark.parametrize(
+    ("name", "taken"),
+    [
+        ("apps/mine/app.toml", True),
+        ("pieces/apps/shop/app.toml", True),
+        ("apps/", False),
+        ("apps/mine/", False),
+        ("../apps/x", False),
+        ("apps/../../etc/passwd", False),
+        ("/apps/x", False),
+        ("keys", False),
+    ],
+)
+def test_only_files_of_apps_and_integrations_are_taken_out(name: str, taken: bool) -> None:
+    assert backups._is_of_a_folder(name) is taken
+
+
+def test_a_restore_that_was_interrupted_is_finished_and_keeps_what_stood_there(data: Path) -> None:
+    ready = data / ".restore"
+    (ready / APPS).mkdir(parents=True)
+    (ready / DATABASE).write_text("new")
+    (data / DATABASE).write_text("old")
+    (data / f"{DATABASE}-wal").write_text("old log")
+    backups.finish(data)
+    assert (data / DATABASE).read_text() == "new"
+    assert (data / APPS).is_dir()
+    assert not ready.exists()
+    assert not (data / f"{DATABASE}-wal").exists()
+    kept = {path.name: path.read_text() for path in (data / backups.REPLACED).iterdir()}
+    assert kept == {DATABASE: "old", f"{DATABASE}-wal": "old log"}
+    backups.finish(data)
+    assert (data / DATABASE).read_text() == "new"
+
+
+def test_what_a_killed_restore_left_before_it_counted_is_forgotten(settings: Settings) -> None:
+    draft = settings.data / ".restore.draft"
+    draft.mkdir()
+    with closing(SQLiteStore(settings.database)):
+        backups.finish(settings.data)
+        assert draft.exists(), "somebody may be restoring"
+    backups.finish(settings.data)
+    assert not draft.exists()

@@ -22,7 +22,7 @@ from webapp.service.domain.deliveries import claims, endpoints
 from webapp.service.domain.deliveries.claims import Outcome
 from webapp.service.domain.instance import takeover
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deploying, inbox, lifecycle
+from webapp.service.domain.triggers import deployments, inbox, lifecycle
 
 Plant = Callable[..., Account]
 
@@ -120,14 +120,14 @@ def test_a_deployment_that_was_under_way_is_undone(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as killed:
-        killed.setattr(deploying, "_finish", die)
-        killed.setattr(deploying, "_undo", die)
+        killed.setattr(deployments, "_finish", die)
+        killed.setattr(deployments, "_undo", die)
         with pytest.raises(KeyboardInterrupt):
             deploy(other, scene)
-    assert deploying.purge(service) == 0
+    assert deployments.purge(service) == 0
     kill(other)
     takeover.take_over(service)
-    assert deploying.purge(service) == 1
+    assert deployments.purge(service) == 1
 
 
 def test_a_refresh_and_a_check_are_free(service: Service, plant: Plant, other: Service, clock: FakeClock) -> None:

@@ -1,13 +1,18 @@
-"""Deployed triggers: found through their owner, by their endpoint and their address; their values open for us alone."""
+"""Deployed triggers: found through their owner, by their endpoint and their address; their values open for us alone.
+
+Which deployed triggers use a workflow.
+"""
 
 from typing import Any
 
 import pytest
 
-from tests.fakes.deployed import plant_trigger_of
+from tests.fakes.deployed import plant_trigger, plant_trigger_of
 from webapp.errors import NotFound
 from webapp.kit import cursors
+from webapp.kit.clock import FakeClock
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import workflows
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployed_triggers
@@ -48,3 +53,20 @@ def test_filters_and_lists(service: Service, scene: Scene) -> None:
     assert ids(service, scene, emitter="http") == [http.id]
     assert {found.id for found in deployed_triggers.of_user(service.store, http.user)} == {http.id, timer.id}
     assert len(deployed_triggers.of_project(service.store, scene.project_id)) == 3
+
+
+def test_deployed_triggers_of_the_scene_alone(service: Service, scene: Scene, clock: FakeClock) -> None:
+    workflow = workflows.add(service, scene, name="Orders", url="https://app.example.com/orders")
+    for _ in range(3):
+        clock.advance(1)
+        last = plant_trigger(service, scene, workflows=[workflow.id])
+    plant_trigger(service, scene)
+    with service.store.write() as tx:
+        tx.run("UPDATE deployed_triggers SET deployed = 0 WHERE id = :id", {"id": last.id})
+    using = deployed_triggers.first_of_workflow(service.store, scene, workflow, 10)
+    assert len(using) == deployed_triggers.count_of_workflow(service.store, scene, workflow) == 2
+    assert using[0].created_at < using[1].created_at < last.created_at
+    assert deployed_triggers.first_of_workflow(service.store, scene, workflow, 1) == using[:1]
+    elsewhere = Scene(scene.project_id, "production")
+    assert deployed_triggers.first_of_workflow(service.store, elsewhere, workflow, 10) == []
+    assert deployed_triggers.count_of_workflow(service.store, elsewhere, workflow) == 0

@@ -4,20 +4,20 @@ from tests.fakes.triggers import deploy, emitted, row
 from webapp.kit.clock import FakeClock
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import firing, lifecycle, timers
+from webapp.service.domain.triggers import fire, lifecycle
 
 
 def test_one_of_two_claims(service: Service, scene: Scene, clock: FakeClock) -> None:
     trigger = deploy(service, scene)
     (first,) = lifecycle.claim_polls(service, 9)
     assert lifecycle.claim_polls(service, 9) == []
-    due = timers.next_poll_at(service)
+    due = fire.next_poll_at(service)
     assert due == clock.at + lifecycle.LEASE
     clock.advance(lifecycle.LEASE)
     (second,) = lifecycle.claim_polls(service, 9)
-    assert firing.poll(service, first).ok  # too slow: its lease has passed, so nothing of it is kept
+    assert fire.poll(service, first).ok  # too slow: its lease has passed, so nothing of it is kept
     assert emitted(service, trigger)[1:] == []
-    assert firing.poll(service, second).events
+    assert fire.poll(service, second).events
     assert len(emitted(service, trigger)) == 2
     assert row(service, trigger)["lease_until"] == 0
 

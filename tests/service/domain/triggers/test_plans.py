@@ -9,8 +9,8 @@ from tests.fakes.deployed import plant_trigger_of
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import lifecycle, plans
-from webapp.service.domain.triggers.changing import Change
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.deployments import Change
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from urllib.parse import unquote, urljoin
 import orjson
 
 from webapp.errors import Invalid
+from webapp.service.catalog.importing.records import MOST_BYTES
 
 MAX_HOPS = 50
 MOST_STEPS = 2_000_000  # of looking at one document
@@ -49,7 +50,6 @@ _YAML_WORDS = {
 }
 _BASES = {"0o": 8, "0x": 16}
 _TOO_LARGE = "its aliases repeat so much that it would not fit into memory."
-MOST_BYTES = 20 * 1024 * 1024  # of a document
 
 
 class Unresolved(ValueError):

@@ -5,11 +5,9 @@ The new folder is made beside its place, checked, and exchanged for the old one:
 crash loses neither. What somebody changed or added by hand in the old folder is carried over as it is.
 """
 
-import fcntl
 import re
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,9 @@ from webapp.service.catalog import sources
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.components import release
 from webapp.service.catalog.importing.actions import FIRST_VERSION
-from webapp.service.catalog.importing.plans import RECORD, Imported, Left, Plan, Record, digest
+from webapp.service.catalog.importing.folders import alone, exchange, recover, remove_folder
+from webapp.service.catalog.importing.plans import Left, Plan
+from webapp.service.catalog.importing.records import RECORD, Imported, Record, digest
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.declared.definition import examine
 
@@ -28,7 +28,6 @@ APP_FILE = "app.toml"
 _VERSION = re.compile(r'^version = "([^"]*)"$', re.MULTILINE)
 _LINE_PREFIX = re.compile(r"^line \d+: ")
 _SLUG = re.compile(r"[a-z][a-z0-9_]{0,49}")
-_ASIDE = ".replaced-apps"  # where the old folder stands meanwhile
 
 
 class Files:
@@ -236,44 +235,3 @@ def _judge(folder: Path, data: Path) -> None:
     ]
     if told:
         raise Invalid(told[0])
-
-
-def exchange(data: Path, slug: str, new: Path) -> None:
-    """Let the folder ``new`` be that of the app ``slug``, in the place of the one that stands."""
-    place, old = data / "apps" / slug, _aside(data, slug)
-    place.parent.mkdir(exist_ok=True)
-    if place.exists():
-        place.rename(old)
-    new.rename(place)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def remove_folder(data: Path, slug: str) -> None:
-    """Remove the folder of the app ``slug``, whole."""
-    with alone(data):
-        old = _aside(data, slug)
-        (data / "apps" / slug).rename(old)
-        shutil.rmtree(old)
-
-
-def recover(data: Path) -> None:
-    """Put right what a crash in the middle of an exchange left."""
-    if not (data / _ASIDE).is_dir():
-        return
-    with alone(data):
-        for old in (data / _ASIDE).glob("*"):
-            place = data / "apps" / old.name
-            shutil.rmtree(old, ignore_errors=True) if place.exists() else old.rename(place)
-
-
-@contextmanager
-def alone(data: Path) -> Iterator[None]:
-    """One import at a time."""
-    with (data / ".importing").open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _aside(data: Path, slug: str) -> Path:
-    (data / _ASIDE).mkdir(exist_ok=True)
-    return data / _ASIDE / slug

@@ -6,26 +6,22 @@ the names of actions and props over the next import, and tells which files are s
 include the request that tests an account: an operation that needs nothing but the credential.
 """
 
-import hashlib
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import Any, Self
-
-import orjson
+from dataclasses import dataclass, replace
+from typing import Any
 
 from webapp.errors import Invalid
 from webapp.service.catalog.importing import actions, operations, security, servers, words
 from webapp.service.catalog.importing.actions import Action, App, Unsaid
 from webapp.service.catalog.importing.documents import Document, Unresolved
 from webapp.service.catalog.importing.operations import Operation
+from webapp.service.catalog.importing.records import Imported, Options, Record
 from webapp.service.catalog.importing.security import About, SignIn
 from webapp.service.catalog.importing.servers import Server
 from webapp.service.catalog.importing.words import Names
 
-RECORD = "import.json"
 MOST_ACTIONS = 1500
 _CATEGORY = "developer_tools"
 _LOGO_COLORS = ("#0f766e", "#1d4ed8", "#6d28d9", "#9d174d", "#9a3412", "#3f6212", "#0e7490", "#4338ca")
@@ -44,78 +40,6 @@ _TELL_WHO = (
 )
 _MAY_HARM = re.compile(r"log-?_?out|sign-?_?out|revoke|delete|remove|reset|cancel|disable", re.IGNORECASE)
 _SECOND_CHOICE = ("accounts", "users", "projects", "workspaces", "organizations", "teams", "status", "info")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What whoever imports may choose; what is empty is chosen for them.
-
-    ``only`` are tags, operation ids, or methods and paths. ``test`` is the operation or path that tests an account.
-    """
-
-    only: tuple[str, ...] = ()
-    auth: str = ""
-    server: str = ""
-    test: str = ""
-    docs_url: str = ""
-    category: str = ""
-    name: str = ""
-
-    def or_else(self, others: "Options") -> "Options":
-        """These, and those of ``others`` where nothing was chosen."""
-        return Options(**{name: value or getattr(others, name) for name, value in asdict(self).items()})
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """An operation that is an action now. ``props`` are the names of its props by what they stand for."""
-
-    operation_id: str
-    action: str
-    props: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """An app that was imported. ``digests`` are those of the files that were written, by their places in its folder.
-
-    ``source`` is the address or the name of the file, ``imported_at`` epoch milliseconds.
-    """
-
-    slug: str
-    title: str
-    version: str
-    source: str
-    imported_at: int
-    options: Options = Options()
-    operations: Mapping[str, Imported] = field(default_factory=dict)
-    digests: Mapping[str, str] = field(default_factory=dict)
-    unsaid: Mapping[str, str] = field(default_factory=dict)
-
-    def to_json(self) -> bytes:
-        """The file's content."""
-        return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2)
-
-    @classmethod
-    def read(cls, folder: Path) -> Self | None:
-        """That of the app in ``folder``; None where it was not imported, or its file cannot be read."""
-        try:
-            fields: dict[str, Any] = orjson.loads((folder / RECORD).read_bytes())
-            options = Options(**{**fields["options"], "only": tuple(fields["options"]["only"])})
-            operations = {id_: Imported(**each) for id_, each in fields["operations"].items()}
-            return cls(**{**fields, "options": options, "operations": operations})
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return None
-
-    def is_untouched(self, folder: Path, place: str) -> bool:
-        """Whether the file at ``place`` is as it was written, or gone."""
-        file = folder / place
-        return not file.is_file() or digest(file.read_bytes()) == self.digests.get(place)
-
-
-def digest(content: bytes) -> str:
-    """What tells a file's content from any other."""
-    return hashlib.sha256(content).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

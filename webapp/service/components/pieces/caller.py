@@ -4,52 +4,28 @@ Most calls run a component; a :class:`PackageCall` asks the whole package what i
 whose an event is.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from cronsim import CronSim, CronSimError
 
 from webapp.kit.clock import DAY, SECOND, now
-from webapp.service.components.calls import RUN_S, Call, PieceBounds, Reply
+from webapp.service.components.calls import Call, PieceBounds, Reply
 from webapp.service.components.errors import ComponentError, describe
 from webapp.service.components.pieces import auth_values, form, props, values
 from webapp.service.components.pieces.channels import Reach
 from webapp.service.components.pieces.conversation import Conversation, Request
 from webapp.service.components.pieces.form import ComponentFile, PieceForm
+from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.components.pieces.values import field_of
 from webapp.service.components.reply_builder import ReplyBuilder
 from webapp.service.components.wire import Line
 
-PackageMethod = Literal["describe", "validate", "verify", "parse"]
 UNAUTHORIZED = 401
 _READING = ("options", "reload")
-
-
-@dataclass(frozen=True, slots=True)
-class PackageCall:
-    """One question to the package ``name``, which is installed in the npm prefix ``folder``.
-
-    ``fields`` are what the method takes. ``user``, ``hosts``, ``allow_hosts`` and ``mask`` are as of a Call. The
-    value of the Reply by method:
-
-    - describe: what the package holds (see ``webapp.service.pieces.metadata``)
-    - validate: ``{"valid": bool, "error"?: sentence}``
-    - verify: whether the request came from the provider
-    - parse: ``{"event", "identifier", "reply"}``
-    """
-
-    folder: Path
-    name: str
-    method: PackageMethod
-    fields: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    hosts: tuple[str, ...] = ()
-    allow_hosts: tuple[str, ...] = ()
-    user: str = ""
-    mask: tuple[str, ...] = field(default=(), repr=False)
-    deadline_s: float = RUN_S
 
 
 def ends_at(cron: str, now: int) -> int:

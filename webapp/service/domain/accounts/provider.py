@@ -26,7 +26,7 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import SESSION_TOKEN
 from webapp.service.components.calls import CONFIGURE_S
 from webapp.service.components.pieces import auth_values
-from webapp.service.components.pieces.caller import PackageCall
+from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.oauth_apps import OAuthApp

@@ -4,9 +4,15 @@ A call waits ten minutes. The same call, by the same agent with the same values,
 sent. A yes lets it run once, within ten minutes; a no stands as long, so that nobody is asked again and again. Every
 decision is a row, so that it is seen by every process and survives a restart. Values are sealed; those of secret props
 are not kept at all.
+
+Asking a person whether an agent's call may run, and waiting for the answer, whichever process gets it.
+
+Ending an agent's access, and with it the calls that it still waits for.
 """
 
-from collections.abc import Mapping
+import json
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,9 +21,14 @@ import orjson
 from webapp import audit
 from webapp.errors import Conflict, Forbidden, NotFound
 from webapp.kit.clock import DAY, MINUTE, iso
+from webapp.kit.crypto import new_id
 from webapp.quotas import USER_APPROVALS
-from webapp.service.domain.agents import bearers
+from webapp.service.domain.agents import sessions
+from webapp.service.domain.agents.sessions import AgentSession
 from webapp.service.domain.base.service import SealedColumn, Service
+from webapp.service.domain.components import component_requests, grants, prop_values
+from webapp.service.domain.components.component_requests import ComponentRequest
+from webapp.service.domain.components.prop_values import Values
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
@@ -28,9 +39,9 @@ State = Literal["waiting", "approved", "refused", "used", "expired"]
 WAITS = 10 * MINUTE
 KEPT = 30 * DAY
 OWN_CALL = "An agent cannot answer its own call; the person does that, signed in here or in the product's portal."
-
 ABSENT = "There is no such call of an agent."
 DECIDED = "This call does not wait for an answer any more."
+LOOK_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +132,7 @@ def decide(service: Service, user: ExternalUser, approval_id: str, *, yes: bool,
     now = service.clock()
     with service.store.write() as tx:
         approval = get(service, tx, user, approval_id)
-        if token_hash and (token_hash == approval.token_hash or bearers.is_agents(tx, token_hash)):
+        if token_hash and (token_hash == approval.token_hash or sessions.is_bearer_of_agent(tx, token_hash)):
             raise Forbidden(OWN_CALL)
         if approval.state != "waiting":
             raise Conflict(DECIDED)
@@ -190,3 +201,72 @@ def _decided(tx: Tx, approval: Approval) -> bool:
     values = {"id": approval.id, "state": approval.state, "at": approval.decided_at, "end": approval.expires_at}
     sql = "UPDATE agent_approvals SET state = :state, decided_at = :at, expires_at = :end "
     return bool(tx.run(sql + "WHERE id = :id AND state = 'waiting'", values))
+
+
+def ask(service: Service, request: ComponentRequest, session: AgentSession) -> Approval:
+    """Ask the person for the call ``request`` of the agent ``session``; nobody is asked for what could not run.
+
+    The same call is asked for once: its state is ``waiting``, or what the person answered. Raises
+    :class:`webapp.errors.Invalid`, :class:`webapp.errors.NotFound`, and :class:`webapp.errors.Forbidden` where too many
+    wait.
+    """
+    props = component_requests.props_to_fill(service, request)
+    values = prop_values.checked(props, request.configured, whole=True)
+    grants.find_accounts(service, request.scene, request.external_id, props, values.accounts)
+    kept, masked = prop_values.without_secrets(props, _shown(values))
+    now, digest = service.clock(), _digest(service, request)
+    with service.store.write() as tx:
+        user = external_users.ensure(tx, request.scene, request.external_id, now)
+        earlier = same_call(tx, user, session.id, digest, now)
+        if earlier is not None:
+            return earlier
+        approval = Approval(
+            id=new_id("apr"),
+            scene=request.scene,
+            external_user_id=user.id,
+            session_id=session.id,
+            agent=session.name,
+            token_hash=session.token_hash,
+            app=request.component.app or "",
+            action=request.component.key,
+            version=request.component.version,
+            digest=digest,
+            state="waiting",
+            created_at=now,
+            expires_at=now + WAITS,
+        )
+        add(service, tx, approval, {"configured_props": kept, "masked_props": masked})
+    return approval
+
+
+def wait(service: Service, approval: Approval, seconds: float, stopped: Callable[[], bool] = lambda: False) -> Approval:
+    """``approval`` once it is answered, or after ``seconds``, or when ``stopped``. No transaction is open meanwhile."""
+    end = time.monotonic() + seconds
+    while approval.state == "waiting" and time.monotonic() < end and not stopped():
+        time.sleep(min(LOOK_EVERY_S, max(0.0, end - time.monotonic())))
+        approval = current(service, service.store, approval)
+    return approval
+
+
+def claim(service: Service, approval: Approval) -> bool:
+    """Use a yes up: whether the call may run now. It is true once for each yes."""
+    with service.store.write() as tx:
+        return use(service, tx, approval)
+
+
+def _shown(values: Values) -> dict[str, Any]:
+    """What the call would run with, and nothing else: not a label or a name that the agent made up."""
+    accounts = {name: {"authProvisionId": account_id} for name, account_id in values.accounts.items()}
+    return {**accounts, **values.props}
+
+
+def _digest(service: Service, request: ComponentRequest) -> str:
+    """What two calls that are the same have in common."""
+    names = [request.component.key, request.component.version, request.dynamic_props_id, request.stash_id]
+    return service.keys.keyed_hash("agent-approvals", json.dumps([names, dict(request.configured)], sort_keys=True))
+
+
+def end_session(service: Service, user: ExternalUser, session_id: str) -> None:
+    """Let an agent in no more, and let nothing run that it asked for. Raises :class:`webapp.errors.NotFound`."""
+    sessions.end(service, user, session_id)
+    withdraw(service, session_id)

@@ -1,8 +1,16 @@
-"""Agents that came in for an external user (table ``agent_sessions``): by which way, under which name, when last.
+"""Connect tokens that agents have sent (table ``agent_bearers``): none of them answers an agent's call.
+
+Each is remembered, since an agent may hold several. It is forgotten long after it has ended.
+
+Agents that came in for an external user (table ``agent_sessions``): by which way, under which name, when last.
 
 An agent comes in by a person's sign-in (``person``, whose grant ends with the session), by a Connect token of a product
 (``token``) or by a product's OAuth access token (``client``). The person whom it acts for may end it: it then gets no
 further under that name and by that way, until the person lets it in again, and its Connect token serves no new name.
+
+Who an agent acts for that a person let in (``/mcp/oauth``), by its access token.
+
+What is over of people's agents (``/mcp/oauth``): the worker forgets it.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -12,10 +20,9 @@ from webapp import audit
 from webapp.errors import Forbidden, NotFound
 from webapp.kit.clock import DAY, MINUTE, iso
 from webapp.kit.crypto import new_id
-from webapp.people.agents import grants
+from webapp.people.agents import clients, grants, tokens
 from webapp.people.agents.clients import shown_name
 from webapp.quotas import USER_AGENTS
-from webapp.service.domain.agents import bearers
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
@@ -23,10 +30,31 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
+BEARERS_KEPT = 7 * DAY
 Kind = Literal["person", "token", "client"]
 TOUCH_EVERY = MINUTE
 KEPT = 90 * DAY
 ENDED = "The person ended this agent's access; they can let it in again on the page Agents."
+
+
+def note_bearer(tx: Tx, token_hash: str, now: int) -> None:
+    """An agent has sent the Connect token with that hash; "" for an agent that came in without one."""
+    if token_hash:
+        sql = (
+            "INSERT INTO agent_bearers (token_hash, noted_at) VALUES (:hash, :now) ON CONFLICT (token_hash) DO NOTHING"
+        )
+        tx.run(sql, {"hash": token_hash, "now": now})
+
+
+def is_bearer_of_agent(reader: Reader, token_hash: str) -> bool:
+    """Whether an agent has sent the Connect token with that hash."""
+    return bool(reader.tuples("SELECT 1 FROM agent_bearers WHERE token_hash = :hash", {"hash": token_hash}))
+
+
+def purge_bearers(service: Service) -> int:
+    """Forget tokens that have ended long ago; how many there were."""
+    with service.store.write() as tx:
+        return tx.run("DELETE FROM agent_bearers WHERE noted_at < :limit", {"limit": service.clock() - BEARERS_KEPT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +112,7 @@ def enter(service: Service, scene: Scene, external_id: str, entry: Entry, name: 
     if now - session.used_at >= TOUCH_EVERY or session.token_hash != entry.token_hash:
         with service.store.write() as tx:
             _SESSIONS.update(tx, session.id, used_at=now, token_hash=entry.token_hash)
-            bearers.note(tx, entry.token_hash, now)
+            note_bearer(tx, entry.token_hash, now)
     return replace(session, token_hash=entry.token_hash)
 
 
@@ -154,7 +182,7 @@ def _begin(service: Service, scene: Scene, external_id: str, entry: Entry, name:
             service.hold(USER_AGENTS, count + 1)
             session = AgentSession(new_id("ags"), user.id, **asdict(entry), name=name, created_at=now, used_at=now)
             _SESSIONS.insert(tx, session)
-            bearers.note(tx, entry.token_hash, now)
+            note_bearer(tx, entry.token_hash, now)
             _note(service, tx, user, session, "came_in", f"The agent “{name}” came in.")
     return session
 
@@ -167,3 +195,10 @@ def _find(reader: Reader, user: ExternalUser, entry: Entry, name: str) -> AgentS
 def _note(service: Service, tx: Tx, user: ExternalUser, session: AgentSession, verb: str, sentence: str) -> None:
     where = {**user.scene.params, "external_user_id": user.id}
     audit.write(tx, service.clock(), "agent", session.id, verb, sentence, **where)
+
+
+def purge_grants(service: Service) -> int:
+    """Forget tokens and grants that are over, and agents that nobody let in; how many there were."""
+    now = service.clock()
+    over = tokens.purge(service.store, now) + grants.purge(service.store, now)
+    return over + clients.purge(service.store, service.clock)

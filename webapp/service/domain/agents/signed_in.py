@@ -1,4 +1,7 @@
-"""Who an agent acts for that a person let in (``/mcp/oauth``), by its access token."""
+"""Who an agent acts for that a person let in (``/mcp/oauth``), by its access token.
+
+The worker, which forgets old sessions, does without it and without what it imports.
+"""
 
 from dataclasses import dataclass
 

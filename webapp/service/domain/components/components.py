@@ -2,6 +2,9 @@
 
 Everything is checked before anything runs: the values against the declaration, the accounts against their owner.
 What goes wrong in the component itself, or with an account, is part of the answer, never an exception.
+
+The options of a prop as the wire has them (contract "Options"): from a component, or from its declaration; and for a
+``sql`` prop the tables and columns of a database that a statement may use (contract "Configure").
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,19 +16,11 @@ from webapp.service.catalog import variants
 from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, Observation, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import (
-    dynamic_props,
-    grants,
-    option_lists,
-    piece_stores,
-    prop_values,
-    requests,
-    run_files,
-    runs,
-)
+from webapp.service.domain.components import component_requests, dynamic_props, grants, piece_stores, prop_values, runs
+from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.grants import AccountUnusable
-from webapp.service.domain.components.prop_values import Values
-from webapp.service.domain.components.requests import ComponentRequest
+from webapp.service.domain.components.prop_values import Values, option_value
+from webapp.service.outbound.databases import ENGINES, DatabaseOutcome, Table, account_of
 
 Prop = Mapping[str, Any]
 
@@ -42,27 +37,30 @@ class OptionsQuery:
 
 def configure(service: Service, request: ComponentRequest, lookup: OptionsQuery) -> dict[str, Any]:
     """One page of the options of a prop (contract "Configure"). Raises :class:`Invalid`, :class:`NotFound`."""
-    props = requests.props(service, request, needed=requests.asks_for_dynamic(request, lookup.prop))
-    return {**_options(service, request, lookup, props), **requests.warned(request, props)}
+    props = component_requests.props(service, request, needed=component_requests.asks_for_dynamic(request, lookup.prop))
+    return {**_options(service, request, lookup, props), **component_requests.warned(request, props)}
 
 
 def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
     """The props that follow from the values so far, kept under a new id (contract "Reload")."""
-    props = requests.props(service, request, needed=False)
+    props = component_requests.props(service, request, needed=False)
     values = prop_values.checked(props, request.configured, whole=False)
     if not request.component.has_reload:
-        return {**_reloaded(service, request, request.component.props, Reply(None)), **requests.warned(request, props)}
+        return {
+            **_reloaded(service, request, request.component.props, Reply(None)),
+            **component_requests.warned(request, props),
+        }
     reply = _call(service, request, props, values, "reload")
     if reply.error is not None:
-        return {**option_lists.problems(reply), "dynamicProps": None}
+        return {**option_problems(reply), "dynamicProps": None}
     reloaded = variants.reloaded(reply.value, request.component.props)
-    warned = requests.warned(request, [*props, *reloaded], all_known=True)
+    warned = component_requests.warned(request, [*props, *reloaded], all_known=True)
     return {**_reloaded(service, request, reloaded, reply), **warned}
 
 
 def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     """Run an action, and keep the run (contract "Run"). Raises :class:`Invalid`, :class:`NotFound`."""
-    props = requests.props_to_fill(service, request)
+    props = component_requests.props_to_fill(service, request)
     values = prop_values.checked(props, request.configured, whole=True)
     accounts = _accounts(service, request, props, values)
     run = runs.Run(
@@ -79,8 +77,8 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     runs.begin(service, request.scene, run, inputs)
     reply = _call(service, request, props, values, "run", accounts=accounts)
     reply = piece_stores.kept(service, request, reply, run.id)
-    reply, uploads = run_files.kept(service, request.scene, request.external_id, request.stash_id, reply)
-    warned = requests.warned(request, props)
+    reply, uploads = runs.kept_files(service, request.scene, request.external_id, request.stash_id, reply)
+    warned = component_requests.warned(request, props)
     noted = [Observation("warning", run.started_at, warning["message"]) for warning in warned.get("warnings", ())]
     outputs = {
         "exports": dict(reply.exports),
@@ -98,7 +96,7 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     runs.end(service, request.scene, ended, outputs=outputs, secrets=prop_values.secrets_in(props, values.props))
     if request.stash_id is None:
         return {**outputs, **warned}
-    exports = {**reply.exports, run_files.EXPORT: uploads}
+    exports = {**reply.exports, runs.EXPORT: uploads}
     return {**outputs, **warned, "exports": exports, "stash_id": request.stash_id}
 
 
@@ -113,13 +111,13 @@ def _options(
     if not (prop.get("remoteOptions") or prop["type"] == "sql"):
         if prop.get("options") is None:
             raise Invalid.of("prop_name", "That prop has no options to look up; ask the person for its value.")
-        return option_lists.static(prop, lookup.query)
+        return static_options(prop, lookup.query)
     _check_accounts(props, prop, values)
-    account_prop = option_lists.account_prop(props, prop)
-    if account_prop is not None and option_lists.is_database(service, account_prop):
+    account_prop = database_prop(props, prop)
+    if account_prop is not None and is_database(service, account_prop):
         return _database(service, request, account_prop, values)
     reply = _call(service, request, props, values, "options", lookup)
-    return option_lists.answer(prop, reply)
+    return options_answer(prop, reply)
 
 
 def _call(
@@ -151,7 +149,7 @@ def _call(
             mask=tuple(prop_values.secrets_in(props, values.props)),
             deadline_s=RUN_S if method == "run" else CONFIGURE_S,
             state=piece_stores.values(service, request) if method == "run" else {},
-            files=run_files.stashed(service, request.scene, request.external_id, request.stash_id),
+            files=runs.stashed_files(service, request.scene, request.external_id, request.stash_id),
             stash=request.stash_id is not None,
             user=grants.user_key(request.scene, request.external_id),
         ),
@@ -174,16 +172,16 @@ def _database(service: Service, request: ComponentRequest, account_prop: Prop, v
     if account is None:
         raise prop_values.refused([_missing_account(account_prop)])
     try:
-        tables = option_lists.tables(service, account)
+        tables = sql_tables(service, account)
     except AccountUnusable as error:
-        return option_lists.failed(grants.failed(service, error.message))
+        return failed_options(grants.failed(service, error.message))
     return {"options": None, "stringOptions": None, "observations": [], "context": {"dbInfo": tables}, "errors": []}
 
 
 def _reloaded(service: Service, request: ComponentRequest, props: list[dict[str, Any]], reply: Reply) -> dict[str, Any]:
     valid, problems = dynamic_props.without_invalid(props)
     dynamic_props_id = dynamic_props.keep(service, request.scene, request.external_id, request.component.id, valid)
-    answer = option_lists.problems(reply)
+    answer = option_problems(reply)
     return {
         "observations": answer["observations"],
         "errors": [*answer["errors"], *problems],
@@ -201,3 +199,91 @@ def _check_accounts(props: Sequence[Prop], prop: Prop, values: Values) -> None:
 
 def _missing_account(prop: Prop) -> Detail:
     return Detail(f"{prop_values.FIELD}.{prop['name']}", prop_values.missing(prop))
+
+
+def static_options(prop: Prop, query: str | None) -> dict[str, Any]:
+    """The options that stand in the declaration, narrowed by ``query``."""
+    part_of_label = (query or "").strip().casefold()
+    options = [option for option in map(_option, prop["options"]) if part_of_label in option["label"].casefold()]
+    return {"options": options, "stringOptions": None, "observations": [], "context": None, "errors": []}
+
+
+def options_answer(prop: Prop, reply: Reply) -> dict[str, Any]:
+    """What a component found."""
+    if reply.error is not None:
+        return failed_options(reply)
+    answer = reply.value
+    options, texts = answer.get("options"), answer.get("string_options")
+    return {
+        "options": None if options is None else [_option(option) for option in options],
+        "stringOptions": texts,
+        **option_problems(reply),
+        "context": answer.get("context"),
+    }
+
+
+def failed_options(reply: Reply) -> dict[str, Any]:
+    """No options, and why."""
+    return {"options": None, "stringOptions": None, **option_problems(reply), "context": None}
+
+
+def option_problems(reply: Reply) -> dict[str, Any]:
+    """What went wrong, and what was logged."""
+    return {
+        "observations": [line.to_json() for line in reply.observations],
+        "errors": [reply.error.message] if reply.error else [],
+    }
+
+
+def _option(option: Any) -> dict[str, Any]:
+    """An option as an object with a label; a bare value is its own. Values are text, whole numbers or booleans."""
+    value = option_value(option)
+    inside = option.get("__lv", option) if isinstance(option, dict) else {}
+    label = inside.get("label") if isinstance(inside, dict) else None
+    if not isinstance(value, str | int):
+        value = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return {"label": str(value if label is None else label), "value": value}
+
+
+def database_prop(props: Sequence[Prop], prop: Prop) -> Prop | None:
+    """The app prop whose account a ``sql`` prop works with: the one it names, by the prop's name or the app's."""
+    if prop["type"] != "sql":
+        return None
+    named = (prop.get("auth") or {}).get("app")
+    app_props = [app_prop for app_prop in props if app_prop["type"] == "app"]
+    return next(
+        (app_prop for app_prop in app_props if named in (app_prop["name"], app_prop["app"])),
+        app_props[0] if len(app_props) == 1 else None,
+    )
+
+
+def is_database(service: Service, prop: Prop) -> bool:
+    """Whether the accounts of that app prop are databases whose tables can be listed."""
+    app = service.catalog.app(prop["app"])
+    return app is not None and app.test_kind in ENGINES
+
+
+def sql_tables(service: Service, account: Account) -> dict[str, Any]:
+    """The tables of the account's database by name, each with its columns. Raises :class:`AccountUnusable`."""
+    app = service.app(account.app)
+    engine = ENGINES[app.test_kind or ""]()
+    where = account_of(grants.given_values(service, grants.fresh(service, account)), engine.DEFAULT_PORT)
+    if where is None:
+        raise AccountUnusable("The port of this account is not a number from 1 to 65535. Reconnect it.")
+    result = engine.tables(service.client_for(app).guard, where)
+    if isinstance(result, DatabaseOutcome):
+        raise AccountUnusable(result.sentence)
+    return {table.title: _shown(table) for table in result}
+
+
+def _shown(table: Table) -> dict[str, Any]:
+    columns = {
+        column.name: {
+            "columnDefault": column.default,
+            "dataType": column.kind,
+            "isNullable": column.nullable,
+            "tableSchema": table.schema,
+        }
+        for column in table.columns
+    }
+    return {"metadata": {"rowCount": table.rows}, "schema": columns}

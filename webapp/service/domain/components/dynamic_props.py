@@ -13,7 +13,7 @@ from webapp.errors import NotFound
 from webapp.kit.clock import DAY
 from webapp.kit.crypto import new_id
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components.prop_checks import CHECKS, problem
+from webapp.service.domain.components.prop_values import CHECKS, problem
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Params, Tx
 

@@ -16,7 +16,7 @@ from webapp.service.components.calls import ErrorInfo, Observation, Reply
 from webapp.service.domain.base import piece_reach
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import runs
-from webapp.service.domain.components.requests import ComponentRequest
+from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.store.contract import Reader, Tx

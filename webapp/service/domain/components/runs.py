@@ -3,21 +3,29 @@
 A run is written down before it begins, with the generation that runs it, so that one that a crash cuts off is told of
 as *unknown* rather than missing. Values and results are sealed; the values of secret props are not kept at all. Runs
 are forgotten after 30 days, and beyond the newest 500 of each external user.
+
+The files of a run that names a stash: what stands in its folder before, and what is kept of it afterwards.
+
+The actions that were run for somebody lately, read from the history of runs.
 """
 
+import base64
+import mimetypes
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import orjson
 
 from webapp import audit
-from webapp.errors import NotFound
+from webapp.errors import NotFound, TooLarge
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, MINUTE, iso
 from webapp.kit.crypto import new_id
+from webapp.service.components.calls import Observation, Reply
 from webapp.service.components.masking import Mask
 from webapp.service.domain.base.service import SealedColumn, Service
+from webapp.service.domain.components import file_stash
 from webapp.service.domain.projects import external_users, usage
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx
@@ -27,6 +35,9 @@ KEPT = 30 * DAY
 KEPT_PER_USER = 500
 MAX_OUTPUT = 256 * 1024
 LONGEST = 5 * MINUTE
+EXPORT = "$filestash_uploads"
+
+
 """No run takes so long: what is said to run since then has ended, and could not be written down."""
 CUT_OFF = (
     "Patchbay was stopped in the middle of this run, so nobody can tell what it did. Look whether it did its work "
@@ -220,3 +231,49 @@ def _fitting(outputs: bytes) -> bytes:
     if len(outputs) <= MAX_OUTPUT:
         return outputs
     return orjson.dumps({"exports": None, "os": None, "ret": None, "truncated": True})
+
+
+def stashed_files(service: Service, scene: Scene, external_id: str, stash_id: str | None) -> dict[str, str]:
+    """The files of the stash by name, as base64, the newest of each name; at most as much as a stash takes at once."""
+    if stash_id is None:
+        return {}
+    files, left = dict[str, str](), file_stash.MAX_BYTES
+    for file, content in reversed(list(file_stash.of_stash(service, scene, external_id, stash_id))):
+        if file.name not in files and len(content) <= left:
+            files[file.name] = base64.b64encode(content).decode()
+            left -= len(content)
+    return files
+
+
+def kept_files(
+    service: Service, scene: Scene, external_id: str, stash_id: str | None, reply: Reply
+) -> tuple[Reply, list[dict[str, Any]]]:
+    """Keep the files of ``reply``, and tell them as a run's answer does; what had no room is an observation."""
+    if stash_id is None or not reply.files:
+        return reply, []
+    keys = dict[str, str]()
+    try:
+        with service.store.write() as tx:
+            for file in reply.files:
+                media_type = mimetypes.guess_type(file.name)[0] or file_stash.ANY_MEDIA
+                place = (scene, external_id, stash_id)
+                keys[file.name] = file_stash.keep(service, tx, *place, file.name, media_type, file.content)
+    except TooLarge as error:
+        note = Observation("log", service.clock(), f"The files were not kept. {error.message}")
+        return replace(reply, observations=(*reply.observations, note)), []
+    return reply, [_told(service, name, s3_key) for name, s3_key in keys.items()]
+
+
+def _told(service: Service, name: str, s3_key: str) -> dict[str, Any]:
+    return {"localPath": name, "path": name, "s3Key": s3_key, "get_url": file_stash.link(service, s3_key)}
+
+
+def recent_action_keys(reader: Reader, scene: Scene, external_id: str) -> list[str]:
+    """The keys of the actions that were run for one external user, the one that was run last first."""
+    rows = reader.tuples(
+        "SELECT component_key, MAX(started_at) AS latest FROM runs WHERE project_id = :project "
+        "AND environment = :environment AND external_id = :external_id "
+        "GROUP BY component_key ORDER BY latest DESC, component_key",
+        {**scene.params, "external_id": external_id},
+    )
+    return [key for key, _ in rows]

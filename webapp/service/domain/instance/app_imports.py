@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from webapp import audit
 from webapp.errors import Conflict, Invalid
-from webapp.service.catalog.importing.documents import MOST_BYTES
-from webapp.service.catalog.importing.plans import Options, Record
+from webapp.service.catalog.importing.records import MOST_BYTES, Options, Record
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import opening
 from webapp.service.outbound.outcomes import Failure
@@ -103,11 +102,11 @@ def uses(service: Service, slug: str) -> Uses:
 
 
 def _plan(service: Service, source: Source, slug: str, options: Options) -> "tuple[Plan, Record | None]":
-    from webapp.service.catalog.importing import documents, files
+    from webapp.service.catalog.importing import documents, files, folders
     from webapp.service.catalog.importing.plans import plan
 
     data = service.settings.data
-    files.recover(data)
+    folders.recover(data)
     before = files.check_slug(data, slug)
     known = service.catalog.app(slug)
     if known is not None and (known.slug != slug or not known.own):

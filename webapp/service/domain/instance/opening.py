@@ -8,7 +8,7 @@ from pathlib import Path
 
 from webapp.kit.clock import Clock, now
 from webapp.service.catalog.build import BuildReport, ensure
-from webapp.service.catalog.importing import files
+from webapp.service.catalog.importing import folders
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
 from webapp.service.components.calls import PieceBounds
@@ -20,7 +20,7 @@ from webapp.service.domain.base import generations
 from webapp.service.domain.base.rate_limits import Limiter
 from webapp.service.domain.base.service import Service, wake_nobody, waking
 from webapp.service.domain.deliveries import endpoints
-from webapp.service.domain.instance import instance_key, restoring, takeover
+from webapp.service.domain.instance import backups, instance_key, takeover
 from webapp.service.domain.projects import usage
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
@@ -46,7 +46,7 @@ def open_service(
     Raises :class:`webapp.service.domain.base.keyring.WrongKey`, :class:`webapp.errors.Unavailable`,
     :class:`webapp.errors.Conflict` where a move into the database is not finished.
     """
-    restoring.finish(settings.data)
+    backups.finish(settings.data)
     with ExitStack() as undo:
         store = open_store(settings)
         undo.callback(store.close)
@@ -102,7 +102,7 @@ def _build(settings: Settings, runner: Runner | Executor | None) -> BuildReport:
 
     A runner of our own is not begun for it, since not every process that opens a folder calls components.
     """
-    files.recover(settings.data)
+    folders.recover(settings.data)
     return ensure(settings.data / "catalog.db", Places.of(settings.data), runner.call if runner else None)
 
 

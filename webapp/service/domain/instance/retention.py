@@ -2,24 +2,54 @@
 trigger. What still waits to be delivered is never forgotten, unless it waits for a webhook that is switched off.
 
 On a database that keeps events by months, those of a month go together once all of it is too old (:mod:`event_months`).
-Until then those of them that are too old already stay, since it is deleting them that costs."""
+Until then those of them that are too old already stay, since it is deleting them that costs.
 
+Forgetting events by whole months, where the database keeps them so: their tables are dropped, no row is deleted.
+
+A month goes in two transactions, so that nobody waits while it is counted. The first lets no statement see it any more;
+the second takes it out of the counts and drops it. What dies in between is finished by the next turn.
+"""
+
+import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from webapp.errors import Unavailable
 from webapp.kit.clock import DAY, now
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import endpoints, events
-from webapp.service.domain.instance import event_months
-from webapp.store.months import Month
+from webapp.service.domain.deliveries import endpoints, events, stats
+from webapp.store.contract import Row, Tx
+from webapp.store.months import Month, Months
 
 AT_ONCE = 200
 BY_MONTHS_FROM = 28
+log = logging.getLogger(__name__)
+_OF_MONTH = "FROM deliveries d JOIN endpoints p ON p.id = d.endpoint_id WHERE d.id >= :first AND d.id < :end AND "
+_WAITS = "(p.active = 1 OR d.lease_until > 0)"
+_IN_USE = (
+    f"SELECT 1 {_OF_MONTH} d.next_at IS NOT NULL AND {_WAITS} LIMIT 1",
+    f"SELECT 1 {_OF_MONTH} d.next_at IS NULL AND d.status = 'waiting' AND {_WAITS} LIMIT 1",
+    "SELECT 1 FROM events WHERE id >= :first_event AND id < :end_event AND at >= :limit LIMIT 1",
+)
+_ASTRIDE = (
+    f"SELECT d.event_id, d.status = 'waiting' AND {_WAITS} FROM deliveries d "  # noqa: S608 - constants
+    "JOIN endpoints p ON p.id = d.endpoint_id WHERE d.event_id >= :first_event AND d.event_id < :end_event "
+    "AND (d.id < :first OR d.id >= :end)"
+)
+
+
 """Who keeps events for fewer days has them deleted as they get old: a month would keep them for much longer."""
 _DELIVERED = (
     "NOT EXISTS (SELECT 1 FROM deliveries d JOIN endpoints p ON p.id = d.endpoint_id "
     "WHERE d.event_id = e.id AND d.status = 'waiting' AND (p.active = 1 OR d.lease_until > 0))"
 )
+
+
+class Forgotten(NamedTuple):
+    """How many events went with their months, and the months that are over and ``stay`` until they go as a whole."""
+
+    events: int
+    stay: list[Month]
 
 
 def purge(service: Service) -> int:
@@ -40,14 +70,14 @@ def purge(service: Service) -> int:
     return gone
 
 
-def _drop_months(service: Service, limit: int) -> event_months.Forgotten:
+def _drop_months(service: Service, limit: int) -> Forgotten:
     """Forget the months that are too old; those that are not deleted from are named."""
     months = service.store.months
     if months is None:
-        return event_months.Forgotten(0, [])
+        return Forgotten(0, [])
     months.ensure(now())
-    gone, stay = event_months.forget(service, months, limit)
-    return event_months.Forgotten(gone, stay if service.settings.event_days >= BY_MONTHS_FROM else [])
+    gone, stay = forget_months(service, months, limit)
+    return Forgotten(gone, stay if service.settings.event_days >= BY_MONTHS_FROM else [])
 
 
 def _too_old(limit: int, stay: Sequence[Month]) -> tuple[str, dict[str, Any]]:
@@ -81,3 +111,51 @@ def _forget(service: Service, where: str, params: dict[str, Any]) -> int:
         total += len(rows)
         if len(rows) < AT_ONCE:
             return total
+
+
+def forget_months(service: Service, months: Months, limit: int) -> Forgotten:
+    """Drop the months that were over before ``limit`` (epoch milliseconds).
+
+    One that others read just then is dropped by a later turn. One in which something is to be kept, as it still waits
+    to be delivered, does not ``stay``: the rest of it is deleted row by row. Neither does what is older than months.
+    """
+    gone, stay = 0, list[Month]()
+    for month in (each for each in months.existing() if each.end <= now()):
+        if month.attached and month.end > limit:
+            stay += [] if month.holds_earlier else [month]
+            continue
+        try:
+            if not month.attached or _detach(service, months, month, limit):
+                gone += _drop(service, months, month)
+        except Unavailable as error:
+            log.info("the events of %s are forgotten later: %s", month.name, error.message)
+            stay.append(month)
+    return Forgotten(gone, stay)
+
+
+def _detach(service: Service, months: Months, month: Month, limit: int) -> bool:
+    """Whether no statement sees ``month`` any more: not where something in it is to be kept."""
+    (first, end), (first_event, end_event) = month.ids("dlv"), month.ids("evt")
+    params = {"first": first, "end": end, "first_event": first_event, "end_event": end_event, "limit": limit}
+    with service.store.write() as tx:
+        if any(tx.tuples(look, params) for look in _IN_USE) or not _delete_astride(tx, params):
+            return False
+        months.detach(tx, month)
+    return True
+
+
+def _delete_astride(tx: Tx, params: Row) -> bool:
+    """Delete the events of a month whose deliveries are of another, as at midnight; False where one still waits."""
+    rows = tx.tuples(_ASTRIDE, params)
+    if any(waits for _, waits in rows):
+        return False
+    if rows:
+        events.delete(tx, sorted({event_id for event_id, _ in rows}))
+    return True
+
+
+def _drop(service: Service, months: Months, month: Month) -> int:
+    held = months.counts(month)
+    with service.store.write() as tx:
+        months.drop(tx, month, stats.of_month(tx, held))
+    return sum(row.count for row in held if row.status == "events")

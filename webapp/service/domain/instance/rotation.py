@@ -23,7 +23,7 @@ from webapp.service.domain.base.keyring import KeyGone, box_version
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import file_stash, piece_stores, runs
 from webapp.service.domain.deliveries import endpoints, events
-from webapp.service.domain.instance import two_step
+from webapp.service.domain.instance import people
 from webapp.service.domain.triggers import deployed_triggers, inbox, plans
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.store.contract import Row, Tx
@@ -46,7 +46,7 @@ COLUMNS: tuple[SealedColumn, ...] = (
     *deployed_triggers.SEALED,
     plans.SEALED,
     *trigger_runs.SEALED,
-    two_step.SEALED,
+    people.SEALED,
     approvals.SEALED,
 )
 BATCH = 100

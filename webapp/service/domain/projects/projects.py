@@ -6,7 +6,6 @@ How the first start names the project that an installation works in, in the tran
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -16,7 +15,6 @@ from webapp.errors import Detail, Invalid, NotFound, about
 from webapp.kit import cursors
 from webapp.kit.contrast import DEFAULT_HUE, MAX_HUE
 from webapp.kit.crypto import new_id
-from webapp.people.start_tokens import ProjectNames
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table, drop_counts
@@ -218,44 +216,3 @@ def problems(name: str, app_name: str, email: str, hue: int) -> list[Detail]:
     if not 0 <= hue <= MAX_HUE:
         details.append(Detail("brand_hue", f"Use a whole number from 0 to {MAX_HUE}."))
     return details
-
-
-class FirstProject:
-    """The first project of ``service``."""
-
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
-    def names(self) -> ProjectNames:
-        """What somebody called it already; empty for what was only assumed."""
-        project = self._existing(self._service.store)
-        if project is None or project.support_email in (assumed_email(self._service), "support@localhost"):
-            return ProjectNames("", "")
-        return ProjectNames(project.app_name, project.support_email)
-
-    def problems(self, names: ProjectNames) -> Sequence[Detail]:
-        """What is wrong with ``names``, by field."""
-        try:
-            self._prepared(names)
-        except Invalid as error:
-            return [detail for detail in error.details if detail.field != "name"]
-        return []
-
-    def save(self, tx: Tx, names: ProjectNames) -> None:
-        """Call it that. Raises :class:`Invalid`."""
-        project = self._existing(tx)
-        if project is None:
-            insert(self._service, tx, self._prepared(names))
-            return
-        name = names.app_name if project.name == UNNAMED else project.name
-        texts = {"name": name, "app_name": names.app_name, "support_email": names.support_email}
-        change(self._service, tx, project, **texts)
-
-    def _existing(self, reader: Reader) -> Project | None:
-        project_id = default_id(self._service, reader)
-        return get(reader, project_id) if project_id else None
-
-    def _prepared(self, names: ProjectNames) -> Project:
-        """A project of these names, none of which may be left to be assumed."""
-        app_name, support_email = names.app_name or " ", names.support_email or " "
-        return prepare(self._service, name=app_name, app_name=app_name, support_email=support_email)

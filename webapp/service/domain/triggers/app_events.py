@@ -22,9 +22,9 @@ from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries.events import ReceivedRequest
-from webapp.service.domain.triggers import app_hooks, deployed_triggers, inbox, receiving, requests
+from webapp.service.domain.triggers import app_hooks, deployed_triggers, inbox
+from webapp.service.domain.triggers.inbox import InboundRequest
 from webapp.service.domain.triggers.pieces import told_events
-from webapp.service.domain.triggers.requests import InboundRequest
 from webapp.service.outbound.outcomes import Json, at_path, parse_json
 from webapp.store.contract import Tx
 
@@ -36,26 +36,26 @@ log = logging.getLogger(__name__)
 
 def receive(service: Service, slug: str, oauth_app_id: str, received: InboundRequest) -> HttpAnswer:
     """Take in what came to the address of a client. Raises :class:`NotFound` where nobody listens there."""
-    request = requests.kept(received, timestamp=received.at)
+    request = inbox.kept_request(received, timestamp=received.at)
     if _is_kept_secret(service, slug, oauth_app_id, received, request):
-        return HttpAnswer(200, receiving.SUCCESS, receiving.JSON)
+        return HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
     client, facts, secret = listener(service, slug, oauth_app_id)
     if isinstance(facts, PieceEvents):
         address = oauth_apps.events_address(service, slug, client.id)
         return _told(service, told_events.Listening(facts, client.id, secret, address), client, request)
     if not fits(facts.signature, secret, request.payload()):
-        return HttpAnswer(401, '{"error": "The signature does not fit."}', receiving.JSON)
+        return HttpAnswer(401, '{"error": "The signature does not fit."}', inbox.JSON)
     parsed = parse_json(received.body)
     if not isinstance(parsed, Json):
-        return HttpAnswer(400, '{"error": "The body must be JSON."}', receiving.JSON)
+        return HttpAnswer(400, '{"error": "The body must be JSON."}', inbox.JSON)
     if facts.handshake and (answer := handshake_answer(facts.handshake, parsed.value, _signer(secret))) is not None:
-        return HttpAnswer(200, json.dumps(answer), receiving.JSON)
+        return HttpAnswer(200, json.dumps(answer), inbox.JSON)
     events = parsed.value if isinstance(parsed.value, list) else [parsed.value]
     for event in events[:MOST]:
         if isinstance(event, dict):
             _take_in(service, client, facts, event, _alone(request, received, event, len(events)))
     service.wake()
-    return HttpAnswer(200, receiving.SUCCESS, receiving.JSON)
+    return HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
 
 
 def asks_a_piece(service: Service, slug: str) -> bool:
@@ -72,7 +72,7 @@ def listener(service: Service, slug: str, oauth_app_id: str) -> tuple[OAuthApp, 
     client = _client(service, slug, oauth_app_id)
     facts, secret = service.app(slug).spec.told, oauth_apps.events_secret(service, client)
     if facts is None or secret is None:
-        raise NotFound(receiving.NOTHING)
+        raise NotFound(inbox.NOTHING)
     return client, facts, secret
 
 
@@ -87,7 +87,7 @@ def _client(service: Service, slug: str, oauth_app_id: str) -> OAuthApp:
         client = oauth_apps.get(service.store, oauth_app_id)
         if client.app == slug and service.catalog.app(slug) is not None:
             return client
-    raise NotFound(receiving.NOTHING)
+    raise NotFound(inbox.NOTHING)
 
 
 def _is_kept_secret(
@@ -127,7 +127,7 @@ def _told(service: Service, at: told_events.Listening, client: OAuthApp, request
         text = json.dumps([told.identifier, told.name, event["query"], event["bodyRaw"]], sort_keys=True)
         _fan_out(service, client, told.name, frozenset({told.identifier}), text, request)
         service.wake()
-    return told.answer or HttpAnswer(200, receiving.SUCCESS, receiving.JSON)
+    return told.answer or HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
 
 
 def _fan_out(
@@ -142,7 +142,7 @@ def _fan_out(
             if trigger is None or not trigger.active:
                 continue
             try:
-                receiving.count(service, trigger)
+                inbox.count(service, trigger)
                 inbox.put(tx, service, trigger, request)
             except Unavailable:
                 raise  # the provider sends it again

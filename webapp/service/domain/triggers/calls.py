@@ -16,12 +16,10 @@ from webapp.service.components.runner import LOST
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.components.grants import AccountUnusable
-from webapp.service.domain.triggers import accounts as trigger_accounts
-from webapp.service.domain.triggers import app_hooks, deployed_triggers, runs
+from webapp.service.domain.triggers import app_hooks, deployed_triggers, runs, subscriptions, trigger_accounts
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.pieces import listeners
 from webapp.service.domain.triggers.pieces.listeners import Listener
-from webapp.service.domain.triggers.push import subscriptions
 from webapp.service.domain.triggers.runs import StateTooLarge
 
 Hook = Literal["deploy", "activate", "deactivate", "renew"]

@@ -3,6 +3,8 @@
 Every look-up by id goes through an owner: a scene, and for a Connect token its user. Rows are written by
 :mod:`lifecycle` alone; what deploying means stands in :mod:`deploying`, what a tick does in :mod:`firing`. A row whose
 hooks are still running at its deployment is found by its endpoint alone, since the provider may call it back at once.
+
+Which deployed triggers send their events to a workflow, as ``trigger_webhooks`` notes it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +19,7 @@ from webapp.kit import cursors
 from webapp.kit.crypto import hash_token
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
+from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.activity import Subject
 from webapp.service.domain.projects.external_users import ExternalUser
@@ -29,6 +32,10 @@ EMITTERS: tuple[Emitter, ...] = ("source", "http", "timer", "email")
 TABLE = "deployed_triggers"
 _TOLD_BY = ("$.interface.http", "$.interface.apphook")
 ABSENT = "There is no such deployed trigger."
+_USING = (
+    "id IN (SELECT trigger_id FROM trigger_workflows WHERE endpoint_id = :workflow) "
+    "AND project_id = :project AND environment = :environment AND deployed = 1"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,3 +230,14 @@ def _open(column: SealedColumn, service: Service, trigger: DeployedTrigger, box:
         if find(service.store, trigger.id) is None:
             raise NotFound(ABSENT) from None
         raise
+
+
+def first_of_workflow(reader: Reader, scene: Scene, workflow: Endpoint, limit: int) -> list[DeployedTrigger]:
+    """At most ``limit`` triggers of ``scene`` that use ``workflow``, the oldest first."""
+    params = {**scene.params, "workflow": workflow.id, "limit": limit}
+    return ROWS.all(reader, f"{_USING} ORDER BY created_at, id LIMIT :limit", params)
+
+
+def count_of_workflow(reader: Reader, scene: Scene, workflow: Endpoint) -> int:
+    """How many triggers of ``scene`` use ``workflow``."""
+    return ROWS.count(reader, _USING, {**scene.params, "workflow": workflow.id})

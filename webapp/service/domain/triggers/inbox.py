@@ -1,28 +1,66 @@
-"""Requests that were accepted for a source and wait for its run (table ``trigger_inbox``).
+"""A request to a trigger's own address, and what is kept of it.
+
+Names of headers are in lower case. A query parameter that comes several times is a list of its values. What its payload
+says of its body is composed later (:mod:`webapp.service.domain.deliveries.events`). Native triggers emit it, sources
+get it as their event; the payloads of mails are made by :mod:`mails`, those of ticks by :mod:`schedules`.
+
+Requests that were accepted for a source and wait for its run (table ``trigger_inbox``).
 
 A request is kept, sealed, before it is answered, so that none that was accepted is lost. The requests of one trigger
 are run one after another in the order in which they came: while one is tried again, those behind it wait. It is tried
 at once, and after a failure again in 5 seconds, 30 seconds, 2, 10 and 30 minutes (:data:`RETRIES_S`); after the sixth
 failure it is given up, with a line in the log. A claim is a lease longer than a run may take, fenced by ``turn``.
+
+Requests to triggers' own URLs: each is kept before it is answered.
+
+A native trigger's event is committed with its deliveries before the answer. A request for a source is kept in its inbox
+and run by the worker (:mod:`inbox`); one for a source that answers by itself is run at once, and the caller
+waits. Addresses that never were, that are deleted and that are paused cannot be told apart.
+
+Requests by which an app says that there is something new for a trigger that polls: it then looks at once.
+
+A request is answered within a moment. It is believed for the secret in it alone, and all that it brings about is a
+look: so one that comes twice, or that somebody replays, brings nothing twice.
 """
 
 import logging
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from webapp.errors import Throttled
+from webapp import quotas
+from webapp.errors import Conflict, NotFound, PatchbayError, Throttled, TooLarge
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.kit.crypto import ordered_id
+from webapp.service.components.calls import HttpAnswer, Reply
+from webapp.service.components.declared import definition, webhooks
+from webapp.service.components.declared.form import Push, TriggerForm
+from webapp.service.components.declared.webhooks import SECRET
+from webapp.service.components.errors import LoadError
+from webapp.service.components.masking import MASK
 from webapp.service.components.wire import MAX_MESSAGE
 from webapp.service.domain.base.service import SealedColumn, Service
+from webapp.service.domain.components import prop_values
 from webapp.service.domain.deliveries import events
 from webapp.service.domain.deliveries.events import ReceivedRequest
-from webapp.service.domain.triggers import recording
+from webapp.service.domain.triggers import (
+    app_hooks,
+    calls,
+    deployed_triggers,
+    fire,
+    lifecycle,
+    plans,
+    runs,
+    subscriptions,
+)
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.pieces import handshakes
+from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Reader, Row, Tx, claiming
 
+MASKED = frozenset({"authorization", "proxy-authorization", "cookie"})
 RETRIES_S = (5, 30, 120, 600, 1800)
 LEASE = 2 * MINUTE
 MAX_WAITING = 1_000
@@ -31,6 +69,71 @@ FULL_RETRY_S = 60
 _FULL = "Too many requests wait for this trigger."
 SEALED = SealedColumn("trigger_inbox", "request_sealed")
 log = logging.getLogger(__name__)
+ANSWER_S = 25.0
+SUCCESS = '{"success": true}'
+JSON = {"content-type": "application/json"}
+MAX_SUMMARY = 200
+MAX_EVENT_BYTES = 48 * 1024 * 1024  # of a request's event, where a body of 10 MiB stands twice
+_PAUSE_MS = MINUTE
+NOTHING = "There is nothing at this address."
+MOST_ANSWERED = 4_096  # characters of what an app sends to try an address
+_TEXT = {"content-type": "text/plain; charset=utf-8"}
+
+
+@dataclass(frozen=True, slots=True)
+class InboundRequest:
+    """A request to a trigger's own address. ``path`` is what stands behind the key, at least ``/``.
+
+    ``url`` is the whole address, key included: some providers sign it. Headers may repeat; ``at`` is when it came, in
+    epoch milliseconds.
+    """
+
+    method: str
+    path: str
+    url: str = field(repr=False)
+    query: tuple[tuple[str, str], ...] = field(repr=False)
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
+    body: bytes = field(repr=False)
+    client_ip: str
+    at: int
+
+
+def kept_request(request: InboundRequest, **more: Any) -> ReceivedRequest:
+    """What is kept of ``request``, with ``more`` facts. Credentials that came in its headers are masked."""
+    facts = {
+        "method": request.method,
+        "path": request.path,
+        "query": _grouped(request.query),
+        "headers": _headers(request.headers),
+        "body": None,
+        "bodyRaw": None,
+        "client_ip": request.client_ip,
+        "url": request.url,
+        **more,
+    }
+    return ReceivedRequest(facts, request.body)
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
+    groups: dict[str, list[str]] = {}
+    for name, value in pairs:
+        groups.setdefault(_without_surrogates(name), []).append(_without_surrogates(value))
+    return {name: values[0] if len(values) == 1 else values for name, values in groups.items()}
+
+
+def _headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Repeated headers are joined by commas (RFC 9110 section 5.3)."""
+    headers: dict[str, str] = {}
+    for name, value in pairs:
+        name = name.lower()
+        shown = MASK if name in MASKED else _without_surrogates(value)
+        headers[name] = f"{headers[name]}, {shown}" if name in headers and shown != MASK else shown
+    return headers
+
+
+def _without_surrogates(text: str) -> str:
+    """``text`` without lone surrogates, which no JSON may hold."""
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +170,7 @@ def put(tx: Tx, service: Service, trigger: DeployedTrigger, request: ReceivedReq
     ((waiting, waiting_bytes),) = tx.tuples(sql, {"id": trigger.id})
     if waiting >= MAX_WAITING:
         raise Throttled(MAX_WAITING, now // SECOND + FULL_RETRY_S, FULL_RETRY_S, _FULL)
-    recording.hold_bytes(tx, service, trigger, int(waiting_bytes) + len(plain) + len(beside))
+    fire.hold_bytes(tx, service, trigger, int(waiting_bytes) + len(plain) + len(beside))
     tx.run(
         "INSERT INTO trigger_inbox (id, trigger_id, project_id, request_sealed, kept, in_parts, received_at, "
         "next_at) VALUES (:id, :trigger, :project, :sealed, :kept, :in_parts, :now, :now)",
@@ -169,3 +272,187 @@ def _queued(service: Service, row: Row) -> QueuedRequest:
         return QueuedRequest(**facts, request=orjson.loads(plain))
     content = events.read_parts(service, row["project_id"], "request_id", row["id"]) if row["in_parts"] else b""
     return QueuedRequest(**facts, request=events.unpacked(plain, content).payload())
+
+
+def listener(service: Service, key: str) -> DeployedTrigger:
+    """The trigger that listens at ``/h/<key>`` now, or is just being switched on. Raises :class:`NotFound`."""
+    trigger = deployed_triggers.by_endpoint(service.store, key)
+    if trigger is None or not (trigger.active or _is_tried(service, trigger)):
+        raise NotFound(NOTHING)
+    return trigger
+
+
+def count(service: Service, trigger: DeployedTrigger) -> None:
+    """Count a request or mail for ``trigger`` and for its user. Raises :class:`webapp.errors.Throttled`."""
+    service.count(quotas.TRIGGER_REQUESTS, trigger.id)
+    service.count(quotas.USER_REQUESTS, trigger.external_user_id)
+
+
+def answers_synchronously(trigger: DeployedTrigger) -> bool:
+    """Whether the caller waits for a run: a source with ``http_interface(custom_response=True)``."""
+    return trigger.emitter == "source" and trigger.custom_response
+
+
+def caller_waits(service: Service, trigger: DeployedTrigger) -> bool:
+    """Whether a caller may have to wait for a run: always, or where the request is a piece's handshake."""
+    return answers_synchronously(trigger) or handshakes.expected(service, trigger) is not None
+
+
+def receive_request(service: Service, trigger: DeployedTrigger, received: InboundRequest) -> HttpAnswer:
+    """Take a request in for ``trigger``, and say what to answer. Everything that was accepted is committed.
+
+    Raises :class:`NotFound` (paused or deleted meanwhile), :class:`webapp.errors.Throttled` (too many wait),
+    :class:`TooLarge`, :class:`webapp.errors.Unavailable`.
+    """
+    if trigger.emitter == "http":
+        return _native(service, trigger, kept_request(received))
+    if (told := receive_push(service, trigger, received)) is not None:
+        return told
+    request = kept_request(received, timestamp=received.at)
+    _measured(request, MAX_BYTES)
+    if (handshake := handshakes.answer(service, trigger, request)) is not None:
+        return handshake
+    if answers_synchronously(trigger):
+        return _answered(service, trigger, request.payload())
+    if not trigger.active:
+        raise NotFound(NOTHING)  # only its address is being tried
+    try:
+        add(service, trigger, request)
+    except Conflict as error:  # deleted meanwhile
+        raise NotFound(NOTHING) from error
+    service.wake()
+    return HttpAnswer(200, SUCCESS, JSON)
+
+
+def run_queued(service: Service, waiting: QueuedRequest) -> None:
+    """Run a source for the request that :func:`inbox.claim` gave; what comes of it is written down.
+
+    While the trigger is paused, its account is dead or the runner is away, the request waits without counting as tried.
+    Whatever else goes wrong counts, so that no request holds up those behind it for good.
+    """
+    try:
+        _run_queued(service, waiting)
+    except PatchbayError:
+        raise
+    except Exception:
+        with service.store.write() as tx:
+            retry_or_drop(tx, waiting, service.clock(), "What came of its run could not be written down.")
+        raise
+
+
+def _run_queued(service: Service, waiting: QueuedRequest) -> None:
+    trigger = deployed_triggers.find(service.store, waiting.trigger_id)
+    if trigger is None:
+        return  # its requests went with it
+    if trigger.active and trigger.hears_events and not _is_for_its_account(service, trigger, waiting):
+        return
+    if not trigger.active or fire.request(service, trigger, waiting.request, settle=_settle(service, waiting)).waits:
+        with service.store.write() as tx:
+            postpone(tx, waiting, service.clock() + _PAUSE_MS)
+
+
+def _is_for_its_account(service: Service, trigger: DeployedTrigger, waiting: QueuedRequest) -> bool:
+    """Whether the event may be seen by the account; what may not is struck out, and what cannot be told waits."""
+    sees = app_hooks.account_sees(service, trigger, waiting.request)
+    if sees:
+        return True
+    with service.store.write() as tx:
+        if sees is None:
+            retry_or_drop(tx, waiting, service.clock(), "Whether the account may see it could not be asked.")
+        else:
+            complete(tx, waiting)
+    return False
+
+
+def _is_tried(service: Service, trigger: DeployedTrigger) -> bool:
+    """Whether its provider may be trying its address, as some do before they answer who subscribes."""
+    if not caller_waits(service, trigger):
+        return False
+    plan = plans.find(service.store, trigger.id)
+    return plan is not None and plan.phase in ("subscribe", "restore")
+
+
+def _native(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> HttpAnswer:
+    size = _measured(request, MAX_EVENT_BYTES)
+    summary = one_line(f"{request.facts['method']} {request.facts['path']}", MAX_SUMMARY)
+    with service.store.write(shared=True) as tx:
+        now = deployed_triggers.find(tx, trigger.id)
+        if now is None or not now.active:
+            raise NotFound(NOTHING)
+        fire.record_request(tx, service, now, request, summary, size)
+    service.wake()
+    return _chosen_response(service, trigger)
+
+
+def _measured(request: ReceivedRequest, most: int) -> int:
+    """How many bytes of JSON ``request`` has. Raises :class:`TooLarge` for more than ``most``."""
+    size = request.size()
+    if size > most:
+        raise TooLarge("The request is larger than this trigger can take as JSON; send less, or no binary data.")
+    return size
+
+
+def _chosen_response(service: Service, trigger: DeployedTrigger) -> HttpAnswer:
+    """The answer that the person chose; what they left out has a default in the component's declaration."""
+    chosen: Mapping[str, Any] = prop_values.checked(
+        trigger.props, deployed_triggers.configured(service, trigger), whole=True
+    ).props
+    headers = {"content-type": str(chosen.get("response_content_type") or JSON["content-type"])}
+    return HttpAnswer(int(chosen.get("response_status") or 200), str(chosen.get("response_body", SUCCESS)), headers)
+
+
+def _answered(service: Service, trigger: DeployedTrigger, payload: dict[str, Any]) -> HttpAnswer:
+    outcome = fire.request(service, trigger, payload, deadline_s=ANSWER_S)
+    if outcome.waits:
+        return HttpAnswer(503, '{"error": "The trigger cannot run now."}', {**JSON, "retry-after": "60"})
+    if not outcome.ok:
+        return HttpAnswer(500, '{"error": "The trigger could not handle this request."}', JSON)
+    return outcome.response or HttpAnswer(200, SUCCESS, JSON)
+
+
+def _settle(service: Service, waiting: QueuedRequest) -> fire.Settle:
+    def settle(tx: Tx, reply: Reply) -> bool:
+        if reply.error is None:
+            return complete(tx, waiting)
+        now = service.clock()
+        if reply.error.kind == "runner":
+            return postpone(tx, waiting, now + 5 * SECOND)
+        return retry_or_drop(tx, waiting, now, reply.error.message)
+
+    return settle
+
+
+def receive_push(service: Service, trigger: DeployedTrigger, received: InboundRequest) -> HttpAnswer | None:
+    """Take in what came to the address of ``trigger``, and say what to answer; None for a trigger that no app tells to
+    look."""
+    push = _push(service, trigger) if trigger.told_to_look else None
+    if push is None:
+        return None
+    event = kept_request(received, timestamp=received.at).payload()
+    challenge = webhooks.challenge_answer(push, event)
+    if challenge is not None:
+        return HttpAnswer(200, challenge[:MOST_ANSWERED], _TEXT)
+    secret = runs.remembered(service, trigger).get(SECRET)
+    notification = webhooks.read(push, secret, event) if secret else None
+    if notification is None:
+        log.info("A request to %s was ignored: it does not bear the secret.", trigger.id)
+        return HttpAnswer(401, "The secret does not fit.", _TEXT)
+    if notification.look:
+        now = service.clock()
+        with service.store.write() as tx:
+            lifecycle.look_soon(tx, trigger.id, now)
+            if notification.renew:
+                subscriptions.hasten(tx, trigger.id, now)
+        service.wake()
+    return HttpAnswer(202, "", _TEXT)
+
+
+def _push(service: Service, trigger: DeployedTrigger) -> Push | None:
+    component = calls.component_of(service, trigger)
+    if component is None or "renew" not in component.hooks:
+        return None
+    try:
+        form = definition.component(component.path).form
+    except LoadError:
+        return None
+    return form.push if isinstance(form, TriggerForm) else None

@@ -11,11 +11,16 @@ from typing import Any
 from webapp.service.components.pieces import texts
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import prop_values
-from webapp.service.domain.triggers import accounts as trigger_accounts
-from webapp.service.domain.triggers import calls, configuration, deployed_triggers, schedules
+from webapp.service.domain.triggers import (
+    calls,
+    configuration,
+    deployed_triggers,
+    schedules,
+    subscriptions,
+    trigger_accounts,
+)
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.push import subscriptions
-from webapp.service.domain.triggers.push.subscriptions import RenewedSubscription
+from webapp.service.domain.triggers.subscriptions import RenewedSubscription
 
 NO_KEYS: Mapping[str, str] = MappingProxyType({})
 

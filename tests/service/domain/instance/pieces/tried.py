@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.npm_registry import package
 from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.components.executor import Executor
-from webapp.service.components.pieces.caller import PackageCall
+from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.instance import opening
 
 NAME = "@acme/piece-kiosk"

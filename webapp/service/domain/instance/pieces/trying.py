@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from webapp.errors import Invalid
-from webapp.service.components.pieces.caller import PackageCall
+from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.pieces import rows
 from webapp.service.domain.instance.pieces.contents import Contents, LeftOut, Part

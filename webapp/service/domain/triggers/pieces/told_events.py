@@ -13,7 +13,7 @@ from typing import Any
 from webapp.errors import Unavailable
 from webapp.service.catalog.spec import PieceEvents
 from webapp.service.components.calls import HttpAnswer, Reply
-from webapp.service.components.pieces.caller import PackageCall, PackageMethod
+from webapp.service.components.pieces.package_calls import PackageCall, PackageMethod
 from webapp.service.domain.base.service import Service
 
 ANSWER_S = 10.0

@@ -1,0 +1,63 @@
+"""What counts as asked of a component: the props of a request, and warnings about values for props that it has not."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from webapp.errors import Invalid, NotFound
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import component_requests
+from webapp.service.domain.components.component_requests import ComponentRequest
+from webapp.service.domain.projects.projects import Scene
+
+
+def test_the_highest_version_is_found_unless_one_is_named(service: Service) -> None:
+    newest = component_requests.find(service, "~/make-task", None)
+    assert component_requests.find(service, newest.id, newest.version) == newest
+    assert component_requests.find(service, "~/make-task", None, "action") == newest
+    with pytest.raises(NotFound, match="no such trigger;"):
+        component_requests.find(service, "~/make-task", None, "trigger")
+    with pytest.raises(NotFound, match=r"no such component in version 99\.0\.0;"):
+        component_requests.find(service, "~/make-task", "99.0.0")
+
+
+PROPS = [{"name": "title", "type": "string"}, {"name": "note", "type": "alert"}]
+
+
+def test_what_has_no_value_is_not_missed() -> None:
+    noted = component_requests.warnings(PROPS, {"title": "x", "note": "y", "tite": "z", "other": None})
+    assert [warning["field"] for warning in noted] == ["configured_props.tite"]
+
+
+def test_a_prop_of_a_similar_name_is_proposed() -> None:
+    near, far = component_requests.warnings(PROPS, {"tite": "x", "zzz": 1, "title": "y"})
+    assert near == {
+        "field": "configured_props.tite",
+        "message": "There is no prop tite here, so its value was left out. Did you mean title?",
+    }
+    assert far["message"] == "There is no prop zzz here, so its value was left out."
+
+
+def test_an_answer_does_not_grow_with_what_was_sent() -> None:
+    noted = component_requests.warnings(PROPS, {f"{'x' * 500}{number}": 1 for number in range(100)})
+    assert len(noted) == component_requests.MAX_WARNINGS
+    assert max(len(warning["message"]) for warning in noted) < 200
+
+
+def test_an_id_that_is_needed_and_not_there_is_called_missing(service: Service, scene: Scene) -> None:
+    component = component_requests.find(service, "~/make-task", None)
+    with pytest.raises(Invalid, match=r"^dynamic_props_id is missing; reload "):
+        component_requests.props_to_fill(service, ComponentRequest(scene, "alice", component, {"project_id": "p1"}))
+
+
+def test_a_prop_that_a_reload_added_is_no_alias() -> None:
+    component: Any = SimpleNamespace(prop_aliases={"app": "account", "projectId": "project_id"})
+    sent = {"app": {"authProvisionId": "apn_1"}, "projectId": "p7", "title": "Tea"}
+    named = {"account": {"authProvisionId": "apn_1"}, "project_id": "p7", "title": "Tea"}
+    assert component_requests.by_own_names(component, sent) == named
+    added = [{"name": "app", "type": "string"}]
+    assert component_requests.by_own_names(component, {"app": "Mail"}, lambda: added) == {"app": "Mail"}
+    both = {"app": "other", "account": "own"}
+    assert component_requests.by_own_names(component, both) == both
+    assert component_requests.by_own_names(None, sent) is sent

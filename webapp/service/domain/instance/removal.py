@@ -1,0 +1,112 @@
+"""Removing connected accounts, an external user, or a whole project, with everything that is theirs (contract
+"Lifetimes").
+
+Tokens end first, so that nothing new comes; then triggers are told to unsubscribe at their providers, outside any
+transaction; then all that is left goes in one. A provider that does not answer does not keep anything alive.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, suppress
+
+from webapp import audit
+from webapp.errors import Conflict, NotFound, PatchbayError
+from webapp.people import setup_requests
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import accounts
+from webapp.service.domain.accounts import lifecycle as account_lifecycle
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import dynamic_props, file_stash, runs
+from webapp.service.domain.projects import activity, external_users, projects
+from webapp.service.domain.projects.external_users import ExternalUser
+from webapp.service.domain.projects.projects import Project, Scene
+from webapp.service.domain.triggers import calls, deployed_triggers, deployments, lifecycle, plans, trigger_accounts
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+
+ROUNDS = 3  # a deployment that was under way when the tokens ended may still add a trigger
+
+
+def user(service: Service, gone: ExternalUser) -> None:
+    """Remove ``gone``: tokens, triggers (their hooks run), accounts, runs, files and the history that names them."""
+    with service.store.write() as tx:
+        tokens.revoke_all(tx, user=gone)
+    for _ in range(ROUNDS):
+        triggers = deployed_triggers.of_user(service.store, gone)
+        if not triggers:
+            break
+        _undeploy(service, triggers)
+    with service.store.write() as tx:
+        tokens.revoke_all(tx, user=gone)
+        dynamic_props.drop_user(tx, gone.scene, gone.external_id)
+        runs.drop_user(tx, gone.scene, gone.external_id)
+        file_stash.drop_user(tx, gone.scene, gone.external_id)
+        lifecycle.erase_of_user(tx, gone)
+        account_lifecycle.erase_of_user(service, tx, gone)
+        activity.drop_user(tx, gone.id)
+        if external_users.erase(tx, gone):
+            sentence = "Removed an external user with all that was theirs."
+            audit.write(tx, service.clock(), "user", gone.id, "deleted", sentence, **gone.scene.params)
+
+
+def project(service: Service, gone: Project) -> None:
+    """Remove ``gone`` with both of its environments.
+
+    Raises :class:`Conflict` for the project that the settings name, which the dashboard works in.
+    """
+    if service.settings.project == gone.id:
+        raise Conflict("The dashboard works in this project; set PATCHBAY_PROJECT to another one first.")
+    with service.store.write() as tx:
+        tokens.revoke_all(tx, project_id=gone.id)
+    for _ in range(ROUNDS):
+        triggers = deployed_triggers.of_project(service.store, gone.id)
+        if not triggers:
+            break
+        _undeploy(service, triggers)
+    with service.store.write() as tx:
+        lifecycle.erase_of_project(tx, gone.id)
+        setup_requests.forget(tx, gone.id)
+        projects.erase(service, tx, gone.id)
+
+
+def _undeploy(service: Service, triggers: Iterable[DeployedTrigger]) -> None:
+    """Let each trigger unsubscribe; one that somebody else removes meanwhile is done."""
+    for trigger in triggers:
+        with suppress(NotFound, Conflict):
+            deployments.delete(service, trigger, ignore_hook_errors=True)
+
+
+def delete(service: Service, account: Account) -> None:
+    """Remove ``account`` with its credentials; its history stays."""
+    _remove(service, [account])
+
+
+def delete_of_app(service: Service, scene: Scene, app: str, *, user: ExternalUser | None) -> int:
+    """Remove every account of ``app`` in ``scene`` (of ``user`` when one is given); how many there were."""
+    removed = accounts.of_app(service.store, scene, app, user=user)
+    _remove(service, removed)
+    return len(removed)
+
+
+def _remove(service: Service, removed: Sequence[Account]) -> None:
+    """The triggers are held until the accounts are gone, so that nobody subscribes them again in between."""
+    with ExitStack() as held:
+        for account in removed:
+            _unsubscribe(service, account, held)
+        with service.store.write() as tx:
+            for account in removed:
+                trigger_accounts.account_removed(tx, service, account)
+            account_lifecycle.remove(tx, removed, service.clock())
+    service.wake()
+
+
+def _unsubscribe(service: Service, account: Account, held: ExitStack) -> None:
+    """Let the triggers of ``account`` say goodbye while its credentials are still there."""
+    for trigger in trigger_accounts.using(service.store, account.id):
+        try:
+            current = held.enter_context(lifecycle.locked(service, trigger))
+            if current.active:
+                configured = deployed_triggers.configured(service, current)
+                plans.begin(service, current, "farewell")
+                calls.try_hook(service, current, "deactivate", configured)
+        except PatchbayError:
+            continue

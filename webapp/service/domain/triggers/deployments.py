@@ -1,0 +1,516 @@
+"""Deploying a trigger, and removing it: rows, hooks, webhooks and history, whole or not at all (contract "Deploying").
+
+The row stands before the hooks run, since a provider may call its endpoint while it is being subscribed; nobody else
+sees it until they have gone well. Where one fails, what was done is undone and the row removed. What a crash left
+half-way is undone by :func:`purge`.
+
+Changing a deployed trigger: values, name, on and off (contract "Updating"). All is checked before anything changes.
+
+While a trigger is on and its values change, it is unsubscribed with the old ones and subscribed with the new ones.
+Where a hook fails, what stood before is brought back; where even that fails, the trigger is switched off with the
+reason, so that it never seems to be on while nothing reaches it. What a dying process leaves half-way is brought to
+its end by :func:`finish`.
+
+Settling what a process left half-way that died while a trigger's hooks ran: done to its end, or undone.
+
+After that the trigger says what is so. Where neither works, it is switched off with the reason, and its people are
+told. A hook may run a second time here: it may have done its work before, or half of it.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from webapp.errors import Conflict, Invalid, NotFound, PatchbayError
+from webapp.kit.crypto import new_id, random_name
+from webapp.service.catalog.components import ComponentInfo
+from webapp.service.components.calls import Emitted
+from webapp.service.domain.accounts import accounts
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import component_requests, dynamic_props
+from webapp.service.domain.components.component_requests import ComponentRequest
+from webapp.service.domain.components.prop_values import unwrapped
+from webapp.service.domain.deliveries import trigger_webhooks
+from webapp.service.domain.projects import activity, external_users
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import (
+    calls,
+    configuration,
+    deployed_triggers,
+    fire,
+    lifecycle,
+    plans,
+    runs,
+    schedules,
+    trigger_accounts,
+)
+from webapp.service.domain.triggers.calls import HookFailed
+from webapp.service.domain.triggers.configuration import TriggerValues
+from webapp.service.domain.triggers.deployed_triggers import ENDPOINT, DeployedTrigger
+from webapp.service.domain.triggers.plans import Phase, Plan
+from webapp.store.contract import Tx
+
+ENDPOINT_KEY_LENGTH = 32
+EMAIL_LENGTH = 24
+_BROKEN_DELETION = "Its deletion broke off, and it could not be unsubscribed: {reason} Delete it again."
+_NOT_RESTORED = "A change broke off, and what stood before could not be brought back. {reason}"
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What is asked for: ``component`` with the values ``configured``, for the user ``external_id`` of ``scene``."""
+
+    scene: Scene
+    external_id: str
+    component: ComponentInfo
+    configured: Mapping[str, Any] = field(repr=False)
+    dynamic_props_id: str | None = None
+    webhook_url: str | None = None
+    webhook_not_found: Mapping[str, str] = field(default_factory=dict)
+    workflow_id: str | None = None
+    emit_on_deploy: bool = True
+    name: str | None = None
+
+
+def deploy(service: Service, deployment: Deployment) -> DeployedTrigger:
+    """Deploy a trigger, switched on.
+
+    Raises :class:`webapp.errors.Invalid` (a value, a URL, a workflow, or a hook that says no), :class:`NotFound` (an
+    account or dynamic props that are not this user's), :class:`webapp.errors.Forbidden` (the quotas).
+    """
+    kind = configuration.kind(deployment.component.key)
+    owner, configured = (deployment.scene, deployment.external_id), deployment.configured
+    request = ComponentRequest(*owner, deployment.component, configured, deployment.dynamic_props_id)
+    props = component_requests.props_to_fill(service, request)
+    values = configuration.checked_values(service, *owner, kind, props, configured)
+    trigger = _begin(service, deployment, kind, props, values)
+    try:
+        emitted = calls.run_hooks(service, trigger, ["deploy", "activate"], values.configured)
+        with service.store.write() as tx:
+            _finish(tx, service, trigger, values, emitted)
+    except HookFailed as failure:
+        _undo(service, trigger, values.configured, activated=failure.hook == "activate")
+        raise failure.to_error() from failure
+    except BaseException:
+        _undo(service, trigger, values.configured, activated=True)
+        raise
+    service.wake()
+    return deployed_triggers.get(service.store, deployment.scene, trigger.id)
+
+
+def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bool = False) -> None:
+    """Unsubscribe ``trigger`` and remove it with its events. Raises :class:`Conflict` where that fails; with
+    ``ignore_hook_errors`` it is removed whatever happens."""
+    with lifecycle.locked(service, trigger, by_force=ignore_hook_errors) as current:
+        failure = None
+        if current.active:
+            configured = deployed_triggers.configured(service, current)
+            plans.begin(service, current, "delete")
+            failure = calls.try_hook(service, current, "deactivate", configured)
+        if failure is not None and not ignore_hook_errors:
+            if failure.unknown:
+                raise failure.to_error()
+            with service.store.write() as tx:
+                plans.end(tx, current.id)
+            raise Conflict(
+                f"It was not deleted, because it could not be unsubscribed: {failure.sentence} "
+                "Try again, or delete it with ignore_hook_errors=true."
+            )
+        remove(service, current)
+
+
+def remove(service: Service, trigger: DeployedTrigger) -> None:
+    """Remove ``trigger``, which was unsubscribed and which the caller holds, with its events."""
+    with service.store.write() as tx:
+        if lifecycle.remove(tx, trigger.id):
+            sentence = f"{trigger.name} was deleted."
+            activity.write(tx, trigger.subject, service.clock(), "trigger_deleted", sentence, good=True)
+
+
+def purge(service: Service) -> int:
+    """Undo what a crash left half deployed; how many there were."""
+    abandoned = deployed_triggers.ROWS.all(
+        service.store, f"deployed = 0 AND {lifecycle.FREE}", {"now": service.clock(), "busy": lifecycle.BUSY}
+    )
+    for trigger in abandoned:
+        _undo(service, trigger, deployed_triggers.configured(service, trigger), activated=True)
+    return len(abandoned)
+
+
+def _begin(
+    service: Service,
+    deployment: Deployment,
+    kind: configuration.EmitterKind,
+    props: list[dict[str, Any]],
+    values: TriggerValues,
+) -> DeployedTrigger:
+    """Write the row that nobody sees yet, with its webhooks."""
+    now, trigger_id = service.clock(), new_id(kind.prefix)
+    scene, component = deployment.scene, deployment.component
+    name = configuration.checked_name(deployment.name or component.name)
+    key = random_name(ENDPOINT_KEY_LENGTH) if any(prop["type"] == "$.interface.http" for prop in props) else None
+    with service.store.write() as tx:
+        user = external_users.ensure(tx, scene, deployment.external_id, now)
+        deployed_triggers.hold_quotas(service, tx, user)
+        trigger = DeployedTrigger(
+            id=trigger_id,
+            scene=scene,
+            external_user_id=user.id,
+            external_id=deployment.external_id,
+            emitter=kind.emitter,
+            component_id=component.id,
+            component_key=component.key,
+            component_version=component.version,
+            app=component.app,
+            name=name,
+            name_slug=configuration.free_slug(tx, user.id, name),
+            props=props,
+            configured_sealed=deployed_triggers.seal_configured(service, tx, scene, trigger_id, values.configured),
+            dynamic_props_id=deployment.dynamic_props_id,
+            emit_on_deploy=deployment.emit_on_deploy,
+            schedule=values.schedule,
+            schedule_changed_at=now if values.schedule else None,
+            endpoint_sealed=ENDPOINT.seal(service, tx, scene.project_id, trigger_id, key.encode()) if key else None,
+            email_local=random_name(EMAIL_LENGTH) if kind.emitter == "email" else None,
+            created_at=now,
+            updated_at=now,
+        )
+        lifecycle.insert(tx, trigger, endpoint_key=key, busy_until=now + lifecycle.BUSY, holder=service.generation)
+        trigger_accounts.put(tx, trigger_id, values.accounts)
+        urls = [deployment.webhook_url] if deployment.webhook_url else []
+        workflows = [deployment.workflow_id] if deployment.workflow_id else []
+        trigger_webhooks.set_urls(tx, service, trigger, urls, deployment.webhook_not_found)
+        trigger_webhooks.set_workflows(tx, trigger, workflows)
+    return trigger
+
+
+def _finish(tx: Tx, service: Service, trigger: DeployedTrigger, values: TriggerValues, emitted: list[Emitted]) -> None:
+    """Let the trigger be seen and its ticks come, and record what its hooks emitted."""
+    now = service.clock()
+    for account_id in values.accounts.values():
+        accounts.get(tx, trigger.scene, account_id)
+    component = calls.component_of(service, trigger)
+    fresh = runs.new_events(tx, trigger, component.dedupe if component else None, emitted, now)
+    current = deployed_triggers.find(tx, trigger.id)
+    if current is None:
+        raise Conflict("It took too long to deploy; try again.")
+    ready = replace(current, schedule_changed_at=now if values.schedule else None)
+    if not lifecycle.update(tx, replace(ready, next_run_at=first_run(ready, now), updated_at=now)):
+        raise Conflict("It took too long to deploy; try again.")
+    if trigger.emit_on_deploy and fresh:
+        fire.record(tx, service, trigger, fresh)
+    activity.write(tx, trigger.subject, now, "trigger_deployed", f"{trigger.name} was started.", good=True)
+
+
+def first_run(trigger: DeployedTrigger, now: int) -> int | None:
+    """When a trigger that was just switched on runs first: one that asks at intervals begins by asking."""
+    if trigger.schedule is None:
+        return None
+    if trigger.emitter == "source" and "intervalSeconds" in trigger.schedule and not trigger.instant:
+        return now
+    return schedules.next_after(trigger.schedule, trigger.schedule_changed_at or now, now)
+
+
+def _undo(service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], *, activated: bool) -> None:
+    if activated:
+        try:
+            failure = calls.try_hook(service, trigger, "deactivate", configured)
+        except (Conflict, NotFound):
+            return
+        if failure is not None and failure.unknown:
+            return  # it is swept when it is free
+    with service.store.write() as tx:
+        lifecycle.remove(tx, trigger.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What to change; None leaves it as it is. ``configured`` is merged into the values by key; null removes one.
+
+    ``version`` is another version of its component, whose props the values must fit then.
+    """
+
+    active: bool | None = None
+    configured: Mapping[str, Any] | None = field(default=None, repr=False)
+    name: str | None = None
+    emit_on_deploy: bool | None = None
+    dynamic_props_id: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A change that was found good: the trigger and its values before and after."""
+
+    before: DeployedTrigger
+    old: Mapping[str, Any] = field(repr=False)
+    after: DeployedTrigger
+    values: TriggerValues
+
+    @property
+    def differs(self) -> bool:
+        """Whether the subscription with the old values is of no use any more."""
+        return bool(
+            _plain(self.old) != _plain(self.values.configured) or self.before.props != self.after.props or self.moves
+        )
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is another version of its component from then on."""
+        return self.before.component_version != self.after.component_version
+
+    @property
+    def unsubscribes(self) -> bool:
+        return self.before.active and (not self.after.active or self.differs)
+
+    @property
+    def subscribes(self) -> bool:
+        return self.after.active and (not self.before.active or self.differs)
+
+
+def update(service: Service, trigger: DeployedTrigger, change: Change) -> DeployedTrigger:
+    """``trigger`` as it is after ``change``.
+
+    Raises :class:`Invalid` (a value, or a hook that says no), :class:`NotFound` (an account that is not this user's),
+    :class:`webapp.errors.Conflict` while somebody else changes it.
+    """
+    with lifecycle.locked(service, trigger) as current:
+        plan = _planned(service, current, change)
+        if plan.unsubscribes or plan.subscribes:
+            phase: Phase = "unsubscribe" if plan.unsubscribes else "subscribe"
+            plans.begin(service, current, "change", phase, asdict(change))
+        _unsubscribe(service, plan)
+        _carry_out(service, plan)
+    service.wake()
+    return deployed_triggers.get(service.store, trigger.scene, trigger.id)
+
+
+def finish(service: Service, current: DeployedTrigger, change: Change, phase: Phase) -> None:
+    """Bring ``change``, which broke off in ``phase``, to its end, or bring back what stood.
+
+    The caller holds ``current``. Raises :class:`Invalid` or :class:`NotFound` where the change is not valid any more;
+    nothing was done then.
+    """
+    plan = _planned(service, current, change)
+    if phase == "restore":
+        _restore(service, plan)
+        return
+    if phase == "unsubscribe" and plan.unsubscribes:
+        calls.try_hook(service, plan.before, "deactivate", plan.old)
+    elif plan.subscribes:  # whatever a first activation left
+        calls.try_hook(service, plan.after, "deactivate", plan.values.configured)
+    with suppress(Invalid):  # what stood before was brought back
+        _carry_out(service, plan)
+
+
+def _planned(service: Service, current: DeployedTrigger, change: Change) -> _Plan:
+    now, old = service.clock(), deployed_triggers.configured(service, current)
+    active = current.active if change.active is None else change.active
+    after = replace(current, active=active, switched_off=None if active else current.switched_off, updated_at=now)
+    if change.name is not None and (name := configuration.checked_name(change.name)) != current.name:
+        slug = configuration.free_slug(service.store, current.external_user_id, name, but=current.id)
+        after = replace(after, name=name, name_slug=slug)
+    if change.emit_on_deploy is not None:
+        after = replace(after, emit_on_deploy=change.emit_on_deploy)
+    if change.version is not None and change.version != current.component_version:
+        after = _moved(service, after, change.version)
+    if change.dynamic_props_id is not None:
+        owner = (current.scene, current.external_id, current.component_id)
+        props = dynamic_props.get(service, *owner, change.dynamic_props_id)
+        after = replace(after, props=props, dynamic_props_id=change.dynamic_props_id)
+    values = _values(service, after, old, change, resumes=active and not current.active)
+    if values.schedule != current.schedule:
+        after = replace(after, schedule=values.schedule, schedule_changed_at=now if values.schedule else None)
+    return _Plan(current, old, after, values)
+
+
+def _moved(service: Service, trigger: DeployedTrigger, version: str) -> DeployedTrigger:
+    """``trigger`` with that version of its component. Fields that a reload had added stay, as it asks for them anew."""
+    component = service.catalog.component(trigger.component_key, version)
+    if component is None:
+        raise Invalid.of("version", f"There is no version {version} of {trigger.component_key} here.")
+    before = calls.component_of(service, trigger)
+    declared = {prop["name"] for prop in (*component.props, *(before.props if before else ()))}
+    reloaded = [prop for prop in trigger.props if prop["name"] not in declared] if trigger.dynamic_props_id else []
+    props = [*component.props, *reloaded]
+    return replace(trigger, component_version=version, component_id=component.id, props=props)
+
+
+def _values(
+    service: Service, after: DeployedTrigger, old: Mapping[str, Any], change: Change, *, resumes: bool
+) -> TriggerValues:
+    """The values after the change. What does not change is not judged again, unless the trigger is switched on."""
+    if change.configured is None and change.dynamic_props_id is None and change.version is None and not resumes:
+        accounts = trigger_accounts.of_triggers(service.store, [after.id])[after.id]
+        return TriggerValues(
+            old, {account["prop"]: account["id"] for account in accounts}, dict(after.schedule or {}) or None
+        )
+    merged = configuration.merged_values(old, change.configured or {})
+    kind = configuration.of_emitter(after.emitter)
+    try:
+        return configuration.checked_values(service, after.scene, after.external_id, kind, after.props, merged)
+    except NotFound as error:
+        if change.configured:
+            raise
+        raise Invalid("Its account is gone; choose another one before you switch it on.") from error
+
+
+def _unsubscribe(service: Service, plan: _Plan) -> None:
+    """Unsubscribe what stands, where the change asks for it. Raises what the hook said, and nothing has changed."""
+    if not plan.unsubscribes:
+        return
+    failure = calls.try_hook(service, plan.before, "deactivate", plan.old)
+    if failure is not None and not failure.unusable:  # without its account there is nobody to unsubscribe at
+        if not failure.unknown:
+            with service.store.write() as tx:
+                plans.end(tx, plan.before.id)
+        raise failure.to_error()
+
+
+def _carry_out(service: Service, plan: _Plan) -> None:
+    """Subscribe as the change asks for, and write it down; where that fails, bring back what stood."""
+    try:
+        emitted = list[Emitted]()
+        if plan.subscribes:
+            plans.enter(service, plan.before, "subscribe")
+            emitted = calls.run_hooks(service, plan.after, ["activate"], plan.values.configured)
+        with service.store.write() as tx:
+            _write(tx, service, plan, emitted)
+            plans.end(tx, plan.before.id)
+    except HookFailed as failure:
+        if not failure.unknown:
+            _restore(service, plan)
+        raise failure.to_error() from failure
+    except BaseException:
+        _restore(service, plan)
+        raise
+
+
+def _restore(service: Service, plan: _Plan) -> None:
+    """Bring back what stood before a change that did not come about."""
+    if not (plan.subscribes or plan.unsubscribes):
+        return
+    plans.enter(service, plan.before, "restore")
+    if plan.subscribes:
+        calls.try_hook(service, plan.after, "deactivate", plan.values.configured)
+    failure = calls.try_hook(service, plan.before, "activate", plan.old) if plan.unsubscribes else None
+    if failure is not None and failure.unknown:
+        return
+    with service.store.write() as tx:
+        if failure is not None:
+            reason = f"A change failed, and what stood before could not be brought back. {failure.sentence}"
+            lifecycle.switch_off(tx, service, plan.before, reason)
+        plans.end(tx, plan.before.id)
+    service.wake()
+
+
+def _write(tx: Tx, service: Service, plan: _Plan, emitted: list[Emitted]) -> None:
+    now, after = service.clock(), plan.after
+    sealed = deployed_triggers.seal_configured(service, tx, after.scene, after.id, plan.values.configured)
+    component = calls.component_of(service, after)
+    fresh = runs.new_events(tx, after, component.dedupe if component else None, emitted, now)
+    row = deployed_triggers.find(tx, after.id)
+    after = replace(after, configured_sealed=sealed, next_run_at=_next_run(plan, now), mark=row.mark if row else None)
+    if not plan.before.active and after.active:
+        after = replace(after, failures=0, last_error=None)
+    if not lifecycle.update(tx, after):
+        raise Conflict("This trigger was changed meanwhile; look at it again.")
+    trigger_accounts.put(tx, after.id, plan.values.accounts)
+    if after.emit_on_deploy:
+        fire.record(tx, service, after, fresh)
+    for kind, sentence in _history_entries(plan):
+        activity.write(tx, after.subject, now, kind, sentence, good=True)
+
+
+def _next_run(plan: _Plan, now: int) -> int | None:
+    """A tick that stood stays, so that renaming never shifts one; after a pause the next of the same row comes."""
+    before, after = plan.before, plan.after
+    if not after.active or after.schedule is None:
+        return None
+    if before.active and before.schedule == after.schedule:
+        return before.next_run_at
+    if before.schedule != after.schedule:
+        return first_run(after, now)
+    return schedules.next_after(after.schedule, after.schedule_changed_at or now, now)
+
+
+def _history_entries(plan: _Plan) -> list[tuple[str, str]]:
+    """What happened, for the history."""
+    before, after, entries = plan.before, plan.after, list[tuple[str, str]]()
+    if before.name != after.name:
+        entries.append(("trigger_renamed", f"{before.name} is now called “{after.name}”."))
+    if plan.moves:
+        entries.append(("trigger_changed", f"{after.name} runs with version {after.component_version} now."))
+    elif plan.differs:
+        entries.append(("trigger_changed", f"{after.name} was configured anew."))
+    if before.active and not after.active:
+        entries.append(("trigger_paused", f"{after.name} was paused."))
+    if after.active and not before.active:
+        entries.append(("trigger_resumed", f"{after.name} was switched on."))
+    return entries
+
+
+def _plain(configured: Mapping[str, Any]) -> dict[str, Any]:
+    """The values without their labels, so that a label alone changes nothing."""
+    return {name: unwrapped(value)[0] for name, value in configured.items()}
+
+
+def settle(service: Service) -> int:
+    """Settle everything that nobody is at work on any more; how many plans and deployments there were."""
+    settled = purge(service)
+    for trigger in _abandoned(service):
+        try:
+            with lifecycle.locked(service, trigger) as current:
+                plan = plans.find(service.store, trigger.id)
+                if plan is not None:
+                    _SETTLE[plan.kind](service, current, plan)
+                    settled += 1
+        except PatchbayError as error:
+            log.info("What broke off at %s is settled later: %s", trigger.id, error.message)
+    if settled:
+        service.wake()
+    return settled
+
+
+def _abandoned(service: Service) -> list[DeployedTrigger]:
+    where = f"id IN (SELECT trigger_id FROM trigger_plans) AND deployed = 1 AND {lifecycle.FREE}"  # noqa: S608
+    return deployed_triggers.ROWS.all(service.store, where, {"now": service.clock(), "busy": lifecycle.BUSY})
+
+
+def _change(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
+    try:
+        finish(service, trigger, Change(**plans.wish(service, plan)), plan.phase)
+    except (Invalid, NotFound):  # such as the account that it was to get
+        _subscribe_anew(service, trigger, plan)
+
+
+def _delete(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
+    failure = calls.try_hook(service, trigger, "deactivate", deployed_triggers.configured(service, trigger))
+    if failure is None or failure.unusable:
+        remove(service, trigger)
+        return
+    if failure.unknown:
+        return
+    with service.store.write() as tx:
+        lifecycle.switch_off(tx, service, trigger, _BROKEN_DELETION.format(reason=failure.sentence))
+
+
+def _subscribe_anew(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
+    """As it stands: after a farewell that broke off, its account is still there."""
+    configured = deployed_triggers.configured(service, trigger)
+    calls.try_hook(service, trigger, "deactivate", configured)
+    failure = calls.try_hook(service, trigger, "activate", configured) if trigger.active else None
+    if failure is not None and failure.unknown:
+        return
+    with service.store.write() as tx:
+        if failure is not None:
+            lifecycle.switch_off(tx, service, trigger, _NOT_RESTORED.format(reason=failure.sentence))
+        plans.end(tx, trigger.id)
+
+
+_SETTLE: dict[str, Callable[[Service, DeployedTrigger, Plan], None]] = {
+    "change": _change, "delete": _delete, "farewell": _subscribe_anew,
+}  # fmt: skip

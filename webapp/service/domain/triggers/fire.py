@@ -1,0 +1,276 @@
+"""Writing down what a deployed trigger emits, with the deliveries of it, in the caller's transaction.
+
+The caller commits and then calls ``service.wake()``.
+
+Native timers, which fire in the transaction that finds them due, and when a timer or a poll is due next.
+
+A trigger that goes off: a tick of a source, a request for one, an event of a native emitter.
+
+What a run emitted, its deliveries, what it remembers, the marks of its dedupe and its log are committed together or
+not at all. A run that was overtaken (by a newer claim, a change, a pause) commits nothing: the next one finds the
+same again. A failing trigger backs off and keeps its schedule; one whose account is dead, or whose app was removed,
+waits without failing.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from webapp import quotas
+from webapp.kit.clock import HOUR, MINUTE, SECOND
+from webapp.service.components.calls import RUN_S, Emitted, HttpAnswer, Reply
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import grants
+from webapp.service.domain.deliveries import events, stats
+from webapp.service.domain.deliveries.events import Event, ReceivedRequest
+from webapp.service.domain.triggers import (
+    calls,
+    deployed_triggers,
+    lifecycle,
+    runs,
+    schedules,
+    subscriptions,
+    trigger_accounts,
+)
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.runs import Cause, StateTooLarge
+from webapp.store.contract import Reader, Tx, claiming
+
+BATCH = 500
+POLLS_LOOKED_AT = 64  # more than run side by side, so that one of them is free
+BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
+AT_REST = 30 * MINUTE
+ONCE_MORE = MINUTE
+Settle = Callable[[Tx, Reply], bool]
+
+
+def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
+    """Write down what ``trigger`` emitted."""
+    if not emitted:
+        return []
+    recorded = events.record(tx, service, trigger, emitted, secret=deployed_triggers.endpoint_key(service, trigger))
+    lifecycle.set_last_event(tx, trigger, service.clock())
+    return recorded
+
+
+def record_request(
+    tx: Tx, service: Service, trigger: DeployedTrigger, request: ReceivedRequest, summary: str, size: int
+) -> None:
+    """Write down a request that came for ``trigger``, whose JSON has ``size`` bytes. Raises :class:`TooLarge`.
+
+    A shared transaction counts it last: what others write at the same moment does not count yet.
+    """
+    event = events.record_request(tx, service, trigger, request, summary, size)
+    hold_bytes(tx, service, trigger, event.kept if tx.shared else 0)
+    lifecycle.set_last_event(tx, trigger, service.clock())
+
+
+def hold_bytes(reader: Reader, service: Service, trigger: DeployedTrigger, more: int = 0) -> None:
+    """Raise :class:`TooLarge` where, with ``more``, more is kept of ``trigger`` and its user's than the quotas allow.
+
+    Only what comes from outside is refused: what a trigger finds by itself is kept.
+    """
+    of_trigger, of_user = stats.kept_bytes(reader, trigger.id, trigger.external_user_id)
+    service.hold(quotas.TRIGGER_MB, of_trigger + more)
+    service.hold(quotas.USER_MB, of_user + more)
+
+
+def fire_timers(service: Service) -> int:
+    """Fire native timers that are due, at most :data:`BATCH`, in one transaction; how many there were."""
+    now, next_at = service.clock(), next_timer_at(service)
+    if next_at is None or next_at > now:
+        return 0  # an idle worker takes no write lock
+    with service.store.write(shared=True) as tx:
+        due = deployed_triggers.ROWS.all(
+            tx,
+            f"emitter = 'timer' AND {lifecycle.DUE} ORDER BY next_run_at LIMIT :limit{claiming(tx)}",
+            {"now": now, "busy": lifecycle.BUSY, "limit": BATCH},
+        )
+        for timer in due:
+            _fire(tx, service, timer, now)
+    if due:
+        service.wake()
+    return len(due)
+
+
+def next_timer_at(service: Service) -> int | None:
+    """When the next native timer is due, in epoch milliseconds."""
+    row = service.store.one(
+        "SELECT MIN(next_run_at) AS at FROM deployed_triggers WHERE emitter = 'timer' AND next_run_at IS NOT NULL"
+    )
+    return row["at"] if row else None
+
+
+def next_poll_at(service: Service) -> int | None:
+    """When the next poll may be claimed; one that somebody is at work on counts when its lease ends."""
+    rows = service.store.tuples(
+        "SELECT next_run_at, lease_until, busy_until FROM deployed_triggers WHERE emitter = 'source' "
+        "AND next_run_at IS NOT NULL ORDER BY next_run_at LIMIT :limit",
+        {"limit": POLLS_LOOKED_AT},
+    )
+    return min((max(row) for row in rows), default=None)
+
+
+def _fire(tx: Tx, service: Service, timer: DeployedTrigger, now: int) -> None:
+    schedule = timer.schedule or {}
+    at = schedules.latest(schedule, timer.next_run_at or now, now)
+    events.record(tx, service, timer, [Emitted(schedules.tick_payload(schedule, at), None, None, at)])
+    lifecycle.set_fired(tx, timer, now, schedules.next_after(schedule, timer.schedule_changed_at or now, now))
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """What came of a run. ``waits``: an account of it is dead, or its app gone, so nothing ran and nothing failed."""
+
+    ok: bool
+    error: str | None = None
+    response: HttpAnswer | None = None
+    events: Sequence[Event] = field(default=(), repr=False)
+    waits: bool = False
+
+
+def poll(service: Service, claimed: DeployedTrigger) -> RunOutcome:
+    """Run the tick of a source that :func:`lifecycle.claim_polls` gave; it is released whatever comes of it."""
+    now, schedule = service.clock(), claimed.schedule or {}
+    if reason := _why_waiting(service, claimed):
+        return _let_wait(service, claimed, reason)
+    at = schedules.latest(schedule, claimed.next_run_at or now, now)
+    state = runs.remembered(service, claimed)
+    reply = calls.call(service, claimed, "run", state=state, event=schedules.tick_payload(schedule, at))
+    if not reply.ok and (reason := _why_waiting(service, claimed)):
+        return _let_wait(service, claimed, reason)
+    return _settled(service, claimed, "timer", now, reply)
+
+
+def request(
+    service: Service,
+    trigger: DeployedTrigger,
+    event: Mapping[str, Any],
+    *,
+    deadline_s: float = RUN_S,
+    settle: Settle | None = None,
+) -> RunOutcome:
+    """Run a source for one request.
+
+    ``settle`` joins the transaction, before anything else is written: it strikes the request out, or has it tried
+    again, and nothing is kept where it says False. What a failed run emitted is dropped then, since it will be
+    emitted again.
+    """
+    now = service.clock()
+    if reason := _why_waiting(service, trigger):
+        return RunOutcome(False, reason, waits=True)
+    state = runs.remembered(service, trigger)
+    reply = calls.call(service, trigger, "run", state=state, event=dict(event), deadline_s=deadline_s)
+    if not reply.ok and (reason := _why_waiting(service, trigger)):
+        return RunOutcome(False, reason, waits=True)
+    return _settled(service, trigger, "request", now, reply, settle)
+
+
+def emit(service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
+    """Record events of ``trigger`` that no run emitted, such as a test."""
+    with service.store.write() as tx:
+        events = record(tx, service, trigger, emitted)
+    service.wake()
+    return events
+
+
+def pause_after(schedule: Mapping[str, Any], anchor: int, failures: int, now: int) -> int | None:
+    """When to run after that many failures in a row: soon, where ticks are far apart, else at a later tick."""
+    if not failures:
+        return schedules.next_after(schedule, anchor, now)
+    wait = BACK_OFF[min(failures, len(BACK_OFF)) - 1]
+    if wait < schedules.gap(schedule, anchor, now):
+        next_tick = schedules.next_after(schedule, anchor, now)
+        return min(now + wait, next_tick) if next_tick else now + wait
+    return schedules.next_after(schedule, anchor, now + wait - 1)
+
+
+def when_told(trigger: DeployedTrigger, now: int, *, emitted: bool) -> int | None:
+    """When ``trigger`` runs after a look, while its app tells it of news: now and then, for what the app did not tell.
+
+    Where it was told and nothing was new, it looks once more, since lists may know of news a little later.
+    """
+    waited = (trigger.next_run_at or now) - (trigger.last_run_at or 0)
+    if not emitted and waited < AT_REST and waited != ONCE_MORE:
+        return now + ONCE_MORE
+    schedule, anchor = trigger.schedule or {}, _anchor(trigger)
+    if schedules.gap(schedule, anchor, now) >= AT_REST:
+        return schedules.next_after(schedule, anchor, now)
+    return schedules.next_after(schedule, anchor, now + AT_REST - 1)
+
+
+def _settled(
+    service: Service,
+    trigger: DeployedTrigger,
+    cause: Cause,
+    began_at: int,
+    reply: Reply,
+    settle: Settle | None = None,
+) -> RunOutcome:
+    """Commit what came of a run."""
+    try:
+        with service.store.write() as tx:
+            events = _commit(tx, service, trigger, cause, began_at, reply, settle)
+    except StateTooLarge as error:
+        reply = grants.failed(service, str(error), reply.took_ms)
+        with service.store.write() as tx:
+            events = _commit(tx, service, trigger, cause, began_at, reply, settle)
+    if events:
+        service.wake()
+    return RunOutcome(reply.ok, reply.error.message if reply.error else None, reply.response, events)
+
+
+def _commit(
+    tx: Tx,
+    service: Service,
+    trigger: DeployedTrigger,
+    cause: Cause,
+    began_at: int,
+    reply: Reply,
+    settle: Settle | None,
+) -> list[Event]:
+    """Write down everything that a run left behind; nothing, when it was overtaken."""
+    row = tx.one("SELECT turn FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
+    if row is None or (cause == "timer" and row["turn"] != trigger.turn):
+        return []
+    if settle is not None and not settle(tx, reply):
+        return []
+    events = list[Event]()
+    if reply.ok or settle is None:
+        component = calls.component_of(service, trigger)
+        dedupe = component.dedupe if component else None
+        emitted = runs.new_events(tx, trigger, dedupe, reply.events, service.clock())
+        events = record(tx, service, trigger, emitted)
+        runs.remember(tx, service, trigger, reply.state)
+    runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(events))
+    _write_state(tx, service, trigger, cause, reply, emitted=bool(events))
+    return events
+
+
+def _write_state(
+    tx: Tx, service: Service, trigger: DeployedTrigger, cause: Cause, reply: Reply, *, emitted: bool
+) -> None:
+    now = service.clock()
+    lifecycle.set_last_run(tx, trigger, now, reply.error.message if reply.error else None)
+    if cause == "timer":
+        failures = 0 if reply.ok else trigger.failures + 1
+        next_run_at = pause_after(trigger.schedule or {}, _anchor(trigger), failures, now)
+        if not failures and subscriptions.tells(tx, trigger, now):
+            next_run_at = when_told(trigger, now, emitted=emitted)
+        lifecycle.schedule_next(tx, trigger, failures=failures, next_run_at=next_run_at)
+
+
+def _why_waiting(service: Service, trigger: DeployedTrigger) -> str | None:
+    return trigger_accounts.why_waiting(service, [trigger]).get(trigger.id)
+
+
+def _let_wait(service: Service, claimed: DeployedTrigger, reason: str) -> RunOutcome:
+    """Let the tick pass: the next one looks again, after a minute at the earliest."""
+    next_run_at = schedules.next_after(claimed.schedule or {}, _anchor(claimed), service.clock() + MINUTE - 1)
+    with service.store.write() as tx:
+        lifecycle.schedule_next(tx, claimed, failures=claimed.failures, next_run_at=next_run_at)
+    return RunOutcome(False, reason, waits=True)
+
+
+def _anchor(trigger: DeployedTrigger) -> int:
+    return trigger.schedule_changed_at or trigger.created_at
