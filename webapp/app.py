@@ -19,7 +19,7 @@ from webapp.kit.brought_words import BroughtWords
 from webapp.kit.clock import Clock, now
 from webapp.manual import wiring as manual
 from webapp.people.agents.documents import Documents
-from webapp.people.oidc.provider import OpenIdProvider
+from webapp.people.openid_provider import OpenIdProvider
 from webapp.service.api import agent_sign_in as sign_in
 from webapp.service.api import wiring as api
 from webapp.service.api.base.addresses import collapse_slashes

@@ -25,7 +25,7 @@ from tests.dashboard.embedded import Embedded
 from tests.dashboard.trigger import fake_triggers
 from tests.dashboard.trigger.fake_triggers import Watchtower
 from tests.once import stores as databases
-from tests.people.oidc.openid import FakeOpenId
+from tests.people.openid import FakeOpenId
 from tests.people.test_logins import Belongings
 from webapp.dashboard import wiring
 from webapp.dashboard.client.in_process import InProcess
@@ -35,7 +35,7 @@ from webapp.kit import assets
 from webapp.kit.clock import HOUR, MINUTE, FakeClock, iso
 from webapp.people import users
 from webapp.people.agents.documents import Documents
-from webapp.people.oidc.provider import OpenIdProvider
+from webapp.people.openid_provider import OpenIdProvider
 from webapp.people.start_tokens import ProjectNames
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings

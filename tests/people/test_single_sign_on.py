@@ -6,7 +6,7 @@ import pytest
 
 from webapp.kit.clock import FakeClock
 from webapp.people import api_keys, identities, invitations, sessions, single_sign_on, users
-from webapp.people.oidc.claims import Claims, NotSignedIn
+from webapp.people.openid_provider import Claims, NotSignedIn
 from webapp.people.single_sign_on import Rules
 from webapp.people.users import User
 from webapp.store.sqlite import SQLiteStore

@@ -31,7 +31,7 @@ from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
 from webapp.people.agents.documents import Documents
 from webapp.people.logins import Logins
-from webapp.people.oidc.provider import OpenIdProvider
+from webapp.people.openid_provider import OpenIdProvider
 from webapp.people.start_tokens import FirstProject
 from webapp.people.totp import Totp
 from webapp.settings import Settings

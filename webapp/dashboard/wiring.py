@@ -51,7 +51,7 @@ from webapp.kit import templates
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, Clock
 from webapp.people.agents.documents import Documents
 from webapp.people.logins import Belongings, Logins
-from webapp.people.oidc.provider import OpenIdProvider
+from webapp.people.openid_provider import OpenIdProvider
 from webapp.people.start_tokens import FirstProject
 from webapp.people.totp import Sealer, Totp
 from webapp.settings import Settings

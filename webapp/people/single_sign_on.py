@@ -15,7 +15,7 @@ from webapp.kit.clock import Clock
 from webapp.kit.crypto import new_id
 from webapp.kit.translation import lazy as _
 from webapp.people import api_keys, identities, invitations, passwords, sessions, users
-from webapp.people.oidc.claims import Claims, NotSignedIn
+from webapp.people.openid_provider import Claims, NotSignedIn
 from webapp.people.users import NewUser, User
 from webapp.store.contract import Store, Tx
 

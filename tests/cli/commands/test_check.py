@@ -24,7 +24,7 @@ from tests.cli.in_process import Commands
 from tests.dashboard.plain_service import without_extensions
 from tests.fakes.installation import Installation
 from tests.once import postgres as databases
-from tests.people.oidc.openid import ENV, FakeOpenId
+from tests.people.openid import ENV, FakeOpenId
 from tests.service.domain.instance.pieces.tried import describe, tarball
 from webapp.cli.commands import check
 from webapp.errors import Invalid

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.people.oidc.openid import ENV
+from tests.people.openid import ENV
 from webapp.people import invitations, sessions, totp, users
 from webapp.people.users import User
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from tests.people.oidc.openid import ENV, ISSUER
+from tests.people.openid import ENV, ISSUER
 from webapp.kit.clock import MINUTE
 from webapp.people import invitations, password_resets, totp, users
 

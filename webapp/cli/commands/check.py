@@ -26,8 +26,8 @@ from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.transport import Params, ServiceDown, Transport
 from webapp.errors import Damaged, Forbidden, NotFound, PatchbayError
 from webapp.kit.clock import now
-from webapp.people.oidc import id_tokens
-from webapp.people.oidc.metadata import Metadata, Source, Unreachable
+from webapp.people import openid_provider
+from webapp.people.openid_provider import Discovery, Metadata, Unreachable
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
 from webapp.service.components.calls import USER_AGENT
@@ -299,7 +299,7 @@ def sign_in(settings: Settings) -> Looks:
     issuer = settings.oidc_issuer
     if not issuer:
         return
-    source = Source(OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT), now, issuer)
+    source = Discovery(OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT), now, issuer)
     try:
         metadata, keys = source.metadata(), source.keys()
     except Unreachable as error:
@@ -315,7 +315,9 @@ def sign_in(settings: Settings) -> Looks:
 
 
 def _signs_as_we_can_check(metadata: Metadata) -> bool:
-    return not set(id_tokens.ALGORITHMS).isdisjoint(metadata.names("id_token_signing_alg_values_supported", ("RS256",)))
+    return not set(openid_provider.ALGORITHMS).isdisjoint(
+        metadata.names("id_token_signing_alg_values_supported", ("RS256",))
+    )
 
 
 def pieces(settings: Settings) -> Looks:

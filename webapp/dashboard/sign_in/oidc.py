@@ -15,8 +15,7 @@ from webapp.kit.clock import MINUTE
 from webapp.kit.crypto import hash_token
 from webapp.kit.translation import gettext
 from webapp.people import attempts, challenges, single_sign_on
-from webapp.people.oidc.claims import NotSignedIn
-from webapp.people.oidc.provider import Attempt, OpenIdProvider
+from webapp.people.openid_provider import Attempt, NotSignedIn, OpenIdProvider
 from webapp.people.single_sign_on import Rules
 from webapp.people.users import User
 

@@ -1,0 +1,365 @@
+"""Signing in at an OpenID provider: authorization code with PKCE, state and nonce (OpenID Connect Core section 3.1).
+
+Who begins a sign-in keeps its :class:`Attempt` and gives it back with the provider's answer; what comes of it are
+:class:`Claims`, which the provider vouches for. Everything goes through the outbound guard. What a provider says of
+itself (OpenID Connect Discovery 1.0 section 4) and its keys are kept for an hour, and checked before they are used.
+Authlib, which validates ID tokens, is imported when it is used.
+"""
+
+import logging
+import secrets
+import threading
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from webapp.errors import Forbidden
+from webapp.kit.clock import HOUR, SECOND, Clock
+from webapp.kit.crypto import same
+from webapp.kit.translation import gettext
+from webapp.kit.translation import lazy as _
+from webapp.service.outbound import oauth
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.oauth import OAuthFailure, TokenResult
+from webapp.service.outbound.outcomes import Json, Response, at_path
+from webapp.settings import Settings
+
+log = logging.getLogger(__name__)
+_AWAY = _("{name} cannot be reached right now. Try again in a few minutes.")
+_DIFFERENT = _("That answer belongs to another sign-in, or came too late. Sign in again.")
+_UNUSABLE = _("{name} answered with something that cannot be used. Try again; if it stays so, tell an owner.")
+MOST_GROUPS = 2_000
+KEPT = HOUR
+KEYS_AT_MOST_EVERY = REST = 10 * SECOND
+DEADLINE_S = 10.0
+MAX_ANSWER = 512 * 1024
+_NEEDED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+# Signatures by a provider's own key; never "none", and never a secret that both sides know.
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}  # of keys, by the first letters of the algorithm
+LEEWAY_S = 60
+LONGEST_SUBJECT = 255  # section 2
+
+
+class NotSignedIn(Forbidden):
+    """The sign-in did not succeed."""
+
+
+class Unreachable(Exception):
+    """The provider did not answer as one; the message is for the log."""
+
+
+class BadIdToken(ValueError):
+    """An ID token that proves nothing; the message is for the log."""
+
+
+class UnknownKey(BadIdToken):
+    """One that was signed by a key that is not in the set, which may be newer than the set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A sign-in that was begun, which one browser keeps."""
+
+    state: str
+    nonce: str = field(repr=False)
+    verifier: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a provider vouches for: its own name for the person, an address, perhaps groups."""
+
+    issuer: str
+    subject: str
+    email: str
+    email_verified: bool
+    groups: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The provider's facts."""
+
+    facts: Mapping[str, Any]
+
+    def url(self, name: str) -> str | None:
+        """The endpoint ``name``, if there is one."""
+        value = self.facts.get(name)
+        return value if isinstance(value, str) else None
+
+    def names(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        """The list ``name``; ``default`` where it is left out."""
+        value = self.facts.get(name, default)
+        return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else default
+
+
+class OpenIdProvider:
+    """The provider of the settings, which has an issuer. Threads may share one."""
+
+    def __init__(self, outbound: OutboundClient, settings: Settings, clock: Clock) -> None:
+        self.issuer, self.name = settings.oidc_issuer or "", settings.oidc_name
+        self.redirect_uri = f"{settings.public_url}/sign-in/oidc/callback"
+        self._outbound, self._settings, self._clock = outbound, settings, clock
+        self._discovery = Discovery(outbound, clock, self.issuer)
+
+    def begin(self) -> tuple[Attempt, str]:
+        """An attempt, and the address to send the browser to. Raises :class:`NotSignedIn`."""
+        attempt = Attempt(*(secrets.token_urlsafe(32) for _ in range(3)))
+        url = oauth.authorization_url(
+            self._client(self._metadata()),
+            redirect_uri=self.redirect_uri,
+            state=attempt.state,
+            verifier=attempt.verifier,
+            scopes=self._settings.oidc_scopes,
+            extra={"nonce": attempt.nonce},
+        )
+        return attempt, url
+
+    def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Claims:
+        """Who signed in, by the parameters with which the browser came back. Raises :class:`NotSignedIn`."""
+        metadata = self._metadata()
+        client = self._client(metadata)
+        if not same(answer.get("state", ""), attempt.state) or oauth.check_issuer(client, answer.get("iss")):
+            raise self._refusal("the answer is of another sign-in", _DIFFERENT)
+        if "code" not in answer:
+            raise self._no_code(answer.get("error"))
+        token = oauth.exchange_code(
+            self._outbound,
+            client,
+            code=answer["code"],
+            redirect_uri=self.redirect_uri,
+            verifier=attempt.verifier,
+        )
+        if isinstance(token, OAuthFailure):
+            raise self._refusal(f"the code was refused: {token.error_code or token.sentence}", _UNUSABLE)
+        return self._claims(metadata, token, attempt)
+
+    def sign_out_url(self) -> str | None:
+        """Where people end what they have at the provider (OpenID Connect RP-Initiated Logout 1.0), if it says so."""
+        try:
+            url = self._discovery.metadata().url("end_session_endpoint")
+        except Unreachable:
+            return None
+        query = {
+            "client_id": self._settings.oidc_client_id,
+            "post_logout_redirect_uri": f"{self._settings.public_url}/sign-in",
+        }
+        return f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(query)}" if url else None
+
+    def _claims(self, metadata: Metadata, token: TokenResult, attempt: Attempt) -> Claims:
+        try:
+            signed = self._verified(metadata, token, attempt.nonce)
+            return read_claims(self.issuer, {**self._userinfo(metadata, token, signed), **signed}, self._groups)
+        except BadIdToken as error:
+            raise self._refusal(f"its ID token is not valid: {error}", _UNUSABLE) from error
+        except Unreachable as error:
+            raise self._refusal(str(error), _AWAY) from error
+
+    def _verified(self, metadata: Metadata, token: TokenResult, nonce: str) -> dict[str, Any]:
+        id_token = str(token.raw.get("id_token") or "")
+        facts: dict[str, Any] = {
+            "issuer": self.issuer,
+            "client_id": self._settings.oidc_client_id,
+            "nonce": nonce,
+            "access_token": token.access_token,
+            "supported": metadata.names("id_token_signing_alg_values_supported", ("RS256",)),
+            "now": self._clock(),
+        }
+        try:
+            return verify_id_token(id_token, self._discovery.keys(), **facts)
+        except UnknownKey:  # the provider may have new ones
+            return verify_id_token(id_token, self._discovery.keys(newer=True), **facts)
+
+    def _userinfo(self, metadata: Metadata, token: TokenResult, signed: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the provider says beside the ID token, where that lacks something (section 5.3)."""
+        url, wanted = metadata.url("userinfo_endpoint"), {"email", "email_verified"}
+        if self._settings.oidc_roles:
+            wanted.add(self._groups)
+        if url is None or wanted <= set(signed):
+            return {}
+        facts = _get_json(self._outbound, url, Authorization=f"Bearer {token.access_token}")
+        if facts.get("sub") != signed["sub"]:
+            raise BadIdToken("the userinfo answer is about somebody else")
+        return facts
+
+    @property
+    def _groups(self) -> str:
+        return self._settings.oidc_groups_claim
+
+    def _metadata(self) -> Metadata:
+        try:
+            return self._discovery.metadata()
+        except Unreachable as error:
+            raise self._refusal(str(error), _AWAY) from error
+
+    def _client(self, metadata: Metadata) -> oauth.Provider:
+        methods = metadata.names("token_endpoint_auth_methods_supported", ("client_secret_basic",))
+        return oauth.Provider(
+            authorize_url=metadata.url("authorization_endpoint") or "",
+            token_url=metadata.url("token_endpoint") or "",
+            client_id=self._settings.oidc_client_id or "",
+            client_secret=self._settings.oidc_client_secret,
+            issuer=self.issuer,
+            iss_required=metadata.facts.get("authorization_response_iss_parameter_supported") is True,
+            token_auth_method="client_secret_basic" if "client_secret_basic" in methods else "client_secret_post",
+        )
+
+    def _no_code(self, error: str | None) -> NotSignedIn:
+        if error in ("access_denied", "login_required", "interaction_required", "consent_required"):
+            return NotSignedIn(gettext("You did not sign in at {name}. Try again.").format(name=self.name))
+        return self._refusal(f"it answered {error!r:.80}", _UNUSABLE)
+
+    def _refusal(self, why: str, sentence: str) -> NotSignedIn:
+        log.warning("Nobody is signed in by %s: %s", self.issuer, why)
+        return NotSignedIn(sentence.format(name=self.name))
+
+
+@dataclass
+class Discovery:
+    """Reads a provider's metadata and keys, and keeps them. Threads may share one.
+
+    A provider that has just failed to say what it is is not asked for a while, so that people who come meanwhile do not
+    wait for it one after the other. What it says is used if its name is the one that was configured, and its addresses
+    are no less safe.
+    """
+
+    outbound: OutboundClient
+    clock: Clock
+    issuer: str
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _metadata: Metadata | None = None
+    _read_at: int = 0
+    _failure: str = ""
+    _failed_at: int = 0
+    _keys: Mapping[str, Any] | None = None
+    _keys_at: int = 0
+
+    def metadata(self) -> Metadata:
+        """The provider's facts. Raises :class:`Unreachable`."""
+        with self._lock:
+            now = self.clock()
+            if self._metadata is None or not 0 <= now - self._read_at < KEPT:
+                if self._failure and 0 <= now - self._failed_at < REST:
+                    raise Unreachable(self._failure)
+                try:
+                    self._metadata, self._read_at = self._read(), now
+                except Unreachable as error:
+                    self._failure, self._failed_at = str(error), self.clock()
+                    raise
+            return self._metadata
+
+    def keys(self, *, newer: bool = False) -> Mapping[str, Any]:
+        """The keys. ``newer`` asks for them again, unless that was done just now. Raises :class:`Unreachable`."""
+        url = self.metadata().url("jwks_uri") or ""
+        with self._lock:
+            age = self.clock() - self._keys_at
+            if self._keys is None or not 0 <= age < KEPT or (newer and age >= KEYS_AT_MOST_EVERY):
+                self._keys, self._keys_at = _get_json(self.outbound, url), self.clock()
+            return self._keys
+
+    def _read(self) -> Metadata:
+        facts = _get_json(self.outbound, self.issuer.rstrip("/") + "/.well-known/openid-configuration")
+        self._check(facts)
+        return Metadata(facts)
+
+    def _check(self, facts: Mapping[str, Any]) -> None:
+        if facts.get("issuer") != self.issuer:
+            raise Unreachable(f"it calls itself {facts.get('issuer')!r}")
+        for name in (*_NEEDED, "userinfo_endpoint", "end_session_endpoint"):
+            url = facts.get(name)
+            if url is None and name not in _NEEDED:
+                continue
+            safe = ("https",) if self.issuer.startswith("https:") else ("https", "http")
+            if not isinstance(url, str) or urlsplit(url).scheme not in safe:
+                raise Unreachable(f"its {name} is no safe address")
+
+
+def _get_json(outbound: OutboundClient, url: str, **headers: str) -> Mapping[str, Any]:
+    """The JSON object at ``url``. Raises :class:`Unreachable`."""
+    answer = outbound.request(
+        "GET", url, headers={"Accept": "application/json", **headers}, deadline_s=DEADLINE_S, max_bytes=MAX_ANSWER
+    )
+    if not isinstance(answer, Response):
+        raise Unreachable(answer.sentence)
+    parsed = answer.json() if answer.ok else None
+    if not isinstance(parsed, Json) or not isinstance(parsed.value, dict):
+        raise Unreachable(f"{urlsplit(url).netloc} answered with status {answer.status} and not with a JSON object")
+    return parsed.value
+
+
+def verify_id_token(
+    token: str,
+    keys: Mapping[str, Any],
+    *,
+    issuer: str,
+    client_id: str,
+    nonce: str,
+    access_token: str,
+    supported: Collection[str],
+    now: int,
+) -> dict[str, Any]:
+    """The claims of the ID token, which came with ``access_token`` and is signed by one of ``keys`` (RFC 7517), as
+    Authlib validates them (section 3.1.3.7). ``now`` is in epoch milliseconds.
+
+    Authlib accepts what the provider says it supports, even no signature, and any subject, and a token for another
+    audience that names this client as its party: none of that proves who signs in. Raises :class:`BadIdToken`.
+    """
+    from authlib.oidc.core import CodeIDToken
+    from joserfc import jwt
+    from joserfc.errors import InvalidKeyIdError, JoseError, MissingKeyError
+
+    try:
+        signed = jwt.decode(
+            token,
+            lambda sent: _signing_keys(keys, str(sent.headers().get("alg"))),
+            algorithms=[name for name in ALGORITHMS if name in supported],
+        )
+        claims = CodeIDToken(
+            signed.claims,
+            signed.header,
+            {"iss": {"essential": True, "value": issuer}, "aud": {"essential": True, "value": client_id}},
+            {"nonce": nonce, "client_id": client_id, "access_token": access_token},
+        )
+        claims.validate(now=now // SECOND, leeway=LEEWAY_S)
+    except (InvalidKeyIdError, MissingKeyError) as error:
+        raise UnknownKey(f"{type(error).__name__}: {error}") from error
+    except (JoseError, ValueError, TypeError, KeyError) as error:
+        raise BadIdToken(f"{type(error).__name__}: {error}") from error
+    if not 0 < len(claims["sub"]) <= LONGEST_SUBJECT:
+        raise BadIdToken("its subject is empty or too long")
+    return dict(claims)
+
+
+def _signing_keys(keys: Mapping[str, Any], algorithm: str) -> Any:
+    """Those of ``keys`` that may sign by ``algorithm``. Some providers publish what the private key is for."""
+    from joserfc.jwk import KeySet
+
+    fitting = [key for key in keys.get("keys") or () if _may_sign(key, algorithm)]
+    public = [{name: value for name, value in key.items() if name != "key_ops"} for key in fitting]
+    return KeySet.import_key_set({"keys": public})
+
+
+def _may_sign(key: Any, algorithm: str) -> bool:
+    if not isinstance(key, dict) or key.get("use", "sig") != "sig":
+        return False
+    return key.get("kty") == _TYPES.get(algorithm[:2]) and key.get("alg", algorithm) == algorithm
+
+
+def read_claims(issuer: str, claims: Mapping[str, Any], groups_claim: str) -> Claims:
+    """The claims of an ID token and of the userinfo answer, as far as they are used."""
+    return Claims(
+        issuer=issuer,
+        subject=str(claims["sub"]),
+        email=email if isinstance(email := claims.get("email"), str) else "",
+        email_verified=claims.get("email_verified") in (True, "true"),
+        groups=_groups(claims, groups_claim),
+    )
+
+
+def _groups(claims: Mapping[str, Any], name: str) -> frozenset[str]:
+    """The groups under ``name``: a claim, or else a dotted path such as ``realm_access.roles``."""
+    value = claims.get(name) if name in claims else at_path(dict(claims), name)
+    values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    return frozenset(group for group in values[:MOST_GROUPS] if isinstance(group, str))
