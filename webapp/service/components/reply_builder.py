@@ -61,7 +61,7 @@ class ReplyBuilder:
         if "refused" not in message:
             self.take(message)
 
-    def take(self, message: dict[str, Any]) -> None:
+    def take(self, message: dict[str, Any]) -> None:  # noqa: C901 - one case for each message
         """Take in one message of the child, the runner or the broker. One of no known shape is ignored."""
         match message:
             case {"log": str(text), "ts": int(ts)}:

@@ -100,18 +100,8 @@ def _requests(form: ActionForm | TriggerForm) -> Iterator[tuple[Place, Any]]:
     if isinstance(form, ActionForm):
         yield ("request",), form.request
         yield from _steps((), form.steps)
-    elif form.poll is not None:
-        yield ("poll",), form.poll
-        yield from _steps(("poll",), form.poll.steps)
-    if isinstance(form, TriggerForm) and form.subscription is not None:
-        section = "webhook" if form.webhook is not None else "push"
-        for name in ("subscribe", "unsubscribe", "renew"):
-            if (request := getattr(form.subscription, name)) is not None:
-                yield (section, name), request
-        yield from _steps((section,), form.subscription.steps)
-    if isinstance(form, TriggerForm):
-        for section, told in (("webhook", form.webhook), ("apphook", form.apphook)):
-            yield from _steps((section,), told.details if told else (), "details")
+    else:
+        yield from _requests_of_trigger(form)
     if form.reload is not None:
         yield ("reload",), form.reload
         yield from _steps(("reload",), form.reload.steps)
@@ -120,6 +110,20 @@ def _requests(form: ActionForm | TriggerForm) -> Iterator[tuple[Place, Any]]:
             place = ("props", name, "options")
             yield place, fields.options
             yield from (*_steps(place, fields.options.steps), *_steps(place, fields.options.after, "after"))
+
+
+def _requests_of_trigger(form: TriggerForm) -> Iterator[tuple[Place, Any]]:
+    if form.poll is not None:
+        yield ("poll",), form.poll
+        yield from _steps(("poll",), form.poll.steps)
+    if form.subscription is not None:
+        section = "webhook" if form.webhook is not None else "push"
+        for name in ("subscribe", "unsubscribe", "renew"):
+            if (request := getattr(form.subscription, name)) is not None:
+                yield (section, name), request
+        yield from _steps((section,), form.subscription.steps)
+    for section, webhook in (("webhook", form.webhook), ("apphook", form.apphook)):
+        yield from _steps((section,), webhook.details if webhook else (), "details")
 
 
 def _steps(place: Place, steps: tuple[Step, ...], name: str = "steps") -> Iterator[tuple[Place, Any]]:

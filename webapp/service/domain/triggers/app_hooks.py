@@ -19,7 +19,7 @@ import orjson
 from webapp.errors import Invalid, NotFound, PatchbayError
 from webapp.kit.clock import HOUR
 from webapp.service.catalog.app import App
-from webapp.service.catalog.spec import SeenBy
+from webapp.service.catalog.spec import Request, SeenBy
 from webapp.service.domain.accounts import accounts, credentials, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -229,20 +229,27 @@ def account_sees(service: Service, trigger: DeployedTrigger, request: Mapping[st
         return True
     if facts.seen_by.request is None:
         return False
+    return _provider_shows(service, app, account, facts.seen_by, facts.seen_by.request, event)
+
+
+def _provider_shows(
+    service: Service, app: App, account: Account, seen_by: SeenBy, question: Request, event: Any
+) -> bool | None:
+    """Whether the provider shows the event to ``account`` when the account itself asks; None without an answer."""
     try:
         values = credentials.read(service, grants.fresh(service, account))
     except PatchbayError:
         return None
-    told = {name: at_path(event, path) for name, path in facts.seen_by.event.items()}
+    told = {name: at_path(event, path) for name, path in seen_by.event.items()}
     fields = values | {name: str(value) for name, value in told.items() if isinstance(value, str | int)}
     try:
-        request_spec = app.request_for(facts.seen_by.request)
-        sight = replace(request_spec, json=_filled(request_spec.json, fields))
+        request_spec = app.request_for(question)
+        request = replace(request_spec, json=_filled(request_spec.json, fields))
     except TemplateError:
         return False
-    outcome = probe.probe(service.client_for(app), sight, fields, _rules(app.refusal_rules, facts.seen_by))
-    if outcome.kind == "ok" and facts.seen_by.shown:
-        return at_path(outcome.body, facts.seen_by.shown) is not None
+    outcome = probe.probe(service.client_for(app), request, fields, _rules(app.refusal_rules, seen_by))
+    if outcome.kind == "ok" and seen_by.shown:
+        return at_path(outcome.body, seen_by.shown) is not None
     return {"ok": True, "refused": False, "trouble": None}[outcome.kind]
 
 
