@@ -1,12 +1,10 @@
-"""The pages by which people come in, by their endpoints.
+"""Around every request of the dashboard: who may pass, and what its answer carries.
 
-Around every request of the dashboard: who may pass, and what its answer carries.
-
-Pages need a signed-in person or a portal (:mod:`.portal.gate`). A visitor is led to the sign-in page and back
-afterwards, and whatever changes something needs a form token, which Flask-WTF makes and checks. Every answer is
-``no-store``, because each page shows somebody's accounts or carries a form token. The Content-Security-Policy (level 3)
-allows no inline script or style and no eval, but for the one style element with the response's nonce, which carries a
-brand's hue.
+Pages need a signed-in person or a portal (:mod:`.portal.gate`), except those by which people come in. A visitor is
+led to the sign-in page and back afterwards, and whatever changes something needs a form token, which Flask-WTF makes
+and checks. Every answer is ``no-store``, because each page shows somebody's accounts or carries a form token. The
+Content-Security-Policy (level 3) allows no inline script or style and no eval, but for the one style element with
+the response's nonce, which carries a brand's hue.
 """
 
 import secrets

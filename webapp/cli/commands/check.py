@@ -1,12 +1,8 @@
 """``patchbay check``: looks at everything that can keep an installation from working, and says what to do.
 
-What ``patchbay check`` says of the database: its file, its schema, its key, its room, and what fills it.
-
-What ``patchbay check`` says of another Connect service that the dashboard drives (PATCHBAY_CONNECT_URL).
-
-What ``patchbay check`` says of the OpenID provider at which people sign in (PATCHBAY_OIDC_ISSUER).
-
-What ``patchbay check`` says of integrations: whether there is a Node to run them, and whether each is whole.
+Each look is one function of :data:`_LOOKS`: the database (its file, schema, key, room and what fills it), the data
+folder, the catalog, components and integrations, ports, another Connect service that the dashboard drives
+(PATCHBAY_CONNECT_URL), and the OpenID provider at which people sign in (PATCHBAY_OIDC_ISSUER).
 """
 
 import socket

@@ -1,7 +1,4 @@
-"""``patchbay piece``: integrations that are added from npm packages.
-
-What ``patchbay piece`` prints of integrations.
-"""
+"""``patchbay piece``: integrations that are added from npm packages, and what is printed of them."""
 
 import threading
 import time

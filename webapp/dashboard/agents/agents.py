@@ -1,11 +1,7 @@
-"""Where people keep their assistants, and what to do there with the address.
+"""The Agents page: the address for an assistant, what agents may do, which came in, what waits for a yes, and what
+they did. In a portal the same, but for the address.
 
-What agents did and wanted to do, newest first, in sentences.
-
-A call that waits for a yes, as a person reads it: who wants to do what, by which account, with which values.
-
-The Agents page: the address for an assistant, what agents may do, which came in, what waits for a yes, and what they
-did. In a portal the same, but for the address.
+A call that waits for a yes is shown as a person reads it: who wants to do what, by which account, with which values.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,12 +1,9 @@
-"""What an agent asks of a person by a link to our consent page (RFC 6749 section 4.1.1, with PKCE), and how it is told.
+"""The page on which a person lets an agent in: which agent, where the answer goes, and what it gets to do.
 
-Anybody can register an agent, so nobody is sent to its address before a press of a button: whatever is wrong with a
-request stands on our own page (RFC 9700 section 4.11.2).
-
-The page on which a person lets an agent in: which agent, where it is told, and what it gets to do.
-
-An agent's name is its own word, so the page shows beside it where it leads. Nothing happens before a press of Allow, by
-a form of ours, of somebody who is signed in.
+An agent asks by a link to this page (RFC 6749 section 4.1.1, with PKCE). Anybody can register an agent, so nobody is
+sent to its address before a press of a button: whatever is wrong with a request stands on our own page (RFC 9700
+section 4.11.2). An agent's name is its own word, so the page shows beside it where it leads. Nothing happens before
+a press of Allow, by a form of ours, of somebody who is signed in.
 """
 
 import re

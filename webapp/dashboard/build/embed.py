@@ -1,12 +1,8 @@
-"""What the Embed page shows, all of it in its address; and the token that its preview uses, which no address holds.
+"""Build → Embed: try the Connect Link as one of your users, the code for it, and whether a page of yours can show
+it.
 
-The token stands in the browser's signed form cookie: only whoever made it can see it, and no process keeps it.
-
-How the Embed page is drawn: its form, the preview with its token, the code, and what was found out about a page.
-
-Build → Embed: try the Connect Link as one of your users, the code for it, and whether a page of yours can show it.
-
-Each action answers with the page, whose whole state stands in its address (:mod:`.embed_state`).
+Each action answers with the page, whose whole state stands in its address. The token that its preview uses stands in
+no address, but in the browser's signed form cookie: only whoever made it can see it, and no process keeps it.
 """
 
 from collections.abc import Mapping

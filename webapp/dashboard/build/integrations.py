@@ -1,14 +1,7 @@
-"""What the parts of "Integrations" share: the blueprint, the client, and the way back.
+"""Build → Integrations: apps that Patchbay does not bring along are found by name, looked at and added from npm.
 
-Integrations in words, and where on the page each stands.
-
-The page of Integrations, with what a search by name finds at npm.
-
-The page of one integration: what it adds and may reach, whose it is, and its removal.
-
-A package is looked at, step by step, and added once an owner has said what it may reach; so is a newer version.
-
-Build → Integrations: apps that Patchbay does not bring along are found by name, looked at and added from npm.
+A package is looked at, step by step, and added once an owner has said what it may reach; so is a newer version. The
+page of one integration says what it adds and may reach, whose it is, and removes it.
 """
 
 from collections.abc import Mapping, Sequence

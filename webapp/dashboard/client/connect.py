@@ -1,15 +1,13 @@
 """The Connect API as one project and environment of it: every call is made here, with the token that it needs.
 
 Whatever a Connect token may do is done with the token of the external user in question (:class:`UserCalls`). The
-dashboard's OAuth access token creates those tokens, reads and rotates signing keys and reads the audit.
+dashboard's OAuth access token creates those tokens, reads and rotates signing keys and reads the audit. Tokens are
+kept in memory only and renewed before they end: the access token 120 seconds early (contract "Access tokens"), a
+Connect token five minutes early. Neither ever reaches a browser; the tokens of Connect Links are not kept.
 
-Tokens are kept in memory only and renewed before they end: the access token 120 seconds early (contract "Access
-tokens"), a Connect token five minutes early. Neither ever reaches a browser; the tokens of Connect Links are not kept.
-
-The Connect API by one Connect token alone, for the pages that a product shows a user of its own.
-
-What the token's scope does not admit answers like what is absent, so that pages leave it out. A link is a session of
-the token's own (``POST P/link_sessions``, an extension); a service without them has the token's one link.
+The pages that a product shows a user of its own have only that user's Connect token (:class:`TokenClient`). What its
+scope does not admit answers like what is absent, so that pages leave it out. A link is a session of the token's own
+(``POST P/link_sessions``, an extension); a service without them has the token's one link.
 """
 
 import copy

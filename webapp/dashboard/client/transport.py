@@ -1,17 +1,13 @@
-"""Sends a request to a Connect service elsewhere.
+"""One HTTP call to a Connect service, and what its outcome means to a page.
 
-Which of our errors an answer is that refuses a call (contract "Errors" and "Rate limits").
+Whatever goes wrong is one of our errors (contract "Errors" and "Rate limits"). No answer, an answer that is not the
+API's and 5xx are :class:`ServiceDown`. 429 is :class:`Throttled`, and nothing of that kind is asked again before its
+time. The other refusals keep the service's own sentence. :class:`Memory` keeps answers that may be a few seconds
+old.
 
-One HTTP call to a Connect service, and what its outcome means to a page.
-
-Whatever goes wrong is one of our errors. No answer, an answer that is not the API's and 5xx are :class:`ServiceDown`.
-429 is :class:`Throttled`, and nothing of that kind is asked again before its time. The other refusals keep the
-service's own sentence. :class:`Memory` keeps answers that may be a few seconds old.
-
-What another Connect service answered last, for pages while it is slow or does not answer.
-
-Answers to reads alone are kept, in memory, for ten minutes. One that is given again says since when it may be untrue,
-and pages say it too. A service that has just failed is left alone for five seconds, so that a page waits once.
+:class:`Remembered` has what another Connect service answered last, for pages while it is slow or does not answer.
+Only answers to reads are kept, in memory, for ten minutes. One that is given again says since when it may be untrue,
+and pages say it too. A service that has just failed is not asked for five seconds, so that a page waits once.
 """
 
 import json
@@ -164,7 +160,7 @@ class Transport:
         clock: Clock = now,
         note: Callable[[CallRecord], None] | None = None,
     ) -> None:
-        """``base_url`` ends before ``/v1``; ``sender`` is another way there than sockets (see :mod:`.inprocess`).
+        """``base_url`` ends before ``/v1``; ``sender`` is another way there than sockets (see :mod:`.in_process`).
 
         ``note`` hears of each call that was made with a token, without what is secret.
         """

@@ -1,9 +1,8 @@
-"""The list inside a picker: one page of options, how many are shown, and what leads to the next page.
+"""The fields that a component's page draws: one :class:`Field` for each prop, with all that its control shows.
 
-The API tells neither how many options there are nor whether more follow. So the list says what it knows: a total where
-the component gives one, else how many are shown. A page that repeats the one before, or is empty, is the last.
-
-The fields that a component's page draws: one :class:`Field` for each prop, with all that its control shows.
+The list inside a picker is one page of options. The API says neither how many options there are nor whether more
+follow, so the list shows what it knows: a total where the component gives one, else how many are shown. A page that
+repeats the one before, or is empty, is the last.
 """
 
 import hashlib

@@ -1,15 +1,11 @@
-"""A component's form as one person has it: its declaration, what is filled in so far, and the accounts to choose from.
+"""A component's form as one person has it: its declaration, what is filled in so far, and the accounts to choose
+from.
 
-:mod:`.opening` makes one from a draft or from what a browser sent. What changes a form gives another one back, and
-:meth:`ComponentForm.save` keeps it as the draft. Nothing here draws anything.
-
-What a trigger is deployed with besides its props: a name, a webhook URL, and whether recent events are sent.
-
-The fields travel with the component's form (``t.deploy:name`` and so on), so that a draft keeps them too.
-
-Opens a component's form: as its person left it, or as a browser sent it. 404 where app and component do not match.
-
-``?trigger=`` in the address names a deployed trigger that the form edits.
+It is opened from a draft or from what a browser sent, with 404 where app and component do not match; ``?trigger=``
+in the address names a deployed trigger that it edits. What changes a form gives another one back, and
+:meth:`ComponentForm.save` keeps it as the draft. A trigger is deployed with a name, a webhook URL and whether recent
+events are sent, besides its props; those fields travel with the form (``t.deploy:name`` and so on), so that a draft
+keeps them too. Nothing here draws anything.
 """
 
 import hashlib

@@ -1,18 +1,11 @@
-"""Form data as a browser sends it, and which control stands for a prop.
+"""What a prop's form data means: from data to the value that the API takes, and from a value to the data that shows
+it.
 
-A prop ``title`` is sent as ``p.title``; a control with more parts gives each its own prefix before the dot. Values are
-kept as they were typed, so that a draft reopens exactly, mistakes included. :mod:`.values` knows what they mean.
-
-Schedules in words, and what is wrong with one that a person typed (contract "Prop types": ``$.interface.timer``).
-
-The props whose value has parts of its own: an SQL query, an HTTP request, a schedule (contract "Prop types").
-
-Readers answer ``None`` when nothing was filled in.
-
-What a prop's form data means: from data to the value that the API takes, and from a value to the data that shows it.
-
-:func:`read` raises :class:`InvalidValue` with one sentence that names the prop; :data:`ABSENT` stands for no answer.
-Options carry their labels (``{"__lv": …}``), for props that ask for labels and so that a draft can show them.
+A prop ``title`` is sent as ``p.title``; a control with more parts gives each its own prefix before the dot: an SQL
+query, an HTTP request, a schedule (contract "Prop types"). Data is kept as it was typed, so that a draft reopens
+exactly, mistakes included. :func:`read_value` raises :class:`InvalidValue` with one sentence that names the prop;
+:data:`ABSENT` stands for no answer. Options carry their labels (``{"__lv": …}``), for props that ask for labels and
+so that a draft can show them.
 """
 
 import hashlib

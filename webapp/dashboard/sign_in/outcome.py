@@ -1,6 +1,5 @@
-"""The page that lets nobody in: a link that works no more, or a sign-in elsewhere that came to nothing.
-
-How a sign-in ends, whichever way it was proved: a session begins, and the browser is known from then on.
+"""How a sign-in ends: a session begins and the browser is known from then on, whichever way it was proved; or a page
+says why nobody gets in, such as a link that no longer works or a sign-in elsewhere that came to nothing.
 """
 
 from flask import Response, make_response, render_template, request, session, url_for

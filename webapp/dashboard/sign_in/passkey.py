@@ -1,8 +1,6 @@
-"""The challenge that a browser was just given for a passkey, and the site that passkeys are for.
+"""Signing in with a passkey, by a script of the sign-in page: the device proves who is there, and no code is asked.
 
 The challenge is kept in the form's signed cookie until it is answered, for five minutes at most.
-
-Signing in with a passkey, by a script of the sign-in page: the device proves who is there, and no code is asked.
 """
 
 import ipaddress

@@ -1,8 +1,7 @@
-"""The runs of a trigger as its log lists them: those in a row that looked and found nothing are one line.
+"""The page of a trigger: its events, its runs and its configuration, what is new on it, and a test event.
 
-The page of a trigger: its events, its runs and its configuration, what is new on it, and a test event.
-
-Deliveries, webhook URLs and deleting have modules of their own.
+Runs in a row that looked and found nothing are one line. Deliveries, webhook URLs and deleting have modules of their
+own.
 """
 
 from collections.abc import Sequence

@@ -1,17 +1,11 @@
-"""The addresses ``https://<key>.<PATCHBAY_WORKFLOW_DOMAIN>/…``: every path there belongs to the trigger with that key.
+"""The URLs of triggers: ``/h/<key>``, open to any method from anywhere, and
+``https://<key>.<PATCHBAY_WORKFLOW_DOMAIN>/…``, under which every path belongs to the trigger with that key and no
+page, API or probe answers. At ``/h/app/<slug>/<OAuth app>`` a provider sends all events of an OAuth app.
 
-Nothing else of the application answers under such a host: no page, no API and no probe.
-
-Answers to requests at triggers' own URLs. They stand on our origin, so what a trigger says must do nothing there.
-
-No script of it runs, nothing is framed, stored or kept as a cookie, no other origin reads it, and of its headers only
-harmless ones pass.
-
-Hangs ``/h/<key>`` into the web application: the URLs of triggers, open to any method from anywhere. Their own hosts
-lead here as well (:mod:`hosts`). At ``/h/app/<slug>/<OAuth client>`` a provider tells all events of a client.
-
-The key is all that a caller needs, so it is never logged; nor is there a cookie, a form or CORS. Whatever goes wrong is
-answered here, before the framework would log the address.
+The key is all that a caller needs, so it is never logged; nor is there a cookie, a form or CORS. Whatever goes wrong
+is answered here, before the framework would log the address. Answers stand on our origin, so what a trigger says
+must do nothing there: no script of it runs, nothing is framed, stored or kept as a cookie, no other origin reads it,
+and of its headers only harmless ones pass.
 """
 
 import json

@@ -1,6 +1,6 @@
 """The named endings of the Connect Link: what a person reads when a connection did not come about.
 
-Each has a heading, a sentence that names the cause, and one next step. Data only; :mod:`answers` shows them.
+Each has a heading, a sentence that names the cause, and one next step. Data only; :mod:`responses` shows them.
 """
 
 from dataclasses import dataclass, replace

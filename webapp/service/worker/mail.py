@@ -1,14 +1,11 @@
-"""One conversation of the mail server: what a sender may do, and what comes of it (RFC 5321, codes of RFC 3463).
+"""The mailbox of e-mail triggers: an SMTP server (RFC 5321) that takes mail for their addresses and nothing else.
 
-Recipients are known at RCPT or refused; a mail is written down before it is accepted. Everything a sender may use is
-bounded: size, lines, recipients, commands, time.
-
-The mailbox of e-mail triggers: an SMTP server (RFC 5321) that takes mail for their addresses and nothing else.
-
-A mail is accepted (250) when its events are committed; while the store cannot take it, the sender is told to try again
-(451). It neither relays nor sends. It speaks without TLS and knows nobody, so for mail from the internet it stands
-behind a mail server. A port that is taken is tried again every :data:`RETRY_S` seconds, while the worker works on. Of
-several workers on one data folder one takes mail; when it ends, another does within :data:`LOOK_S`.
+Recipients are known at RCPT or refused. A mail is accepted (250) when its events are committed; while the store
+cannot take it, the sender is asked to try again (451; codes of RFC 3463). Everything a sender may use is bounded:
+size, lines, recipients, commands, time. The server neither relays nor sends. It speaks without TLS and knows nobody,
+so for mail from the internet it stands behind a mail server. A port that is taken is tried again every
+:data:`RETRY_S` seconds, while the worker keeps working. Of several workers on one data folder one takes mail; when
+it ends, another does within :data:`LOOK_S`.
 """
 
 import asyncio

@@ -1,8 +1,7 @@
-"""A project's own OAuth clients: looked at, changed, checked with their providers, and deleted.
+"""A project's own OAuth apps: looked at, changed, checked with their providers, and deleted.
 
-Adding one is :mod:`.setup`'s. A secret goes in and never comes out.
-
-The secret that a client's provider sent for its events: whoever takes it sees it once, to paste it there.
+Adding one is :mod:`.client_form`'s. A secret goes in and never comes out, except the one that a provider sent for
+its events: whoever takes it sees it once, to paste it there.
 """
 
 from typing import Any, NamedTuple

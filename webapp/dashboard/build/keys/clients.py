@@ -1,10 +1,8 @@
-"""What scopes allow, in plain words (contract "Scopes").
-
-The OAuth clients with which a product's servers call the API: listed, made, given another secret and deleted.
+"""The OAuth clients with which a product's servers call the API: listed, made, given another secret and deleted.
 
 A client acts for every user of its project: that is what developers are for. One that may do everything could change
-logins, too, so only an owner makes, changes or deletes one. The dashboard's own client, where it stands in the list, is
-changed where it is set.
+logins, too, so only an owner makes, changes or deletes one. The dashboard's own client, where it stands in the list,
+is changed where it is set. Scopes are said in plain words (contract "Scopes").
 """
 
 from collections.abc import Mapping, Sequence

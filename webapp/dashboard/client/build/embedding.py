@@ -1,7 +1,4 @@
-"""What the Connect API tells about a Connect token, and about a page that is to show the Connect Link.
-
-Connect tokens for trying the Connect Link, and whether a page can show it (contract "Connect tokens").
-"""
+"""Connect tokens for trying the Connect Link, and whether a page can show it (contract "Connect tokens")."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Integrations from npm packages, as the Connect API tells them (contract "Integrations").
-
-Integrations from npm packages, which owners add over the API (contract "Integrations").
-"""
+"""Integrations from npm packages, which owners add over the API (contract "Integrations")."""
 
 from collections.abc import Sequence
 from typing import Any, Literal

@@ -1,6 +1,5 @@
-"""How an app's OAuth client is made at its provider, as the Connect API tells it (an extension).
-
-Apps, accounts and what happened to them, as the Connect API tells it (contract "Apps", "Accounts", "Extensions").
+"""Apps, accounts and what happened to them, as the Connect API has them (contract "Apps", "Accounts", "Extensions"),
+and how an app's OAuth app is made at its provider.
 
 What the embedded service adds is optional everywhere. Times are ISO 8601 strings; ``None`` is unknown or absent.
 """

@@ -1,10 +1,8 @@
-"""Where a trigger's events go: webhooks and workflows, as the Connect API tells them (contract "Deployed triggers").
+"""Where a trigger's events go, webhooks and workflows, and their deliveries, as the Connect API has them (contract
+"Deployed triggers", "Extensions").
 
-Times are integer epoch milliseconds; on the wire they are seconds.
-
-Deliveries of a trigger and what became of them in a day, as the Connect API tells them (contract "Extensions").
-
-Times are integer epoch milliseconds, on the wire too.
+Times are integer epoch milliseconds; on the wire those of webhooks and workflows are seconds, those of deliveries
+are not.
 """
 
 from typing import Any, ClassVar

@@ -1,22 +1,14 @@
-"""What stands between a page of the developer's product and the Connect Link, judged by its address and its answer.
+"""Whether a page of the developer's product can show the Connect Link, and what was refused of late.
 
-Each :class:`Finding` is one sentence about one condition, with one line to copy where something has to change. Nothing
-of the page itself is handed on. ``X-Frame-Options`` of the page does not matter: it is about who may frame the page.
+The page is fetched through the guard, or read as its developer printed it where this service cannot reach it. Each
+:class:`Finding` is one sentence about one condition, with one line to copy where something has to change. Nothing of
+the page itself is passed on. ``X-Frame-Options`` of the page does not matter: it is about who may frame the page.
 
-Whether a page of the developer's product can show the Connect Link: it is looked at, and judged.
-
-The page is fetched through the guard, or read as its developer printed it where this service cannot reach it. Nothing
-of it is handed on but the findings.
-
-Calls beyond a rate limit (table ``refused_calls``): how many there were in the last hour, and whose.
-
-They are gathered in memory and added to what other processes wrote, a moment later; a process that is killed loses
-those alone. A call that passes costs nothing.
-
-Origins that were refused (table ``refused_origins``): pages that showed a Connect token which does not allow them.
-
-Whoever builds such a page learns here what to add to ``allowed_origins``. The last few of a project's environment are
-kept, with nothing about who visited the page.
+Refused calls (table ``refused_calls``) are those beyond a rate limit: how many there were in the last hour, and
+whose. They are gathered in memory and written a moment later; a process that is killed loses only those. A call that
+passes costs nothing. Refused origins (table ``refused_origins``) are pages that showed a Connect token which does
+not allow them: whoever builds such a page learns here what to add to ``allowed_origins``. The last few of a
+project's environment are kept, with nothing about who visited the page.
 """
 
 import logging

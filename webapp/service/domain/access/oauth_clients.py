@@ -1,23 +1,18 @@
-"""OAuth clients of the workspace and their access tokens (table ``oauth_clients``; contract "Access tokens"; RFC 6749).
+"""OAuth clients of the workspace and their access tokens (table ``oauth_clients``; contract "Access tokens"; RFC
+6749).
 
-Clients use client credentials alone. A secret is stored as its SHA-256. While a client's secret is being replaced, two
-of them work; what changes a client stands in :mod:`client_changes`.
+Clients use client credentials only. A secret is stored as its SHA-256. When a client gets another secret, the one
+before can keep working beside it until a time that is set at once or until somebody ends it; the access tokens that
+were issued for it end with it. The client for scripts, which ``patchbay init`` prints, derives its secret from the
+instance key, so that it can be printed again.
 
-Access tokens are signed, not stored, so checking one is cheap; each carries a mark of the secret that it was issued for
-and dies with it. Those refused as expired are remembered (table ``ended_access_tokens``), so that a clock set back
-revives none. When a client called last is written a moment after the call.
+Access tokens are signed, not stored, so checking one is cheap; each carries a mark of the secret that it was issued
+for and dies with it. Those refused as expired are remembered (table ``ended_access_tokens``), so that a clock set
+back revives none. When a client called last is written a moment after the call.
 
-What happens to OAuth clients once they are there: another secret, with or without an overlap, and their deletion.
-
-With an overlap the secret before works on beside the new one, until a time that is said at once or until somebody ends
-it; the access tokens that were issued for it end with it. The client for scripts, which ``patchbay init`` prints,
-derives its secret from the instance key, so that it can be printed again.
-
-Public keys of OAuth clients, and what clients sign with the private ones (RFC 7523, RFC 7521 section 4.2).
-
-A client may have one public key, instead of a secret or beside it: RSA of 2,048 bits or more (RS256), P-256 (ES256) or
-Ed25519 (EdDSA). At the token endpoint it then shows an assertion, signed a moment ago, which counts once in all
-processes. The library ``joserfc`` is imported when it is used.
+A client may have one public key, instead of a secret or beside it: RSA of 2,048 bits or more (RS256), P-256 (ES256)
+or Ed25519 (EdDSA). At the token endpoint it then shows an assertion (RFC 7523, RFC 7521 section 4.2), signed a
+moment ago, which counts once in all processes. The library ``joserfc`` is imported when it is used.
 """
 
 import base64
@@ -134,12 +129,12 @@ def insert(tx: Tx, client: OAuthClient) -> None:
 
 
 def change(tx: Tx, client_id: str, **columns: Any) -> None:
-    """Write ``columns`` of a client; for :mod:`client_changes`."""
+    """Write ``columns`` of a client."""
     _CLIENTS.update(tx, client_id, **columns)
 
 
 def remove(tx: Tx, client_id: str) -> None:
-    """Forget a client; for :mod:`client_changes`."""
+    """Forget a client."""
     _CLIENTS.delete(tx, client_id)
 
 

@@ -1,17 +1,14 @@
-"""Connect tokens (table ``connect_tokens``; contract "Connect tokens").
+"""Connect tokens (table ``connect_tokens``; contract "Connect tokens"), their Link sessions and the origins they
+allow.
 
-A token works for one external user of one scene. It is stored as its SHA-256. Its row stays 7 days past its expiry, so
-that the page which holds it can still read its 401 across origins.
+A token works for one external user of one scene. It is stored as its SHA-256. Its row stays 7 days past its expiry,
+so that the page which holds it can still read its 401 across origins; an origin that it allows (table
+``token_origins``) is remembered as long.
 
-Link sessions (table ``link_sessions``): a Connect Link page whose token left the URL.
-
-A top-level page holds the secret of its session in a cookie, a page inside a portal, which has none, in its address;
-here its hash stands beside the token's. A session ends with its token, and is remembered as long as the token's row, so
-that a late visitor reads "expired" and not "unknown".
-
-Origins that Connect tokens allow (table ``token_origins``): whose pages may read answers across origins.
-
-An origin is remembered as long as the rows of the tokens that allow it, so that a page still reads its 401.
+A Link session (table ``link_sessions``) is a Connect Link page whose token left the URL. A top-level page holds the
+secret of its session in a cookie, a page inside a portal, which has none, in its address; its hash stands beside the
+token's. A session ends with its token, and is remembered as long as the token's row, so that a late visitor reads
+"expired" and not "unknown".
 """
 
 import secrets as random

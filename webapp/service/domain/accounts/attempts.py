@@ -1,27 +1,18 @@
-"""What only the person who connects can decide, once it is known who they are: which of several sites, and whether the
-account takes the place of one that is connected already.
-
-A connection that meets such a question raises :class:`Undecided`; it is begun again with the answer.
-
-Connect attempts (table ``connect_attempts``): a person on the way to a connected account.
+"""Connect attempts (table ``connect_attempts``): a person on the way to a connected account.
 
     open ──start──▶ started ──claim_sign_in──▶ exchanging ──▶ connected
       └───────────────claim_keys──────────────────▲  │   └──▶ failed
                           asking ──claim_answer───┘◀─┘ ask
 
-Each arrow is one conditional UPDATE, so that a repeated click, code or form finds the way closed and a restart
-loses nothing. The secret of an attempt is known to its page alone; ``state`` and the cookie that binds it to one
-browser (RFC 6749 section 10.12) only to that browser; all three are kept as hashes. The PKCE verifier (RFC 7636)
-and what was typed into the form are sealed.
+Each arrow is one conditional UPDATE, so that a repeated click, code or form finds the way closed and a restart loses
+nothing. The secret of an attempt is known only to its page; ``state`` and the cookie that binds it to one browser
+(RFC 6749 section 10.12) only to that browser; all three are kept as hashes. The PKCE verifier (RFC 7636) and what
+was typed into the form are sealed, and so are the temporary credentials of OAuth 1.0a, whose address to come back to
+bears the attempt's ``state`` (RFC 5849 section 2.1).
 
-The beginning of a connect attempt: from the page that asks to the sign-in at the provider.
-
-What becomes of it then is :mod:`attempts`'s.
-
-Signing in by OAuth 1.0a: temporary credentials before the person leaves, and the token for them afterwards.
-
-They are sealed in the attempt. The address to come back to bears the attempt's ``state``, which a provider keeps
-(RFC 5849 section 2.1), so that a sign-in is bound to its browser as one by OAuth 2.0 is.
+A :class:`Question` is what only the person who connects can decide, once it is known who they are: which of several
+sites, and whether the account replaces one that is connected already. A connection that meets one raises
+:class:`Undecided` and begins again with the answer.
 """
 
 import json

@@ -1,9 +1,8 @@
 """Testing an account at its provider, and revoking its access there.
 
-Accounts that end together: their provider takes back, with one token, all that a person ever allowed a client.
-
-That is so where the app declares ``revokes = "client"``, for a user's accounts of the same identity whose clients are
-one at the provider. Accounts of other users are never named, whoever signed in.
+Some providers take back, with one token, all that a person ever allowed a client (``revokes = "client"``). The
+accounts that end together then are those of one user, of the same identity and of one client at the provider.
+Accounts of other users are never named, whoever signed in.
 """
 
 from webapp.errors import Conflict, NotFound, PatchbayError, Refused, UpstreamFailed

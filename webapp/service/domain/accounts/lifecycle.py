@@ -107,7 +107,7 @@ def rename(service: Service, account: Account, name: str | None) -> Account:
 
 
 def remove(tx: Tx, removed: Iterable[Account], now: int) -> None:
-    """Remove the rows of accounts with their credentials; what that stops is :mod:`instance.disconnecting`'s to say."""
+    """Remove the rows of accounts with their credentials; what that stops is :mod:`instance.removal`'s to say."""
     for account in removed:
         if _ACCOUNTS.delete(tx, account.id):
             add_to_counts(tx, accounts.counter_names(account), -1)

@@ -1,21 +1,15 @@
-"""OAuth clients at providers (table ``provider_clients``): a project's own, the whole installation's, or a person's.
+"""OAuth apps: registrations at providers (table ``provider_clients``), a project's own, the whole installation's, or
+a person's.
 
-A project's own client is "the developer's own": credentials of accounts made with it may be handed out. A client
-of the installation was added by its operator and never is. Nor is one that an external user brought to the Connect
-Link: it serves that user's accounts alone, is listed nowhere, and goes once no account uses it.
+A project's own OAuth app is "the developer's own": credentials of accounts made with it may be handed out. One of
+the installation was added by its operator and never is. Nor is one that an external user brought to the Connect
+Link: it serves only that user's accounts, is listed nowhere, and goes once no account uses it. Several apps of one
+provider may share one registration: each has a row of its own, and one of them holds the secret.
 
-Several apps of one provider may share what it registered once: each has a row of its own, and one of them holds the
-secret. Which clients there are is :mod:`project_clients`'s to say.
-
-Where the provider of an OAuth client tells its events, the secret that signs them, and what is still missing.
-
-Secrets that a provider tells to the address for the events of an OAuth client (table ``event_handshakes``).
-
-Some make the secret themselves and send it unsigned, in the request by which they try the address. Anybody could send
-such a request, so that a secret signs nothing before the client's owner takes it: whoever takes one sees it, and enters
+Its provider may send events to one address, signed with a secret that is sealed here. Some providers make the secret
+themselves and send it unsigned, in the request by which they try the address (table ``event_handshakes``). Anybody
+could send such a request, so a secret signs nothing before the owner takes it: whoever takes one sees it, and enters
 it at the provider, which knows it only where it is its own. A newer one replaces one that waits.
-
-Which OAuth clients a project has at providers, and what each of them serves (table ``provider_clients``).
 """
 
 import hmac

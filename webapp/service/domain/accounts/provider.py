@@ -1,17 +1,10 @@
-"""Talking to an account's provider: the app's declared facts, joined with a client and credentials.
+"""Talking to an account's provider: the app's declared facts, joined with an OAuth app and credentials.
 
-The one place where the catalog's declarations meet the outbound client. Nothing is written here.
-
-The addresses of providers that an app names by their issuer alone, looked up at first use and kept for an hour.
-
-Exchanging the fields of a key account for a credential that lives for a while, as its app says (``[session]``).
-
-The credential is kept beside the fields, sealed with them, and renewed from them under the lease of a refresh.
-
-Asking the npm package that brought an app whether an account works: the package signs in with it in its own way.
-
-It runs in a process of its own for each question, and reaches what its owner lets it now, and the server that the
-account names. What it was refused is noted for the owner. A package that has no way to tell finds every account good.
+This is the one place where the catalog's declarations meet the outbound client. Nothing is written here. Addresses
+that an app names only by their issuer are looked up at first use and kept for an hour. The fields of a key account
+are exchanged for a short-lived credential where the app says so (``[session]``). An app that an npm package brought
+is tested by that package, in a process of its own for each question, within the hosts that its owner allows now; a
+package that has no way to tell finds every account good.
 """
 
 from collections.abc import Mapping

@@ -1,13 +1,11 @@
-"""Calls of agents that wait for a person's yes (table ``agent_approvals``).
+"""Calls of agents that wait for a person's yes (table ``agent_approvals``): asking, waiting for the answer, and
+ending.
 
-A call waits ten minutes. The same call, by the same agent with the same values, is asked for once, however often it is
-sent. A yes lets it run once, within ten minutes; a no stands as long, so that nobody is asked again and again. Every
-decision is a row, so that it is seen by every process and survives a restart. Values are sealed; those of secret props
-are not kept at all.
-
-Asking a person whether an agent's call may run, and waiting for the answer, whichever process gets it.
-
-Ending an agent's access, and with it the calls that it still waits for.
+A call waits ten minutes, in whichever process. The same call, by the same agent with the same values, is asked for
+once, however often it is sent. A yes lets it run once, within ten minutes; a no stands as long, so that nobody is
+asked again and again. Every decision is a row, so that it is seen by every process and survives a restart. Values
+are sealed; those of secret props are not kept at all. Ending an agent's access ends the calls that it still waits
+for.
 """
 
 import json

@@ -1,9 +1,8 @@
 """What an external user lets agents do (table ``agent_permissions``): for each action *off*, *ask* or *on*.
 
-An action has its own level, else its app's, else the one it begins with: *ask* where it destroys, *on* otherwise. What
-is off is not seen by an agent: it answers as what does not exist.
-
-What agents may do for a user, app by app and action by action, for people to look at.
+An action has its own level, else its app's, else the one it begins with: *ask* where it destroys, *on* otherwise. An
+agent does not see what is off: it answers as what does not exist. People see their permissions app by app and action
+by action.
 """
 
 from collections import Counter

@@ -1,16 +1,12 @@
-"""Connect tokens that agents have sent (table ``agent_bearers``): none of them answers an agent's call.
+"""Agents that came in for an external user (table ``agent_sessions``): by which way, under which name, when last.
 
-Each is remembered, since an agent may hold several. It is forgotten long after it has ended.
+An agent comes in by a person's sign-in (``person``, whose grant ends with the session), by a Connect token of a
+product (``token``) or by a product's OAuth access token (``client``). The person whom it acts for may end it: it
+then gets no further under that name and by that way, until the person lets it in again, and its Connect token serves
+no new name.
 
-Agents that came in for an external user (table ``agent_sessions``): by which way, under which name, when last.
-
-An agent comes in by a person's sign-in (``person``, whose grant ends with the session), by a Connect token of a product
-(``token``) or by a product's OAuth access token (``client``). The person whom it acts for may end it: it then gets no
-further under that name and by that way, until the person lets it in again, and its Connect token serves no new name.
-
-Who an agent acts for that a person let in (``/mcp/oauth``), by its access token.
-
-What is over of people's agents (``/mcp/oauth``): the worker forgets it.
+Connect tokens that agents have sent are remembered (table ``agent_bearers``), since an agent may hold several and
+none of them answers an agent's call.
 """
 
 from dataclasses import asdict, dataclass, replace

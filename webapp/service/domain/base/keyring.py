@@ -1,17 +1,10 @@
-"""The instance key, from ``PATCHBAY_SECRET_KEY`` or from the file ``keys`` in the data folder (mode 0600).
+"""The keyring (table ``data_keys``): the keys that seal secrets, and the instance key that wraps them.
 
-It wraps the data keys of the projects (:mod:`keyring`), and everything that is derived follows from it.
+The instance key comes from ``PATCHBAY_SECRET_KEY`` or from the file ``keys`` in the data folder (mode 0600).
+Everything that is derived follows from it. Where one is chosen, ``zxcvbn`` estimates how many guesses it takes: what
+is long can still be a word that repeats. A wrong instance key refuses to start.
 
-Whether a value of ``PATCHBAY_SECRET_KEY`` can be guessed: everything that is sealed depends on it.
-
-What is long can still be a word that repeats. The guesses that it takes are estimated by the library ``zxcvbn``, which
-is large, and asked where a key is chosen: for a new data folder, and for one that takes another's place.
-
-The keyring (table ``data_keys``): the keys that seal secrets.
-
-The instance key (:mod:`key_file`) wraps the data keys of each project. A project's newest data key seals the secrets
-of its rows, with project|table|row|field|version as additional data. A wrong instance key refuses to start.
-
+A project's newest data key seals the secrets of its rows, with project|table|row|field|version as additional data.
 Sealing happens inside the transaction that writes what was sealed, with the version that is the newest there: so
 once a new version is committed, nothing is sealed with an older one any more, in whichever process
 (:mod:`instance.rotation` relies on it).

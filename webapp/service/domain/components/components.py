@@ -1,10 +1,9 @@
 """Calling a component's methods for an external user: configure, reload, run (contract "Components").
 
 Everything is checked before anything runs: the values against the declaration, the accounts against their owner.
-What goes wrong in the component itself, or with an account, is part of the answer, never an exception.
-
-The options of a prop as the wire has them (contract "Options"): from a component, or from its declaration; and for a
-``sql`` prop the tables and columns of a database that a statement may use (contract "Configure").
+What goes wrong in the component itself, or with an account, is part of the answer, never an exception. Options
+(contract "Options") come from the component or from its declaration; a ``sql`` prop gets the tables and columns of a
+database that a statement may use (contract "Configure").
 """
 
 from collections.abc import Mapping, Sequence

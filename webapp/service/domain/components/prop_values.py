@@ -1,12 +1,8 @@
-"""What a value of each prop type looks like (contract "Prop types"), as one check per type.
+"""The values that somebody gave to a component's props: freed of labels, checked, completed with defaults.
 
-A check takes the prop's declaration and a value that is already free of labels, and tells in one sentence what is
-wrong with it, or None. Which values must be there is :mod:`prop_values`'s to say.
-
-The values that somebody gave to a component's props: freed of labels, checked, completed with defaults.
-
-Values arrive as ``configured_props`` (contract "Values"): each may be wrapped as ``{"__lv": {"label", "value"}}``, and
-so may the items of a list. What a value of each type looks like is :mod:`prop_checks`'s.
+Values arrive as ``configured_props`` (contract "Values"): each may be wrapped as ``{"__lv": {"label", "value"}}``,
+and so may the items of a list. There is one check for each prop type (contract "Prop types"): it takes the prop's
+declaration and a value that is already free of labels, and says in one sentence what is wrong with it, or None.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,12 +1,9 @@
 """The history of runs (table ``runs``): what was run, for whom, with which values, and what came of it.
 
-A run is written down before it begins, with the generation that runs it, so that one that a crash cuts off is told of
+A run is written down before it begins, with the generation that runs it, so that one that a crash cuts off is shown
 as *unknown* rather than missing. Values and results are sealed; the values of secret props are not kept at all. Runs
-are forgotten after 30 days, and beyond the newest 500 of each external user.
-
-The files of a run that names a stash: what stands in its folder before, and what is kept of it afterwards.
-
-The actions that were run for somebody lately, read from the history of runs.
+are forgotten after 30 days, and beyond the newest 500 of each external user. A run that names a stash finds its
+files in its folder, and what it writes there is kept.
 """
 
 import base64

@@ -1,10 +1,9 @@
-"""Claiming deliveries that are due, so that each is sent by one worker at a time.
+"""Claiming deliveries that are due, so that each is sent by one worker at a time, and settling what comes of each
+attempt.
 
 A claim moves ``next_at`` to the end of a lease that is longer than the request's deadline; a worker that dies leaves
-rows which are due again then. What comes of an attempt is written only while the row still holds the number of that
-attempt, so that a worker which was too slow changes nothing (:mod:`outcomes`).
-
-What comes of attempts to deliver: each is logged and settles its delivery, its endpoint's state and the usage.
+rows which are due again then. An attempt is logged and settles its delivery, its endpoint's state and the usage, but
+only while the row still holds the number of that attempt: a worker that was too slow changes nothing.
 """
 
 import random

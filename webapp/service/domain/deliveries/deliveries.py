@@ -5,10 +5,9 @@
        └─────────────────────┴── schedule over ──▶ failed ──resend──▶ waiting
 
 What waits has a time, ``next_at``; or none, and then it is *put off*: it waits until its endpoint is well again
-(:mod:`endpoint_state`). Here stand the statements that write the rows. What is claimed, and what comes of it, is
-decided in :mod:`claims` and :mod:`outcomes`; how lists show them, in :mod:`log`.
-
-The log of attempts to deliver (table ``delivery_attempts``).
+(:mod:`endpoint_state`). Here stand the statements that write the rows, and those of each attempt (table
+``delivery_attempts``). What is claimed, and what comes of it, is decided in :mod:`claims`; how lists show them, in
+:mod:`log`.
 """
 
 from collections.abc import Mapping, Sequence

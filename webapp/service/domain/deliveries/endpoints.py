@@ -1,9 +1,4 @@
-"""A project's own signing keys (table ``signing_keys``), one for each environment.
-
-They sign what goes to the project webhook, Connect notifications and general webhooks. A key is made when it is
-first needed, sealed, and shown only when the project webhook is made or the key is regenerated.
-
-Endpoints (table ``endpoints``): the addresses that deliveries go to, and how well each of them answers.
+"""Endpoints (table ``endpoints``): the addresses that deliveries go to, and how well each of them answers.
 
     owner           id     belongs to                                signed with
     trigger         wh_…   one deployed trigger and one URL          its own key
@@ -13,16 +8,16 @@ Endpoints (table ``endpoints``): the addresses that deliveries go to, and how we
     general         wh_…   the workspace, or one project             the project's key
     removed         wh_…   nobody: it is kept for the history of its deliveries, and nothing goes there any more
 
-A URL often holds a secret, so it is sealed. Beside it are its part that all may read, and a hash by which it is found.
+A URL often holds a secret, so it is sealed. Beside it are its part that all may read, and a hash by which it is
+found. Those from before they were sealed are brought up to date when the folder is opened, however often that is
+interrupted.
 
-Which endpoints the events of a trigger go to stands in :mod:`trigger_webhooks`; when an endpoint changes its state, in
-:mod:`endpoint_state`.
+A project's own signing keys (table ``signing_keys``), one for each environment, sign what goes to the project
+webhook, Connect notifications and general webhooks. A key is made when it is first needed, sealed, and shown only
+when the project webhook is made or the key is regenerated.
 
-URLs of endpoints that stand in the clear, from before they were sealed, and those whose hash was forgotten.
-
-Both are brought up to date when the folder is opened. It may be killed at any point: the next opening goes on.
-
-General webhooks, as those have them who look after them: all, or only those of one project.
+Which endpoints the events of a trigger go to is for :mod:`trigger_webhooks` to say, and when an endpoint changes its
+state for :mod:`endpoint_state`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -277,7 +272,7 @@ def address_of(tx: Tx, service: Service, project_id: str | None, endpoint_id: st
 
 
 def write(tx: Tx, endpoint_id: str, **columns: Any) -> None:
-    """Write columns that change nothing of where it leads; for :mod:`clear_addresses` and :mod:`workflows`."""
+    """Write columns that change nothing of where it leads; :mod:`workflows` calls it, too."""
     _ENDPOINTS.update(tx, endpoint_id, **columns)
 
 

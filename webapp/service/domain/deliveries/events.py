@@ -1,20 +1,15 @@
-"""A request that came for a trigger, as it is kept: what is known of it as JSON, and its body once, as it came.
-
-Its payload, ``{method, path, query, headers, body, bodyRaw, client_ip, url}``, is composed when it is shown or sent.
-``bodyRaw`` is the body as UTF-8, with U+FFFD in place of what is none; ``body`` is what it says as JSON, or else that
-text. So control characters, which JSON writes in six bytes, take their room only then.
-
-Large bodies of requests (table ``body_parts``): sealed in parts, so that none is in memory more often than once.
-
-A part goes with the event, or the waiting request, that it belongs to.
-
-Bodies of events, as they are kept and as they are sent: JSON, sealed where it holds a secret, or a request.
-
-Events (table ``events``): what triggers emitted and what notifications say, byte for byte as it is delivered.
+"""Events (table ``events``): what triggers emitted and what notifications say, byte for byte as it is delivered.
 
 An event and its deliveries are inserted in the caller's transaction, so that what was accepted is never lost. The
-caller commits and then calls ``service.wake()``. A body that holds a secret of ours is sealed: a Connect token, or the
-key in a trigger's own URL. A request that came for a trigger is kept as it came (:mod:`received`), always sealed.
+caller commits and then calls ``service.wake()``. A body that holds a secret of ours is sealed: a Connect token, or
+the key in a trigger's own URL.
+
+A :class:`ReceivedRequest` is kept as it came, always sealed: what is known of it as JSON, and its body once. Its
+payload, ``{method, path, query, headers, body, bodyRaw, client_ip, url}``, is composed when it is shown or sent.
+``bodyRaw`` is the body as UTF-8, with U+FFFD in place of what is none; ``body`` is what it says as JSON, or else
+that text. So control characters, which JSON writes in six bytes, take their room only then. A large body is sealed
+in parts (table ``body_parts``), so that none is in memory more often than once; its parts go with the event, or the
+waiting request, that they belong to.
 """
 
 import codecs

@@ -1,8 +1,8 @@
-"""Deliveries as the owner of a trigger sees them: the list, and one with its request and every answer.
+"""Deliveries as the owner of a trigger sees them: the list, one with its request and every answer, and sending
+again.
 
-Addresses are shown as far as their host, since a log is shown to more people than may know the rest.
-
-Sending again, by hand: the same event under the same id, signed with the key of today, from the schedule's start.
+Addresses are shown as far as their host, since a log is shown to more people than may know the rest. What is sent
+again by hand is the same event under the same id, signed with the key of today, from the schedule's start.
 """
 
 from collections.abc import Mapping

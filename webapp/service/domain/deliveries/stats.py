@@ -1,10 +1,8 @@
-"""Exact counts beside tables that grow: how many deliveries of a trigger there are in each status, and how many bytes
-are kept of its events.
+"""How deliveries have gone: exact counts by status, hour by hour in the last day, and of late at each webhook.
 
-How deliveries have gone: hour by hour in the last day, for one trigger or for several, and of late at each webhook.
-
-However many deliveries there are, an index holds all that is read of a day, and of a webhook only its newest are looked
-at.
+Counts are kept beside tables that grow, in the transactions that change them: how many deliveries of a trigger there
+are in each status, and how many bytes are kept of its events. However many deliveries there are, an index holds all
+that is read of a day, and of a webhook only its newest are read.
 """
 
 import statistics

@@ -1,14 +1,13 @@
-"""Writing a backup while the service runs: one ZIP file with the database, the operator's own apps and integrations.
+"""Writing a backup while the service runs, and putting one in the place of a data folder while nothing runs on it.
 
-The database is one consistent moment of it. What is sealed in it stays sealed, and the instance key is never part of
-it: a backup is worth nothing to whoever has it alone, so the operator keeps the key apart. Nor is the catalog, which
-is built from the apps, nor the sandbox. :mod:`restoring` reads it.
+A backup is one ZIP file with the database, the operator's own apps and integrations. The database is one consistent
+moment of it. What is sealed in it stays sealed, and the instance key is never part of it: a backup is worth nothing
+to whoever has only that, so the operator keeps the key apart. Nor is the catalog, which is built from the apps, nor
+the sandbox.
 
-Putting a backup in the place of what stands in a data folder, while nothing runs on it.
-
-The backup is unpacked and examined beside the data first; renaming the finished ``.restore`` is the moment from which
-the restore counts. What is left to do then is moving files, which :func:`finish` does however often it is interrupted:
-every start calls it. What stood there before goes to ``replaced``.
+To restore, the backup is unpacked and examined beside the data first; renaming the finished ``.restore`` is the
+moment from which the restore counts. What is left to do then is moving files, which :func:`finish` does however
+often it is interrupted: every start calls it. What stood there before goes to ``replaced``.
 """
 
 import json

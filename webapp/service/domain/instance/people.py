@@ -1,6 +1,8 @@
-"""What people have at the embedded service: an external user of their login's id in each project, with all it owns.
+"""What the pages of people need of the embedded service: what a login owns there, and the keys of authenticator
+apps.
 
-The keys that seal what authenticator apps know: those of the whole installation.
+A login has an external user of its id in each project, with all that it owns. What authenticator apps know is sealed
+with the keys of the whole installation.
 """
 
 from dataclasses import dataclass

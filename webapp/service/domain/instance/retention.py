@@ -1,13 +1,11 @@
-"""How long events are kept, with their deliveries and attempts: PATCHBAY_EVENT_DAYS, and PATCHBAY_EVENTS_KEPT of each
-trigger. What still waits to be delivered is never forgotten, unless it waits for a webhook that is switched off.
+"""How long events are kept, with their deliveries and attempts: PATCHBAY_EVENT_DAYS, and PATCHBAY_EVENTS_KEPT of
+each trigger. What still waits to be delivered is never forgotten, unless it waits for a webhook that is switched
+off.
 
-On a database that keeps events by months, those of a month go together once all of it is too old (:mod:`event_months`).
-Until then those of them that are too old already stay, since it is deleting them that costs.
-
-Forgetting events by whole months, where the database keeps them so: their tables are dropped, no row is deleted.
-
-A month goes in two transactions, so that nobody waits while it is counted. The first lets no statement see it any more;
-the second takes it out of the counts and drops it. What dies in between is finished by the next turn.
+On a database that keeps events by months, those of a month go together once all of it is too old: its tables are
+dropped, no row is deleted. Until then those of them that are too old already stay, since deleting them is what
+costs. A month goes in two transactions, so that nobody waits while it is counted. The first lets no statement see it
+any more; the second takes it out of the counts and drops it. What dies in between is finished by the next turn.
 """
 
 import logging

@@ -1,8 +1,8 @@
 """Taking over what a dead process held: its leases and locks end at once, rather than when their time is over.
 
 What it was in the middle of is due again, and whatever of it should still write is fenced off; a run of an action is
-never begun again, but said to have been cut off. What its hooks left
-half-way is for :mod:`triggers.settling`, which then finds it free.
+never begun again, but shown as cut off. What its hooks left half-way is for :func:`deployments.settle`, which then
+finds it free.
 """
 
 import logging

@@ -1,9 +1,4 @@
-"""Projects (table ``projects``): what an installation's Connect resources belong to. Each has two environments.
-
-What the fields of a project must hold.
-
-How the first start names the project that an installation works in, in the transaction that makes the owner.
-"""
+"""Projects (table ``projects``): what an installation's Connect resources belong to. Each has two environments."""
 
 import re
 from dataclasses import dataclass, replace

@@ -1,7 +1,7 @@
-"""Events that a provider tells to the one address of an OAuth client (table ``app_events``).
+"""Events that a provider sends to the one address of an OAuth app (table ``app_events``).
 
-A request is verified with the secret of the client, and each event in it is kept, once, for every trigger whose
-account it is about, before it is answered. Whether that account may see it is :mod:`event_sight`'s to say, when its
+A request is verified with the secret of the OAuth app, and each event in it is kept, once, for every trigger whose
+account it is about, before it is answered. Whether that account may see it is for :mod:`app_hooks` to say, when its
 turn comes.
 """
 

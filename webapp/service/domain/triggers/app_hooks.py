@@ -1,12 +1,12 @@
-"""Which triggers hear the events of an OAuth client (table ``event_listeners``): those with a prop
+"""Which triggers get the events of an OAuth app (table ``event_listeners``): those with a prop
 ``$.interface.apphook``.
 
-A trigger that is switched on asks its account's provider whose the account is, in the provider's own words, and is then
-found by them. Where an account is several, such as one for each installation that it may see, that is asked again every
-six hours. No trigger needs an address and a secret of its own.
+A trigger that is switched on asks its account's provider whose the account is, in the provider's own words, and is
+then found by them. Where an account is several, such as one for each installation that it may see, that is asked
+again every six hours. No trigger needs an address and a secret of its own.
 
-Whether an account may see an event that came to the one address of its OAuth client: as the event says, or as its
-provider says when the account itself asks. What it may not see, its trigger never gets.
+A trigger gets an event only if its account may see it: as the event says, or as its provider says when the account
+itself asks.
 """
 
 import logging

@@ -1,10 +1,8 @@
 """Deployed triggers (table ``deployed_triggers``; contract "Deployed triggers"): reading and listing them.
 
-Every look-up by id goes through an owner: a scene, and for a Connect token its user. Rows are written by
-:mod:`lifecycle` alone; what deploying means stands in :mod:`deploying`, what a tick does in :mod:`firing`. A row whose
-hooks are still running at its deployment is found by its endpoint alone, since the provider may call it back at once.
-
-Which deployed triggers send their events to a workflow, as ``trigger_webhooks`` notes it.
+Every look-up by id goes through an owner: a scene, and for a Connect token its user. Only :mod:`lifecycle` writes
+rows; what deploying means stands in :mod:`deployments`, what a tick does in :mod:`fire`. A row whose hooks are still
+running at its deployment is found only by its endpoint, since the provider may call it back at once.
 """
 
 from collections.abc import Mapping, Sequence

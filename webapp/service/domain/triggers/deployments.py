@@ -1,20 +1,17 @@
-"""Deploying a trigger, and removing it: rows, hooks, webhooks and history, whole or not at all (contract "Deploying").
+"""Deploying, changing and removing a trigger: rows, hooks, webhooks and activity, whole or not at all.
 
-The row stands before the hooks run, since a provider may call its endpoint while it is being subscribed; nobody else
-sees it until they have gone well. Where one fails, what was done is undone and the row removed. What a crash left
-half-way is undone by :func:`purge`.
+*Deploying* (contract "Deploying"): the row stands before the hooks run, since a provider may call its endpoint while
+it is being subscribed; nobody else sees it until they have gone well. Where one fails, what was done is undone and
+the row removed. What a crash left half-way is undone by :func:`purge`.
 
-Changing a deployed trigger: values, name, on and off (contract "Updating"). All is checked before anything changes.
+*Changing* values, name, on and off (contract "Updating"): all is checked before anything changes. While a trigger is
+on and its values change, it is unsubscribed with the old ones and subscribed with the new ones. Where a hook fails,
+what stood before is brought back; where even that fails, the trigger is switched off with the reason, so that it
+never seems to be on while nothing reaches it.
 
-While a trigger is on and its values change, it is unsubscribed with the old ones and subscribed with the new ones.
-Where a hook fails, what stood before is brought back; where even that fails, the trigger is switched off with the
-reason, so that it never seems to be on while nothing reaches it. What a dying process leaves half-way is brought to
-its end by :func:`finish`.
-
-Settling what a process left half-way that died while a trigger's hooks ran: done to its end, or undone.
-
+*Settling* what a process left half-way that died while a trigger's hooks ran: it is done to its end, or undone.
 After that the trigger says what is so. Where neither works, it is switched off with the reason, and its people are
-told. A hook may run a second time here: it may have done its work before, or half of it.
+notified. A hook may run a second time here: it may have done its work before, or half of it.
 """
 
 import logging

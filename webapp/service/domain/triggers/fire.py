@@ -1,15 +1,10 @@
-"""Writing down what a deployed trigger emits, with the deliveries of it, in the caller's transaction.
-
-The caller commits and then calls ``service.wake()``.
-
-Native timers, which fire in the transaction that finds them due, and when a timer or a poll is due next.
-
-A trigger that goes off: a tick of a source, a request for one, an event of a native emitter.
+"""A trigger that fires: a tick of a source, a request for one, a native timer or another event of a native emitter.
 
 What a run emitted, its deliveries, what it remembers, the marks of its dedupe and its log are committed together or
-not at all. A run that was overtaken (by a newer claim, a change, a pause) commits nothing: the next one finds the
-same again. A failing trigger backs off and keeps its schedule; one whose account is dead, or whose app was removed,
-waits without failing.
+not at all; the caller commits and then calls ``service.wake()``. A run that was overtaken (by a newer claim, a
+change, a pause) commits nothing: the next one finds the same again. A failing trigger backs off and keeps its
+schedule; one whose account is dead, or whose app was removed, waits without failing. Native timers fire in the
+transaction that finds them due.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,26 +1,20 @@
-"""A request to a trigger's own address, and what is kept of it.
+"""Requests to triggers' own URLs: each is kept before it is answered, and those for a source wait in the inbox for
+their run (table ``trigger_inbox``).
 
-Names of headers are in lower case. A query parameter that comes several times is a list of its values. What its payload
-says of its body is composed later (:mod:`webapp.service.domain.deliveries.events`). Native triggers emit it, sources
-get it as their event; the payloads of mails are made by :mod:`mails`, those of ticks by :mod:`schedules`.
+A native trigger's event is committed with its deliveries before the answer. A request for a source is sealed in the
+inbox and run by the worker; one for a source that answers by itself is run at once, and the caller waits. The
+requests of one trigger are run one after another in the order in which they came: while one is tried again, those
+behind it wait. It is tried at once, and after a failure again in 5 seconds, 30 seconds, 2, 10 and 30 minutes
+(:data:`RETRIES_S`); after the sixth failure it is given up, with a line in the log. A claim is a lease longer than a
+run may take, fenced by ``turn``. Addresses that never were, that are deleted and that are paused cannot be told
+apart.
 
-Requests that were accepted for a source and wait for its run (table ``trigger_inbox``).
+Names of headers are in lower case. A query parameter that comes several times is a list of its values. What the
+payload says of the body is composed later (:mod:`webapp.service.domain.deliveries.events`).
 
-A request is kept, sealed, before it is answered, so that none that was accepted is lost. The requests of one trigger
-are run one after another in the order in which they came: while one is tried again, those behind it wait. It is tried
-at once, and after a failure again in 5 seconds, 30 seconds, 2, 10 and 30 minutes (:data:`RETRIES_S`); after the sixth
-failure it is given up, with a line in the log. A claim is a lease longer than a run may take, fenced by ``turn``.
-
-Requests to triggers' own URLs: each is kept before it is answered.
-
-A native trigger's event is committed with its deliveries before the answer. A request for a source is kept in its inbox
-and run by the worker (:mod:`inbox`); one for a source that answers by itself is run at once, and the caller
-waits. Addresses that never were, that are deleted and that are paused cannot be told apart.
-
-Requests by which an app says that there is something new for a trigger that polls: it then looks at once.
-
-A request is answered within a moment. It is believed for the secret in it alone, and all that it brings about is a
-look: so one that comes twice, or that somebody replays, brings nothing twice.
+A *push* is a request by which an app says that there is something new for a trigger that polls: the trigger then
+looks at once. It is answered within a moment. It is believed only for the secret in it, and all that it brings about
+is a look: so one that comes twice, or that somebody replays, brings nothing twice.
 """
 
 import logging

@@ -1,16 +1,14 @@
-"""Reading a mail that came for an e-mail trigger: its payload, and its attachments (contract "Native payloads").
+"""Mail to triggers' own addresses: reading a mail, whose an address is, and taking a mail in.
 
-The payload is ``{from, to, subject, date, headers, text, html, attachments}``: ``from`` and ``to`` as the mail has
-them, or else as its envelope; ``date`` as ISO 8601 in UTC, null without a good one; ``headers`` by lower-case name, a
-list where one repeats; ``text`` and ``html`` null where the mail has none. Everything else in it is an attachment.
+A mail is one event of each of its triggers, committed before it is accepted; its files go to the stash. Addresses
+that never were, that are deleted and that are paused cannot be told apart.
 
-A mail may be hostile, so headers are decoded by RFC 2047 alone and never parsed by the structured parser of the
-standard library, which takes quadratic time; they are cut at :data:`MAX_HEADER`. One with too many parts is refused.
-
-Mail to triggers' own addresses: whose an address is, and taking a mail in.
-
-A mail is one event of each of its triggers, committed before it is accepted; its files go to the stash. Addresses that
-never were, that are deleted and that are paused cannot be told apart.
+The payload (contract "Native payloads") is ``{from, to, subject, date, headers, text, html, attachments}``: ``from``
+and ``to`` as the mail has them, or else as its envelope; ``date`` as ISO 8601 in UTC, null without a good one;
+``headers`` by lower-case name, a list where one repeats; ``text`` and ``html`` null where the mail has none.
+Everything else in it is an attachment. A mail may be hostile, so headers are decoded only by RFC 2047 and never
+parsed by the structured parser of the standard library, which takes quadratic time; they are cut at
+:data:`MAX_HEADER`. One with too many parts is refused.
 """
 
 import codecs

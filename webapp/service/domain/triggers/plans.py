@@ -1,8 +1,8 @@
 """What is being done to a deployed trigger at its provider (table ``trigger_plans``).
 
-A plan is written before the first hook of a change, of a deletion or of a farewell (its account goes), and struck out
-by the transaction that ends it. Where one stands whose trigger nobody holds, its process died half-way, and the
-provider may know more or less than the trigger says: :mod:`settling` brings the two together again.
+A plan is written before the first hook of a change, of a deletion or of a farewell (its account goes), and struck
+out by the transaction that ends it. Where one stands whose trigger nobody holds, its process died half-way, and the
+provider may know more or less than the trigger says: :func:`deployments.settle` brings the two together again.
 """
 
 from collections.abc import Mapping
