@@ -29,7 +29,7 @@ WORK = """
 import itertools, json, os, random, sys
 from webapp.kit.crypto import new_id
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import accounts, connecting, credentials, provider_clients
+from webapp.service.domain.accounts import accounts, connections, credentials, oauth_apps
 from webapp.service.domain.instance.opening import open_service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -39,13 +39,13 @@ from webapp.settings import Settings
 service = open_service(Settings.from_env())
 project = projects.first(service.store)
 scene, app = Scene(project.id, "development"), service.catalog.app("acme")
-client = provider_clients.choose(service.store, project.id, "acme")
+client = oauth_apps.choose(service.store, project.id, "acme")
 mine = []
 for turn in itertools.count():
     if turn % 3 == 0:
         made = tokens.create(service, scene, tokens.TokenRequest(f"user-{random.randrange(9)}"), client_id=None)
         result = TokenResult("a0", f"{new_id('g')}.0", 3600, None, "bearer", {})
-        account = connecting.connect_with_grant(
+        account = connections.connect_with_grant(
             service, tokens.verify(service, made["token"]), app, client, result, requested=("read", "write"),
             profile="full", fields={}, account_id=None,
         )

@@ -31,7 +31,7 @@ LOAD = """
 import sys, threading, time
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.instance.opening import close_service, open_service
-from webapp.service.domain.triggers import deployed_triggers, firing
+from webapp.service.domain.triggers import deployed_triggers, fire
 from webapp.settings import Settings
 seconds, rate, threads, *ids = sys.argv[1:]
 seconds, rate, threads = float(seconds), int(rate), int(threads)
@@ -45,7 +45,7 @@ def record():
             n, counts[0] = counts[0], counts[0] + 1
         time.sleep(max(began + n / rate - time.monotonic(), 0))
         body = {"n": n, "text": "x" * 500}
-        firing.emit(service, triggers[n % len(triggers)], [Emitted(body, None, f"Number {n}", None)])
+        fire.emit(service, triggers[n % len(triggers)], [Emitted(body, None, f"Number {n}", None)])
 
 workers = [threading.Thread(target=record) for _ in range(threads)]
 for worker in workers: worker.start()
