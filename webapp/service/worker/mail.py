@@ -28,6 +28,8 @@ from webapp.service.domain.triggers.mailbox import BadMail, IncomingMail
 from webapp.service.worker.mail_places import MailPlaces
 from webapp.store.presence import MailPlace
 
+log = logging.getLogger(__name__)
+
 MAX_MAIL_BYTES = 10 * 1024 * 1024
 MAX_LINE_BYTES = 64 * 1024  # RFC 5321 asks for 1,000; many programs send longer ones
 MAX_RECIPIENTS = 50
@@ -39,7 +41,6 @@ LATER = "451 4.3.0 The mail cannot be taken now; try again later."
 BUSY = "451 4.7.1 Too many mails for this address; try again later."
 FULL = "452 4.3.1 There is no room for the files of the mail now; try again tomorrow."
 CROWDED = "452 4.5.3 Too many recipients; send the mail again for the others."
-log = logging.getLogger(__name__)
 RETRY_S = 30.0
 LOOK_S = 1.0
 AT_ONCE = 2  # mails that are read and written down side by side

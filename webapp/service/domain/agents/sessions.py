@@ -26,31 +26,11 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
-BEARERS_KEPT = 7 * DAY
 Kind = Literal["person", "token", "client"]
 TOUCH_EVERY = MINUTE
 KEPT = 90 * DAY
+BEARERS_KEPT = 7 * DAY
 ENDED = "The person ended this agent's access; they can let it in again on the page Agents."
-
-
-def note_bearer(tx: Tx, token_hash: str, now: int) -> None:
-    """An agent has sent the Connect token with that hash; "" for an agent that came in without one."""
-    if token_hash:
-        sql = (
-            "INSERT INTO agent_bearers (token_hash, noted_at) VALUES (:hash, :now) ON CONFLICT (token_hash) DO NOTHING"
-        )
-        tx.run(sql, {"hash": token_hash, "now": now})
-
-
-def is_bearer_of_agent(reader: Reader, token_hash: str) -> bool:
-    """Whether an agent has sent the Connect token with that hash."""
-    return bool(reader.tuples("SELECT 1 FROM agent_bearers WHERE token_hash = :hash", {"hash": token_hash}))
-
-
-def purge_bearers(service: Service) -> int:
-    """Forget tokens that have ended long ago; how many there were."""
-    with service.store.write() as tx:
-        return tx.run("DELETE FROM agent_bearers WHERE noted_at < :limit", {"limit": service.clock() - BEARERS_KEPT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +171,26 @@ def _find(reader: Reader, user: ExternalUser, entry: Entry, name: str) -> AgentS
 def _note(service: Service, tx: Tx, user: ExternalUser, session: AgentSession, verb: str, sentence: str) -> None:
     where = {**user.scene.params, "external_user_id": user.id}
     audit.write(tx, service.clock(), "agent", session.id, verb, sentence, **where)
+
+
+def note_bearer(tx: Tx, token_hash: str, now: int) -> None:
+    """An agent has sent the Connect token with that hash; "" for an agent that came in without one."""
+    if token_hash:
+        sql = (
+            "INSERT INTO agent_bearers (token_hash, noted_at) VALUES (:hash, :now) ON CONFLICT (token_hash) DO NOTHING"
+        )
+        tx.run(sql, {"hash": token_hash, "now": now})
+
+
+def is_bearer_of_agent(reader: Reader, token_hash: str) -> bool:
+    """Whether an agent has sent the Connect token with that hash."""
+    return bool(reader.tuples("SELECT 1 FROM agent_bearers WHERE token_hash = :hash", {"hash": token_hash}))
+
+
+def purge_bearers(service: Service) -> int:
+    """Forget tokens that have ended long ago; how many there were."""
+    with service.store.write() as tx:
+        return tx.run("DELETE FROM agent_bearers WHERE noted_at < :limit", {"limit": service.clock() - BEARERS_KEPT})
 
 
 def purge_grants(service: Service) -> int:

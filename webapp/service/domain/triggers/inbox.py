@@ -54,6 +54,9 @@ from webapp.service.domain.triggers.pieces import handshakes
 from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Reader, Row, Tx, claiming
 
+log = logging.getLogger(__name__)
+
+# Of a request, and of what waits in the inbox.
 MASKED = frozenset({"authorization", "proxy-authorization", "cookie"})
 RETRIES_S = (5, 30, 120, 600, 1800)
 LEASE = 2 * MINUTE
@@ -62,7 +65,7 @@ MAX_BYTES = MAX_MESSAGE - 2**20  # of a request as JSON: it goes to the runner i
 FULL_RETRY_S = 60
 _FULL = "Too many requests wait for this trigger."
 SEALED = SealedColumn("trigger_inbox", "request_sealed")
-log = logging.getLogger(__name__)
+# Of answers.
 ANSWER_S = 25.0
 SUCCESS = '{"success": true}'
 JSON = {"content-type": "application/json"}
@@ -70,6 +73,7 @@ MAX_SUMMARY = 200
 MAX_EVENT_BYTES = 48 * 1024 * 1024  # of a request's event, where a body of 10 MiB stands twice
 _PAUSE_MS = MINUTE
 NOTHING = "There is nothing at this address."
+# Of pushes.
 MOST_ANSWERED = 4_096  # characters of what an app sends to try an address
 _TEXT = {"content-type": "text/plain; charset=utf-8"}
 
