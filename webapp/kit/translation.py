@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from babel import Locale
 from babel.dates import format_skeleton, format_timedelta
@@ -28,10 +28,6 @@ from babel.numbers import format_decimal
 from webapp.kit import sentences
 from webapp.kit.brought_words import BroughtWords
 from webapp.kit.message_files import read
-
-if TYPE_CHECKING:
-    pass
-
 
 DEFAULT = "en"
 # By BCP 47 tag; each in its own words.
