@@ -17,7 +17,7 @@ EXTRACT := $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --projec
 # Kept as bytecode, what tests assert takes six seconds less to read. Plugins that come along with schemathesis stay away.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p no:hypothesispytest -p no:anyio
 
-.PHONY: run test postgres wheel format check bench bench-processes bench-workers bench-growth steady sizes far shape mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test postgres wheel format check bench bench-processes bench-servers bench-workers bench-growth steady sizes far shape mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -59,6 +59,10 @@ bench: setup
 # Requests a second with one web process and with two.
 bench-processes: setup
 	$(BIN)/python -m tests.bench.processes
+
+# What our HTTP server and our shared commits buy over others; SYNC_MS=2 is a slower disk (with granian where it is installed).
+bench-servers: setup
+	$(BIN)/python -m tests.bench.servers $(if $(SYNC_MS),--sync-ms $(SYNC_MS))
 
 # Deliveries a second of one worker and of four on PostgreSQL, which claim side by side.
 bench-workers: setup-dev
