@@ -72,7 +72,7 @@ def _logged(route: str, status: int, seconds: float) -> None:
 
 
 def _measured(app: Flask, token: str, service: Service) -> Observe:
-    """Counts of this process, or of all that share the folder :data:`FOLDER` (``cli/serving/measures.py``)."""
+    """Counts of this process, or of all that share the folder :data:`FOLDER` (``cli/serving/serve.py``)."""
     registry = own = CollectorRegistry()
     if folder := os.environ.get(FOLDER):
         own = CollectorRegistry()

@@ -14,9 +14,9 @@ from flask import Flask, Response, request
 
 from tests.bench.calls import Next, Request
 from webapp.cli.serving import httpd
-from webapp.cli.serving.listening import listen
+from webapp.cli.serving.listeners import listen
 from webapp.cli.serving.logs import configure, flush
-from webapp.cli.serving.stopping import Stop
+from webapp.cli.serving.process import Stop
 
 ROUNDS = 7
 TIMEOUT_S = 30.0

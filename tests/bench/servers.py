@@ -34,7 +34,7 @@ from tests.bench.scene import Scenery, prepare
 from tests.bench.serving import unbounded
 from webapp.app import create_app
 from webapp.cli.serving import httpd
-from webapp.cli.serving.stopping import Stop
+from webapp.cli.serving.process import Stop
 from webapp.service.domain.instance.opening import open_service
 from webapp.settings import Settings
 from webapp.store import sqlite

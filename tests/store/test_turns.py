@@ -1,4 +1,7 @@
-"""Threads take turns and share commits; what fails is undone alone; nobody waits for ever, and not too many wait."""
+"""Threads take turns and share commits; what fails is undone alone; nobody waits for ever, and not too many wait.
+
+Transactions are kept open a moment for requests that are about to begin, and never without somebody who commits.
+"""
 
 import sqlite3
 import threading
@@ -10,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import CountedPlace
 from webapp.errors import Unavailable
-from webapp.store import turns, waiting
+from webapp.store import turns
 from webapp.store.sqlite import is_busy, translation
 from webapp.store.turns import Turns
 
@@ -181,7 +185,7 @@ def test_a_group_is_committed_after_a_while_though_others_wait(
 
 
 def test_whoever_waits_too_long_is_refused_and_the_turn_goes_on(spied: Spied, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "_LOOK_S", 0.01)
+    monkeypatch.setattr(turns, "_LOOK_S", 0.01)
     shared = Turns(spied, translation, patience_s=0.1)
     refused: list[Exception] = []
 
@@ -204,9 +208,9 @@ def test_whoever_waits_too_long_is_refused_and_the_turn_goes_on(spied: Spied, mo
 def test_only_so_many_wait_where_the_turn_does_not_come_round(
     spied: Spied, shared: Turns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "MOST_WAITING", 3)
-    monkeypatch.setattr(waiting, "STUCK_S", 0.2)
-    monkeypatch.setattr(waiting, "_LOOK_S", 0.01)
+    monkeypatch.setattr(turns, "MOST_WAITING", 3)
+    monkeypatch.setattr(turns, "STUCK_S", 0.2)
+    monkeypatch.setattr(turns, "_LOOK_S", 0.01)
     refused: list[int] = []
 
     def wait(n: int) -> None:
@@ -270,3 +274,109 @@ def test_the_lock_is_taken_soon_after_another_process_left_it(tmp_path: Path) ->
             with pytest.raises(sqlite3.OperationalError), Turns(mine, translation, is_busy, patience_s=0.05).block():
                 pass
     assert taken - freed[0] < 0.03, "SQLite itself would sleep for longer each time"
+
+
+@pytest.fixture
+def spied_waiting(tmp_path: Path) -> Iterator[Spied]:
+    connection = Spied(tmp_path / "t.db")
+    connection.real.execute("CREATE TABLE t (n INTEGER NOT NULL UNIQUE)")
+    with closing(connection.real):
+        yield connection
+
+
+@pytest.fixture
+def shared_waiting(spied_waiting: Spied) -> Turns:
+    return Turns(spied_waiting, translation, patience_s=5.0)
+
+
+def until(true: Callable[[], object]) -> None:
+    ends = time.monotonic() + 5
+    while not true():
+        assert time.monotonic() < ends
+        time.sleep(0.001)
+
+
+def test_who_comes_next_commits_for_those_before(
+    spied_waiting: Spied, shared_waiting: Turns, place: CountedPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.is_crowded = True
+    monkeypatch.setattr(turns, "KEPT_S", 5.0)
+
+    def follow() -> None:
+        until(lambda: place.left)
+        with shared_waiting.block():
+            spied_waiting.execute(ADD, (2,))
+
+    other = threading.Thread(target=follow)
+    other.start()
+    with shared_waiting.block():
+        spied_waiting.execute(ADD, (1,))
+    assert numbers(spied_waiting) == [1, 2], "nobody is told of success before the commit"
+    other.join(5)
+    assert spied_waiting.statements.count("COMMIT") == 1
+    assert (place.left, place.back) == (1, 0), "it was called by who committed"
+
+
+def test_where_nobody_comes_the_first_commits(spied_waiting: Spied, shared_waiting: Turns, place: CountedPlace) -> None:
+    place.is_crowded = True
+    for n in range(2):
+        with shared_waiting.block():
+            spied_waiting.execute(ADD, (n,))
+    assert numbers(spied_waiting) == [0, 1] and spied_waiting.statements.count("COMMIT") == 2
+    assert (place.left, place.back) == (2, 0)
+
+
+def test_a_commit_that_fails_after_a_while_fails_for_its_members(
+    spied_waiting: Spied, shared_waiting: Turns, place: CountedPlace
+) -> None:
+    place.is_crowded = True
+    spied_waiting.fails["COMMIT"] = sqlite3.OperationalError("disk I/O error")
+    with pytest.raises(Unavailable), shared_waiting.block():
+        spied_waiting.execute(ADD, (1,))
+    spied_waiting.fails.clear()
+    with shared_waiting.block():
+        spied_waiting.execute(ADD, (2,))
+    assert numbers(spied_waiting) == [2] and place.left == 2
+
+
+def test_who_waits_for_a_turn_leaves_the_place(
+    spied_waiting: Spied, shared_waiting: Turns, place: CountedPlace
+) -> None:
+    began, ends = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with shared_waiting.block():
+            began.set()
+            ends.wait(5)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    began.wait(5)
+    threading.Timer(0.01, ends.set).start()
+    with shared_waiting.block():
+        assert (place.left, place.back) == (1, 0)
+        spied_waiting.execute(ADD, (1,))
+    other.join(5)
+    assert numbers(spied_waiting) == [1]
+
+
+def test_who_is_refused_a_turn_comes_back(
+    spied_waiting: Spied, place: CountedPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "_LOOK_S", 0.005)
+    shared = Turns(spied_waiting, translation, patience_s=0.01)
+    began, ends = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with shared.outside():
+            began.set()
+            ends.wait(5)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    began.wait(5)
+    with pytest.raises(Unavailable), shared.block():
+        pytest.fail("it has no turn")
+    ends.set()
+    other.join(5)
+    assert (place.left, place.back) == (1, 1)

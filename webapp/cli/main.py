@@ -64,9 +64,9 @@ class LazyGroup(click.Group):
 
 PARTS = {
     "serve": Part("webapp.cli.serving.serve:serve", "Serve everything: web, worker and sandbox."),
-    "web": Part("webapp.cli.serving.parts:web", "Serve the dashboard, the API and the Connect Link alone."),
-    "worker": Part("webapp.cli.serving.parts:worker", "Do the work that is due, alone."),
-    "runner": Part("webapp.cli.serving.parts:runner", "Run components alone, for web and worker beside it."),
+    "web": Part("webapp.cli.serving.serve:web", "Serve only the dashboard, the API and the Connect Link."),
+    "worker": Part("webapp.cli.serving.serve:worker", "Do only the work that is due."),
+    "runner": Part("webapp.cli.serving.serve:runner", "Only run components, for web and worker beside it."),
     "init": Part("webapp.cli.commands.init:init", "Make a project and a client for scripts."),
     "migrate": Part("webapp.cli.commands.init:migrate", "Bring the database's schema up to date."),
     "compact": Part("webapp.cli.commands.init:compact", "Give the room that is free in the database back to the disk."),

@@ -1,9 +1,9 @@
-"""Threads that take turns at computing, and leave off where they wait.
+"""Threads that take turns at computing, and let others compute while they wait.
 
-Python computes in one thread at a time. Where many are ready to, they hand that over at every statement of the database
-and every lock, which costs more than what they do. So those that answer requests have *places* for few of them
-(:mod:`webapp.cli.serving.dispatching`), and whoever waits leaves its place meanwhile: ``with HERE.away:`` around what
-waits for a network, another process or a moment. All other threads have no place, and just wait.
+Python runs one thread at a time. Where many are ready to run, they hand over to each other at every database statement
+and every lock, which costs more than the statements. So the threads that answer requests share a few *places*
+(:mod:`webapp.cli.serving.dispatcher`), and each leaves its place while it waits: ``with HERE.away:`` around what waits
+for a network, another process or a moment. All other threads have no place, and just wait.
 """
 
 import threading
@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager, nullcontext
 
 
 class Place:
-    """Where one thread waits until another calls it; this one stands for a thread that takes turns with nobody.
+    """Where one thread waits until another calls it. This class is for a thread that takes turns with no other.
 
-    A thread that is away may wait for something else meanwhile: it is back when it has come back from all of that.
+    Leaving may be nested: a thread that has left twice computes again when it has come back twice.
     """
 
     _away = 0
@@ -24,23 +24,23 @@ class Place:
 
     @property
     def crowded(self) -> bool:
-        """Whether other threads are about to begin something."""
+        """Whether requests wait that no thread has begun."""
         return False
 
     def leave(self) -> None:
-        """Let others compute, until the thread is called or comes back."""
+        """Let other threads compute until this one is called or comes back."""
         self._away += 1
         if self._away == 1:
             self._let_on()
 
     def wait(self, seconds: float = -1) -> bool:
-        """Wait until the thread, which has left, is called; False where that takes more than so many ``seconds``."""
+        """Wait until the thread, which has left, is called; return False where that takes more than ``seconds``."""
         is_called = self._called.acquire(timeout=seconds)
         self._away -= is_called
         return is_called
 
     def call(self) -> None:
-        """Let the thread go on with computing: once for each :meth:`wait`, or before it."""
+        """Let the thread compute again: once for each :meth:`wait`, or before it."""
         self._called.release()
 
     def come_back(self) -> None:
@@ -56,10 +56,10 @@ class Place:
         self.come_back()
 
     def _let_on(self) -> None:
-        """Nobody waits for this thread."""
+        """Give the place to another thread; here there is none."""
 
     def _go_on(self) -> None:
-        """Nor does it for others."""
+        """Wait for a place; here none is needed."""
 
 
 class _Here(threading.local):
@@ -68,4 +68,4 @@ class _Here(threading.local):
 
 
 HERE = _Here()
-"""The place of this thread, if it has one, and the block in which it is away from it."""
+"""The place of this thread, if it has one, and the context in which the thread is away from it."""

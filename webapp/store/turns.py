@@ -1,31 +1,36 @@
-"""The one write connection of a process, whose threads take turns at it and share commits.
+"""The one write connection of a process, which its threads use in turns, sharing commits.
 
-Whoever has the turn works in a savepoint of the open transaction. Where others wait by then, the turn passes to the
-next with the transaction open; the last of them commits for all, and so does the first after :data:`GATHER_S`. Where
-nobody waits but other requests are about to begin, it is kept open for them, no longer than
-:data:`webapp.store.waiting.KEPT_S`. Nobody is told of success before that commit, and a block that raises undoes its
-own work alone. A commit that fails, fails for all of its members.
+The thread that has the turn works in a savepoint of the open transaction. Where others wait by then, the turn passes to
+the next with the transaction open; the last of them commits for all, or the first after :data:`GATHER_S`. Where none
+waits but other requests are about to begin, the transaction is kept open for them, for at most :data:`KEPT_S`. No
+thread returns before that commit, and a block that raises undoes only its own work. A commit that fails, fails for all
+its members. What sharing buys is measured by ``make bench-servers``.
 
-Where another process has the lock, it is tried for again within a millisecond, less often where it is held for long:
+Where another process has the write lock, it is tried again within a millisecond, and less often the longer it is held:
 SQLite's own handler sleeps through a dozen transactions of others.
 """
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from webapp.errors import PatchbayError, Unavailable
-from webapp.kit.places import HERE
-from webapp.store.waiting import Group, Queue
+from webapp.kit.places import HERE, Place
 
 GATHER_S = 0.02
 _PAUSES_S = ((0.05, 0.0003), (1.0, 0.002), (float("inf"), 0.02))  # waited for less than so long: the next pause
+MOST_WAITING = 32
+STUCK_S = 1.0
+KEPT_S = 0.005
+_LOOK_S = 0.25
 
 
 class Connection(Protocol):
-    """What takes the commands of a transaction."""
+    """The connection that executes the commands of a transaction."""
 
     @property
     def in_transaction(self) -> bool:
@@ -37,10 +42,86 @@ class Connection(Protocol):
         ...
 
 
-class Turns:
-    """Turns at ``connection``, which nothing else may use. ``pause_s`` says how far apart transactions begin.
+@dataclass(slots=True)
+class Group:
+    """The blocks that share a commit. ``waiting`` are threads whose blocks are done.
 
-    ``translation`` gives our error for one of the database's; ``is_busy`` tells that another process has the lock.
+    Once it is ``overdue``, its transaction is no longer kept open for requests that are about to begin.
+    """
+
+    began_at: float = field(default_factory=time.monotonic)
+    waiting: list[Place] = field(default_factory=list)
+    overdue: bool = False
+    ended: bool = False
+    error: BaseException | None = None
+
+    def wait(self, mutex: threading.Lock, hasten: Callable[[], None]) -> None:
+        """Wait for the commit. Where it is not made within :data:`KEPT_S`, the first that waits calls ``hasten``."""
+        place = HERE.place or Place()
+        with mutex:
+            if self.ended:
+                return
+            self.waiting.append(place)
+            is_first = len(self.waiting) == 1
+        place.leave()
+        if is_first:
+            if place.wait(KEPT_S):
+                return
+            hasten()
+        place.wait()
+
+
+@dataclass(slots=True, eq=False)
+class Waiter:
+    """A thread that waits for its turn, ``since`` when by the monotonic clock."""
+
+    place: Place
+    since: float
+
+
+class Queue:
+    """The threads that wait for their turn, in order; ``waiters`` changes only under ``mutex``.
+
+    None waits longer than ``patience_s``, and few wait where the turn does not come round.
+    """
+
+    def __init__(self, mutex: threading.Lock, patience_s: float) -> None:
+        self._mutex, self._patience_s = mutex, patience_s
+        self.waiters: deque[Waiter] = deque()
+
+    def join(self) -> Waiter:
+        """Queue this thread; to be called with the mutex held. Raises :class:`Unavailable` where too many wait."""
+        waiter = Waiter(HERE.place or Place(), time.monotonic())
+        first = self.waiters[0] if self.waiters else waiter
+        if len(self.waiters) >= MOST_WAITING and waiter.since - first.since > STUCK_S:
+            raise Unavailable
+        self.waiters.append(waiter)
+        return waiter
+
+    def wait(self, waiter: Waiter) -> None:
+        """Wait until another thread calls ``waiter``. Raises :class:`Unavailable` where that takes too long."""
+        waiter.place.leave()
+        while not waiter.place.wait(_LOOK_S):
+            if self._gives_up(waiter):
+                waiter.place.come_back()
+                raise Unavailable
+
+    def _gives_up(self, waiter: Waiter) -> bool:
+        waited = time.monotonic() - waiter.since
+        with self._mutex:
+            if waiter not in self.waiters:
+                return False  # it has the turn, and continues as soon as it has a place
+            if waited <= self._patience_s and (waited <= STUCK_S or self.waiters.index(waiter) < MOST_WAITING):
+                return False
+            self.waiters.remove(waiter)
+            return True
+
+
+class Turns:
+    """Turns at ``connection``, which nothing else may use.
+
+    A thread waits at most ``patience_s`` seconds for its turn. Transactions begin at least ``pause_s()`` seconds apart.
+    ``translation`` gives our error for one of the database's; ``is_busy`` says whether another process has the lock.
     """
 
     def __init__(
@@ -62,7 +143,7 @@ class Turns:
 
     @contextmanager
     def block(self) -> Iterator[None]:
-        """A block of statements that is committed, with those of others, when this ends, and undone when it raises.
+        """A block of statements, committed with those of other threads when it ends, undone when it raises.
 
         Raises :class:`Unavailable` when the turn does not come in time, or the commit fails.
         """
@@ -93,7 +174,7 @@ class Turns:
 
     @contextmanager
     def outside(self) -> Iterator[None]:
-        """The turn without a transaction. Raises :class:`Unavailable`."""
+        """The turn, outside any transaction. Raises :class:`Unavailable`."""
         self._enter()
         try:
             if self._group is not None:
@@ -126,7 +207,7 @@ class Turns:
         return group
 
     def _undo(self, group: Group, error: BaseException) -> None:
-        """Take back what a block did; after some errors the database has undone all of the transaction by itself."""
+        """Undo what a block did; after some errors the database has undone all of the transaction by itself."""
         try:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK TO block")
@@ -136,7 +217,7 @@ class Turns:
                 self._end(group, error)
 
     def _kept_open(self, group: Group) -> bool:
-        """Keep the transaction open and leave the turn free, where others are about to begin; whether it is so."""
+        """Leave the turn free with the transaction open, where requests are about to begin; return whether it is."""
         place = HERE.place
         if place is None or not place.crowded:
             return False
@@ -147,7 +228,7 @@ class Turns:
             return True
 
     def _hasten(self) -> None:
-        """Commit what was kept open, unless somebody has the turn, who does."""
+        """Commit what was kept open, unless a thread has the turn, which will."""
         with self._mutex:
             group = self._group
             if group is not None:
@@ -158,7 +239,7 @@ class Turns:
         self._leave(group)
 
     def _leave(self, group: Group | None) -> None:
-        """Pass the turn on: with the transaction open where somebody waits, else after its commit."""
+        """Pass the turn on: with the transaction open where a thread waits, else after its commit."""
         passed = False
         try:
             if group is not None and group is self._group:
@@ -170,7 +251,7 @@ class Turns:
                 self._grant(last=True)
 
     def _grant(self, *, last: bool = False) -> bool:
-        """Give the turn to who has waited for longest; False when nobody waits, and with ``last`` it is free then."""
+        """Give the turn to the first thread that waits; where none does, return False, and free it if ``last``."""
         with self._mutex:
             if self._queue.waiters:
                 self._queue.waiters.popleft().place.call()

@@ -1,4 +1,7 @@
-"""Connections that send slowly, or nothing: ended by their deadlines, or for others, who never notice them."""
+"""Connections that send slowly, or nothing: ended by their deadlines, or for others, who never notice them.
+
+What a connection knows of itself: since when its request is coming, how much of it came, whether there is work.
+"""
 
 import socket
 import threading
@@ -9,12 +12,13 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from waitress.adjustments import Adjustments
 
 from tests.cli.serving.test_httpd import read
 from webapp import deadlines
-from webapp.cli.serving import connections, httpd, listening
-from webapp.cli.serving.channels import Channel
-from webapp.cli.serving.stopping import Stop
+from webapp.cli.serving import connections, httpd, listeners
+from webapp.cli.serving.connections import Channel
+from webapp.cli.serving.process import Stop
 from webapp.quotas import REFUSALS
 
 Connect = Callable[..., socket.socket]
@@ -31,7 +35,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Serve:
 
     @contextmanager
     def serving(proxies: tuple[str, ...] = (), **bounds: float) -> Iterator[Connect]:
-        (listener,) = listening.listen("127.0.0.1", 0)
+        (listener,) = listeners.listen("127.0.0.1", 0)
         stop, given = Stop(), {**deadlines.DEFAULTS, **bounds}
         kwargs: dict[str, Any] = {"threads": 1, "stop": stop, "bounds": given, "proxies": proxies}
         thread = threading.Thread(target=httpd.serve, args=(app, [listener]), kwargs=kwargs)
@@ -128,3 +132,22 @@ def test_a_sweep_looks_at_a_few_at_a_time_and_at_all_in_the_end(monkeypatch: pyt
     assert 25 < of_server.pause_s() <= 30.0
     of_server._waiting.clear()
     of_server.close()
+
+
+def test_a_connection_waits_until_its_request_is_whole() -> None:
+    ours, theirs = socket.socketpair()
+    tasks: list[Any] = []
+    server, polled = SimpleNamespace(add_task=tasks.append, active_channels={}), dict[int, Any]()
+    forgotten: list[Channel] = []
+    with theirs:
+        channel = Channel(server, ours, ("192.0.2.1", 1), Adjustments(), map=polled)
+        channel.forget = forgotten.append
+        opened_at = channel.began_at
+        channel.received(b"GET / HT")
+        assert channel.waits and channel.began_at >= opened_at and channel.came == 8
+        began_at = channel.began_at
+        channel.received(b"TP/1.1\r\nHost: x\r\n\r\n")
+        assert (channel.began_at, channel.came, tasks) == (began_at, 27, [channel])
+        assert not channel.waits and polled == {channel.descriptor: channel}
+        channel.close()
+    assert forgotten == [channel] and polled == {}

@@ -1,4 +1,10 @@
-"""The WSGI server's own promises, over raw sockets: limits, slow clients, odd requests, a graceful end."""
+"""The WSGI server's own promises, over raw sockets: limits, slow clients, odd requests, a graceful end.
+
+One turn of the loop deals with all that has come, and not while a request computes.
+
+The end of a server that was replaced: who keeps a connection gets one more answer on it, then
+goes elsewhere, and who has begun to send is heard to the end.
+"""
 
 import json
 import logging
@@ -9,17 +15,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from typing import Any
 
 import pytest
 from flask import Flask, request
 
-from webapp.cli.serving import draining, httpd, listening
-from webapp.cli.serving.stopping import Stop
+from webapp import deadlines
+from webapp.cli.serving import dispatcher as dispatching
+from webapp.cli.serving import httpd, listeners
+from webapp.cli.serving.connections import Channel, Connections
+from webapp.cli.serving.dispatcher import Dispatcher
+from webapp.cli.serving.httpd import Loop
+from webapp.cli.serving.process import LEAVE, Stop
 
 Send = Callable[[bytes], tuple[int, dict[str, str], bytes]]
-
-
 released = threading.Event()
+REQUEST = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 def make_app() -> Flask:
@@ -48,9 +59,9 @@ def make_app() -> Flask:
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     """A server with two threads in a thread of this process; stopped as a signal would stop it, but at once."""
-    monkeypatch.setattr(draining, "SETTLE_S", 0.01)
+    monkeypatch.setattr(httpd, "SETTLE_S", 0.01)
     released.clear()
-    (listener,) = listening.listen("127.0.0.1", 0)
+    (listener,) = listeners.listen("127.0.0.1", 0)
     bound: tuple[str, int] = listener.getsockname()
     stop = Stop()
     thread = threading.Thread(target=httpd.serve, args=(make_app(), [listener]), kwargs={"threads": 2, "stop": stop})
@@ -147,7 +158,7 @@ def test_clients_that_send_slowly_hold_no_thread(send: Send, address: tuple[str,
 
 def test_a_request_under_way_is_finished_and_new_ones_are_not_taken() -> None:
     released.clear()
-    (listener,) = listening.listen("127.0.0.1", 0)
+    (listener,) = listeners.listen("127.0.0.1", 0)
     address = listener.getsockname()
     stop = Stop()
     thread = threading.Thread(target=httpd.serve, args=(make_app(), [listener]), kwargs={"threads": 2, "stop": stop})
@@ -195,17 +206,120 @@ def test_whether_it_lives_is_answered_while_all_threads_are_busy(address: tuple[
         released.set()
 
 
-def test_a_header_goes_out_with_the_body(address: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one packet, rather than two that each wake the client."""
-    parts: list[bool] = []
-    send = httpd._Channel.send
+class _Entry:
+    """A descriptor that is polled."""
 
-    def note(channel: httpd._Channel, data: bytes, do_close: bool = True) -> int:
-        parts.append(data.startswith(b"HTTP/1.1 200") and data.endswith(b"/a/b"))
-        return int(send(channel, data, do_close))
+    accepting = False
 
-    monkeypatch.setattr(httpd._Channel, "send", note)
-    with socket.create_connection(address, timeout=10) as client:
-        client.sendall(b"GET /a/b HTTP/1.1\r\nHost: a.example\r\n\r\n")
-        assert read(client)[0] == 200
-    assert parts == [True]
+    def __init__(self, heard: list[bytes], sock: socket.socket) -> None:
+        self._heard, self._sock = heard, sock
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def handle_read_event(self) -> None:
+        self._heard.append(self._sock.recv(100))
+
+
+class _Computing:
+    """A request that computes until it is told not to."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def service(self) -> None:
+        self.begun.set()
+        self.go_on.wait(5)
+
+    def cancel(self) -> None:
+        """It always begins."""
+
+
+def test_what_has_come_is_dealt_with_once_no_request_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatching, "PATIENCE_S", 30.0)
+    polled: dict[int, Any] = {}
+    heard: list[bytes] = []
+    connections, dispatcher, computing = (
+        Connections(polled, deadlines.DEFAULTS, (), Channel),
+        Dispatcher(2, 1),
+        _Computing(),
+    )
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        polled[ours.fileno()] = _Entry(heard, ours)
+        loop = Loop(polled, connections, dispatcher)
+        loop.turn(0)
+        assert not heard, "nothing has come"
+        dispatcher.add_task(computing)
+        assert computing.begun.wait(5)
+        theirs.send(b"hello")
+        turn = threading.Thread(target=loop.turn, args=(5,))
+        turn.start()
+        turn.join(0.005)
+        assert turn.is_alive() and not heard
+        computing.go_on.set()
+        turn.join(5)
+        assert heard == [b"hello"]
+    connections.close()
+    dispatcher.shutdown()
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    (listener,) = listeners.listen("127.0.0.1", 0)
+    yield listener
+    listener.close()
+
+
+@pytest.fixture
+def stop(listener: socket.socket) -> Iterator[Stop]:
+    """The end of a server on ``listener`` that answers with what it was sent."""
+    app = Flask(__name__)
+    app.add_url_rule("/healthz", view_func=lambda: request.get_data() or b"ok", methods=["GET", "POST"])
+    stop, ready = Stop(drain_s=60), threading.Event()
+    stop.tell_ready = ready.set
+    thread = threading.Thread(target=httpd.serve, args=(app, [listener.dup()]), kwargs={"threads": 2, "stop": stop})
+    thread.start()
+    assert ready.wait(5)
+    yield stop
+    stop.set()
+    thread.join(5)
+    assert not thread.is_alive()
+
+
+def test_kept_connections_get_a_last_answer_and_new_ones_are_left_to_others(
+    stop: Stop, listener: socket.socket
+) -> None:
+    with socket.create_connection(listener.getsockname(), timeout=5) as kept:
+        kept.sendall(REQUEST)
+        answer = b""
+        while not answer.endswith(b"\r\n\r\nok"):
+            answer += kept.recv(4096)
+        assert b"connection: close" not in answer.lower()
+        stop._handle(LEAVE, None)
+        kept.sendall(REQUEST)
+        answer = b"".join(iter(lambda: kept.recv(4096), b""))
+        assert answer.startswith(b"HTTP/1.1 200") and b"connection: close" in answer.lower()
+    with socket.create_connection(listener.getsockname(), timeout=5):  # waits for whoever listens from now on
+        listener.settimeout(1)
+        listener.accept()[0].close()
+
+
+def test_a_process_that_was_replaced_takes_the_rest_of_a_body_that_comes_slowly(
+    stop: Stop, listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(httpd, "LINGER_S", 0.0)
+    with socket.create_connection(listener.getsockname(), timeout=5) as slow:
+        slow.sendall(b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\nExpect: 100-continue\r\n\r\n")
+        assert slow.recv(4096).startswith(b"HTTP/1.1 100")
+        slow.sendall(b"half")
+        stop._handle(LEAVE, None)
+        time.sleep(0.1)
+        slow.sendall(b"half")
+        answer = b"".join(iter(lambda: slow.recv(4096), b""))
+    assert (
+        answer.startswith(b"HTTP/1.1 200") and answer.endswith(b"halfhalf") and b"connection: close" in answer.lower()
+    )

@@ -1,5 +1,9 @@
-"""What each process of ``patchbay serve`` begins with, and how it says that it cannot go on."""
+"""What each process of ``patchbay serve`` begins with, and how it says that it cannot go on.
 
+What is ready before the processes of ``serve`` start: the schema, and what the supervisor has to know.
+"""
+
+import json
 import os
 import signal
 import subprocess
@@ -13,9 +17,15 @@ import pytest
 from flask import Flask
 
 from webapp.cli.serving import roles
-from webapp.cli.serving.stopping import Stop
+from webapp.cli.serving.process import Stop
+from webapp.cli.serving.roles import prepare
 from webapp.errors import Unavailable
+from webapp.kit.clock import now
+from webapp.people import start_tokens
 from webapp.service.components.runner import Runner
+from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
 PAGES = {"babel", "flask", "jinja2", "markdown_it", "werkzeug", "wtforms"}
@@ -23,6 +33,7 @@ API = {"limits", "prometheus_client", "webapp.app", "webapp.dashboard", "webapp.
 SERVICE = {"orjson", "webapp.service", "webapp.store"}
 PIECES = {f"webapp.service.components.pieces.{name}" for name in ("caller", "carrier", "conversation", "hosts", "host")}
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+NOWHERE = Path("/nowhere/runner.sock")  # no runner is asked while the catalog stands
 
 
 @pytest.fixture(autouse=True)
@@ -224,3 +235,38 @@ def raising(error: Exception) -> Callable[..., None]:
         raise error
 
     return call
+
+
+@pytest.fixture
+def prepared_settings(data: Path) -> Settings:
+    return Settings.from_env({"PATCHBAY_PORT": "8600"}, data=data)
+
+
+def test_the_start_token_lets_the_first_person_in_and_the_sandbox_learns_its_client(
+    prepared_settings: Settings,
+) -> None:
+    prepared = json.loads(json.dumps(prepare(prepared_settings, NOWHERE)))
+    service = open_service(prepared_settings)
+    client_id, client_secret = oauth_apps.ensure_sandbox(service)
+    example_id, example_secret = oauth_clients.example(service)
+    assert start_tokens.admits(service.store, now, prepared["start_token"])
+    close_service(service)
+    assert prepared["sandbox"] == {
+        "client_id": client_id,
+        "client_secret": client_secret,
+        "redirect_uri": "http://localhost:8600/connect/oauth/callback",
+        "example_id": example_id,
+        "example_secret": example_secret,
+    }
+
+
+def test_without_a_sandbox_nobody_learns_a_client(data: Path) -> None:
+    assert prepare(Settings.from_env({"PATCHBAY_SANDBOX": "off"}, data=data), NOWHERE)["sandbox"] is None
+
+
+def test_there_is_no_start_token_once_somebody_can_sign_in(prepared_settings: Settings) -> None:
+    token = prepare(prepared_settings, NOWHERE)["start_token"]
+    service = open_service(prepared_settings)
+    start_tokens.create_owner(service.store, now, token=token, email="ada@example.com", password="a good long one")
+    close_service(service)
+    assert prepare(prepared_settings, NOWHERE)["start_token"] is None

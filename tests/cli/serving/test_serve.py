@@ -1,25 +1,45 @@
-"""``patchbay serve`` as an operator meets it: one line, restarts, a graceful end, no orphans."""
+"""``patchbay serve`` as an operator meets it: one line, restarts, a graceful end, no orphans.
 
+The parts of the service alone: each refuses in a sentence what cannot work, and a runner is there for the others.
+
+What commands begin with: limits in memory are shared where several processes count.
+
+The address to open: printed once the health check answers, and not a moment before.
+
+Several web processes count in one folder, where they are measured; it ends with the process that made it.
+"""
+
+import atexit
 import os
 import re
 import shutil
 import signal
 import socket
 import sqlite3
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import requests
 
-from tests.cli.conftest import free_ports
+from tests.cli.conftest import COMMAND, ROOT, Shell, free_ports
+from tests.cli.in_process import Commands
+from webapp.cli.serving import serve
+from webapp.cli.serving.process import LEAVE
+from webapp.cli.serving.serve import Announcement, begin_process, web_children
 from webapp.service.components.calls import Call
 from webapp.service.components.runner import Runner
+from webapp.service.components.wire import SOCKET
+from webapp.service.domain.base import limit_counters
+from webapp.settings import Settings
+from webapp.store import presence
 
 Start = Callable[[], Any]
 Eventually = Callable[[Callable[[], Any]], Any]
@@ -218,3 +238,156 @@ def test_the_runner_carries_no_setting_and_is_reached_again_after_its_death(
     shutil.rmtree(component.parent)
     assert server.stop() == 0
     assert not folder.exists()
+
+
+def test_a_second_web_or_worker_on_an_embedded_folder_refuses(shell: Shell, data: Path) -> None:
+    places = presence.WebPlace(data / "patchbay.db"), presence.WorkersPlace(data / "patchbay.db")
+    assert shell.refused("web") == (
+        f"Error: Patchbay already answers from {data} (process {os.getpid()}); stop it first. For several web "
+        "processes set PATCHBAY_WEB."
+    )
+    assert shell.refused("worker").startswith(f"Error: Patchbay already runs on {data} (process {os.getpid()})")
+    for place in places:
+        place.leave()
+
+
+@pytest.mark.parametrize(
+    ("mode", "folder", "sentence"),
+    [
+        (None, "", "Set PATCHBAY_RUNNER to a folder for the runner's socket"),
+        (0o755, "open", "with mode 700: whoever enters it runs code."),
+        (None, "l" * 100, "PATCHBAY_RUNNER is too long for a socket"),
+    ],
+    ids=["no folder", "open to others", "too long"],
+)
+def test_a_runner_that_cannot_listen_says_so(
+    patchbay: Commands, tmp_path: Path, mode: int | None, folder: str, sentence: str
+) -> None:
+    path = tmp_path / folder if folder else None
+    if path and mode:
+        path.mkdir(mode=mode)
+    env = {**patchbay.env, "PATCHBAY_RUNNER": str(path or "")}
+    assert sentence in replace(patchbay, env=env).refused("runner")
+
+
+@pytest.mark.faults
+def test_a_runner_alone_answers_and_there_is_one_in_a_folder(
+    shell: Shell, tmp_path: Path, eventually: Callable[[Callable[[], Any]], Any]
+) -> None:
+    folder = tmp_path / "r"
+    shell = replace(shell, env={**shell.env, "PATCHBAY_RUNNER": str(folder)})
+    component = tmp_path / "echo.py"
+    component.write_text(
+        "from webapp.service.components.authoring import Action\n"
+        "class Echo(Action):\n    def run(self, ctx): return ctx.props.n\n"
+    )
+    with subprocess.Popen([*COMMAND, "runner"], env=shell.env, cwd=ROOT) as process:
+        eventually((folder / SOCKET).exists)
+        assert Runner.connect(folder / SOCKET).call(Call(path=str(component), props={"n": 1})).value == 1
+        assert shell.refused("runner") == f"Error: A runner already listens in {folder}; stop it first."
+        process.send_signal(signal.SIGINT)
+        assert process.wait(15) == 0
+    assert not (folder / SOCKET).exists()
+
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    before = signal.getsignal(LEAVE)
+    yield
+    signal.signal(LEAVE, before)
+
+
+@pytest.mark.parametrize(("processes", "shared", "names"), [(1, False, ["web"]), (2, True, ["web-1", "web-2"])])
+def test_several_web_processes_share_limits_and_have_names(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, processes: int, shared: bool, names: list[str]
+) -> None:
+    for name in ("configure", "process"):
+        monkeypatch.setattr(f"webapp.cli.serving.serve.{name}", Quiet())
+    monkeypatch.setattr(
+        "webapp.cli.serving.serve.settings_from_env",
+        lambda port: Settings.from_env({"PATCHBAY_WEB": str(processes)}, data=settings.data),
+    )
+    signal.signal(LEAVE, signal.SIG_DFL)
+    begun = begin_process(None)
+    assert signal.getsignal(LEAVE) is not signal.SIG_DFL, "who asks for what is not there yet ends nothing"
+    os.kill(os.getpid(), LEAVE)
+    assert begun.limits_storage.startswith(limit_counters.SHARED) is shared
+    children = web_children(begun, lambda stop, share: None)
+    assert [child.name for child in children] == names and all(child.answers for child in children)
+
+
+class Quiet:
+    """Changes nothing of this process."""
+
+    def __call__(self, *_: object, **__: object) -> None: ...
+
+    def hold_little(self) -> None: ...
+
+    def collect_rarely(self) -> None: ...
+
+
+@pytest.fixture
+def settings_of_announcement(tmp_path: Path) -> Settings:
+    return Settings.from_env({"PATCHBAY_PUBLIC_URL": "https://connect.example.com"}, data=tmp_path)
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener
+
+
+def answer(listener: socket.socket, status: bytes) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        assert connection.recv(4096).startswith(b"GET /healthz HTTP/1.1\r\n")
+        connection.sendall(b"HTTP/1.1 " + status + b"\r\nContent-Length: 0\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    ("token", "line"),
+    [
+        ("a+b", "Patchbay is ready: https://connect.example.com/start?token=a%2Bb\n"),
+        (None, "Patchbay is ready: https://connect.example.com/\n"),
+    ],
+)
+def test_the_address_is_printed_when_the_service_answers(
+    settings_of_announcement: Settings,
+    listener: socket.socket,
+    token: str | None,
+    line: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    announce = Announcement(settings_of_announcement, listener, token)
+    for status in (b"503 Service Unavailable", b"200 OK"):
+        server = Thread(target=answer, args=(listener, status))
+        server.start()
+        assert announce() is (status == b"200 OK")
+        server.join()
+    assert capsys.readouterr().out == line
+
+
+def test_nothing_is_printed_while_nobody_answers(
+    settings_of_announcement: Settings, listener: socket.socket, capsys: pytest.CaptureFixture[str]
+) -> None:
+    announce = Announcement(settings_of_announcement, listener, "token")
+    listener.close()
+    assert not announce()
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(("web", "token", "shared"), [("2", "m" * 20, True), ("1", "m" * 20, False), ("2", "", False)])
+def test_there_is_a_folder_where_several_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, web: str, token: str, shared: bool
+) -> None:
+    monkeypatch.setenv(serve.METRICS_FOLDER, "")
+    ends: list[Callable[[], None]] = []
+    monkeypatch.setattr(atexit, "register", ends.append)
+    env = {"PATCHBAY_WEB": web, **({"PATCHBAY_METRICS_TOKEN": token} if token else {})}
+    serve.share_metrics(Settings.from_env(env, data=tmp_path))
+    folder = os.environ[serve.METRICS_FOLDER]
+    assert bool(folder) == shared == bool(ends)
+    for end in ends:
+        assert Path(folder).is_dir()
+        end()
+        assert not Path(folder).exists()

@@ -1,14 +1,25 @@
-"""The supervisor's own promises, shown on children that are not ours. What ``serve`` does with it is test_serve's."""
+"""The supervisor's own promises, shown on children that are not ours. What ``serve`` does with it is test_serve's.
 
+A round of replacing: one after another, each once the fresh one is ready; where none is, the old ones stay.
+"""
+
+import logging
+import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import pytest
+
+from webapp.cli.serving import supervisor
+from webapp.cli.serving.process import LEAVE, Child
+from webapp.cli.serving.supervisor import Replacement
+
 SLOW_TO_HEAR = """
 import os, signal, threading, time
 from webapp.cli.serving import supervisor
-from webapp.cli.serving.stopping import Stop
+from webapp.cli.serving.process import Stop
 
 hears = Stop.on
 def late(self, *signals):
@@ -100,3 +111,78 @@ def test_sighup_reopens_the_logs_of_all_and_ends_nobody(tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, "-c", HUNG_UP, str(log)], stderr=errors, timeout=30)
     assert done.returncode == 0
     assert log.read_text() == "child\nparent\n" and (tmp_path / "log.1").read_text() == ""
+
+
+class Signals(list[tuple[int, int]]):
+    """What was sent to whom."""
+
+
+@pytest.fixture
+def signals(monkeypatch: pytest.MonkeyPatch) -> Signals:
+    sent = Signals()
+    monkeypatch.setattr(os, "kill", lambda pid, number: sent.append((pid, number)))
+    return sent
+
+
+@pytest.fixture
+def children() -> list[Child]:
+    named = [Child(name, lambda stop: None, answers=name.startswith("web")) for name in ("runner", "web-1", "web-2")]
+    for number, child in enumerate(named, start=1):
+        start(child, number)
+    return named
+
+
+def start(child: Child, pid: int = 99) -> None:
+    child.pid, child.born_at = pid, time.monotonic()
+
+
+def test_each_is_dismissed_once_its_successor_is_ready(children: list[Child], signals: Signals) -> None:
+    runner, first, second = children
+    turns = Replacement(children, start)
+    assert not turns.turn() and signals == []
+    fresh = children[1]
+    assert (fresh.name, fresh.pid, len(children)) == ("web-1", 99, 4)
+    assert not turns.turn() and signals == []
+    fresh.ready = True
+    assert not turns.turn()
+    assert signals == [(first.pid, LEAVE)] and first.leaving is not None
+    next(child for child in children if child.pid == 99 and not child.ready).ready = True
+    assert not turns.turn(), "it waits for those that leave"
+    assert signals == [(first.pid, LEAVE), (second.pid, LEAVE)] and runner.leaving is None
+    children.remove(first)
+    children.remove(second)
+    assert turns.turn()
+
+
+def test_a_fresh_one_that_dies_leaves_the_old_ones_alone(
+    children: list[Child], signals: Signals, caplog: pytest.LogCaptureFixture
+) -> None:
+    turns = Replacement(children, start)
+    turns.turn()
+    assert not turns.failed(children[0])
+    with caplog.at_level(logging.ERROR):
+        assert turns.failed(children[1])
+    assert caplog.messages == ["The new web-1 process did not become ready; the old ones stay."]
+    children.pop(1)
+    assert turns.turn() and signals == []
+
+
+def test_a_fresh_one_that_hangs_is_killed(
+    children: list[Child], signals: Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "READY_S", 0.0)
+    turns = Replacement(children, start)
+    turns.turn()
+    turns.turn()
+    assert signals == [(99, 9)]
+
+
+def test_one_that_does_not_leave_is_killed(
+    children: list[Child], signals: Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "LEAVING_S", -1.0)
+    turns = Replacement(children, start)
+    turns.turn()
+    children[1].ready = True
+    turns.turn()
+    assert (2, 9) in signals

@@ -23,8 +23,8 @@ from werkzeug.test import EnvironBuilder, TestResponse
 from tests.fakes.deployed import bodies, plant_trigger_of, switch
 from webapp.app import create_app
 from webapp.cli.serving.httpd import serve
-from webapp.cli.serving.listening import listen
-from webapp.cli.serving.stopping import Stop
+from webapp.cli.serving.listeners import listen
+from webapp.cli.serving.process import Stop
 from webapp.kit.clock import HOUR, MINUTE, SECOND, FakeClock
 from webapp.kit.cursors import Window
 from webapp.service.components.calls import HttpAnswer

@@ -17,7 +17,7 @@ import click
 
 from webapp import quotas as limits
 from webapp.cli.options import JSON, sentence_of, settings_from_env, show
-from webapp.cli.serving.listening import listen, reason
+from webapp.cli.serving.listeners import listen, reason
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.transport import Params, ServiceDown, Transport
 from webapp.errors import Damaged, Forbidden, NotFound, PatchbayError

@@ -1,9 +1,9 @@
-"""The open connections of one HTTP server: where they wait, how long they may, and how many there may be.
+"""The open connections of one HTTP server: where they wait, for how long at most, and how many there may be.
 
-A connection from which no whole request has come waits here, in an epoll set of the system: a thousand of them cost the
-server's loop nothing until one of them sends. Each has deadlines (:mod:`webapp.deadlines`). Where there are too many,
-of all or from one address, the one that has kept its request waiting for longest is ended; the newest is refused only
-when all others are being answered.
+A connection whose next request has not arrived whole waits in an epoll set: a thousand of them cost the server's loop
+nothing until one of them sends. Each has deadlines (:mod:`webapp.deadlines`). Where too many are open, in total or from
+one address, the one that has waited longest for its request is closed; the newest is refused only when requests of all
+others are being answered.
 """
 
 import ipaddress
@@ -12,14 +12,14 @@ import select
 import socket
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from waitress import wasyncore
+from waitress.channel import HTTPChannel
 
 from webapp import deadlines
-from webapp.cli.serving.channels import Channel
 from webapp.deadlines import Bound
 from webapp.kit.networks import network_of
 from webapp.quotas import REFUSALS
@@ -35,15 +35,63 @@ _ANSWER = (
 )
 
 
+class Channel(HTTPChannel):
+    """One connection. It calls ``forget`` when it is closed.
+
+    ``began_at`` is when it began to wait for its next request, or when the first byte of that arrived; ``came`` counts
+    the bytes received of it, and ``answered`` says whether there was a request before.
+    """
+
+    forget: "Callable[[Channel], None]"
+    network = ""
+    came = 0
+    answered = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.began_at = time.monotonic()
+
+    def received(self, data: bytes) -> bool:
+        """Parse ``data``, the next bytes that the client has sent."""
+        if self.request is None:
+            self.began_at, self.came = time.monotonic(), 0
+        self.came += len(data)
+        return bool(super().received(data))
+
+    def handle_close(self) -> None:
+        """Close it. Waitress calls this twice for a client that sends a last word and hangs up."""
+        if self.descriptor >= 0:
+            super().handle_close()
+
+    def del_channel(self, map: Any = None) -> None:
+        """Leave the map of what waitress polls; called when the socket is closed."""
+        self.forget(self)
+        super().del_channel(map)
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is nothing to answer, to send or to close."""
+        return not (self.requests or self.total_outbufs_len or self.will_close or self.close_when_flushed)
+
+    @property
+    def descriptor(self) -> int:
+        """The file descriptor of its socket; negative once that is closed."""
+        return -1 if self.socket is None else self.socket.fileno()
+
+
 class Connections:
-    """All of one server. It stands in the server's own ``map`` of what it polls, beside those that are answered."""
+    """All connections of one server.
+
+    Those that wait are in an epoll set, which is one entry in the server's ``map`` of what it polls; those that are
+    being answered are entries of their own.
+    """
 
     accepting = False
 
     def __init__(
         self, map: dict[int, Any], numbers: Mapping[str, float], proxies: Iterable[str], channel_class: type[Channel]
     ) -> None:
-        """``numbers`` are those of :data:`webapp.deadlines.TABLE`; ``proxies`` stand for many, so none is bounded."""
+        """``numbers`` are those of :data:`webapp.deadlines.TABLE`; ``proxies`` may have any number open."""
         self._map, self._numbers, self._channel_class = map, numbers, channel_class
         self.count = 0
         self._proxies = [ipaddress.ip_network(proxy) for proxy in proxies]
@@ -56,16 +104,16 @@ class Connections:
 
     @property
     def idle(self) -> int:
-        """How many wait for a request, or for the rest of one."""
+        """How many connections wait for a request, or for the rest of one."""
         return len(self._waiting)
 
     @property
     def receiving(self) -> bool:
-        """Whether the rest of a request is awaited."""
+        """Whether a request has arrived in part."""
         return any(channel.request is not None for channel in self._waiting.values())
 
     def open(self, server: Any, sock: socket.socket, address: Any, adj: Any, map: Any = None) -> None:
-        """Take a new connection in, as the server's ``channel_class``."""
+        """Accept a connection. The server calls this as its ``channel_class``."""
         network = network_of(str(address[0]))
         if not (self._has_room(None) and (self._is_proxy(str(address[0])) or self._has_room(network))):
             sock.close()
@@ -77,7 +125,7 @@ class Connections:
         self.count += 1
 
     def forget(self, channel: Channel) -> None:
-        """``channel`` is closed."""
+        """Count ``channel``, which was closed, no longer."""
         self._leave(channel)
         of_network = self._of[channel.network]
         if channel in of_network:
@@ -87,7 +135,7 @@ class Connections:
             del self._of[channel.network]
 
     def settle(self) -> None:
-        """After each turn of the loop: who has been answered waits again, and who waits for too long is ended."""
+        """Let answered connections wait again, and end those that have waited too long; called after each turn."""
         for entry in list(self._map.values()):
             if isinstance(entry, Channel) and entry.waits:
                 entry.began_at, entry.answered = time.monotonic(), True
@@ -97,19 +145,19 @@ class Connections:
             self._sweep(now)
 
     def pause_s(self) -> float:
-        """How long the loop may sleep at most: nobody's deadline is missed while nobody waits."""
+        """Return how many seconds the loop may sleep without missing a deadline."""
         return max(0.0, min(EVERY_S, self._sweep_at - time.monotonic())) if self._waiting else 60.0
 
     def readable(self) -> bool:
-        """There may always be something to read."""
+        """Always true: any of those that wait may send."""
         return True
 
     def writable(self) -> bool:
-        """Whoever is written to is not here."""
+        """Always false: those that are written to have entries of their own."""
         return False
 
     def handle_read_event(self) -> None:
-        """Read what those who wait have sent."""
+        """Read what waiting connections have sent."""
         for descriptor, flags in self._epoll.poll(0, _AT_ONCE):
             channel = self._waiting.get(descriptor)
             if channel is None:
@@ -119,7 +167,7 @@ class Connections:
                 self._return(channel)
 
     def close(self) -> None:
-        """Close all that wait."""
+        """Close all connections that wait."""
         for channel in list(self._waiting.values()):
             channel.handle_close()
         self._map.pop(self._epoll.fileno(), None)
@@ -137,12 +185,12 @@ class Connections:
                 self._epoll.unregister(channel.descriptor)
 
     def _return(self, channel: Channel) -> None:
-        """There is something to do: the server's loop does it."""
+        """Give ``channel`` back to the server's loop, which has something to do for it."""
         self._leave(channel)
         self._map[channel.descriptor] = channel
 
     def _sweep(self, now: float) -> None:
-        """Look at the next few of those who wait: all of them at once would hold up who is answered just now."""
+        """Check the deadlines of the next few: all at once would hold up the requests that are being answered."""
         self._unseen = self._unseen or list(self._waiting.values())
         seen, self._unseen = self._unseen[:AT_A_TIME], self._unseen[AT_A_TIME:]
         self._sweep_at = now + (BETWEEN_S if self._unseen else EVERY_S)
@@ -155,7 +203,7 @@ class Connections:
                 self._end(channel, bound)
 
     def _overdue(self, channel: Channel, now: float) -> Bound | None:
-        """The deadline that ``channel`` has missed."""
+        """Return the deadline that ``channel`` has missed, if any."""
         waited, numbers = now - channel.began_at, self._numbers
         if channel.request is None and channel.answered:
             return deadlines.HEADERS_S if waited > IDLE_S else None
@@ -165,7 +213,7 @@ class Connections:
         return deadlines.BODY_S if waited > body_s else None
 
     def _end(self, channel: Channel, bound: Bound) -> None:
-        """End ``channel``, with an answer where a request has begun to come."""
+        """Close ``channel``, after a 408 (RFC 9110, 15.5.9) where part of a request has arrived."""
         if channel.request is not None or not channel.answered:
             REFUSALS.add(bound.name, int(self._numbers[bound.name]))
         if channel.request is not None:
@@ -174,7 +222,7 @@ class Connections:
         channel.handle_close()
 
     def _has_room(self, network: str | None) -> bool:
-        """Whether one more may be open, of all or of ``network``. Of those that wait too long, one is ended for it."""
+        """Return whether one more may be open, in total or from ``network``, closing one that waits where it must."""
         bound = deadlines.CONNECTIONS if network is None else deadlines.ADDRESS_CONNECTIONS
         channels: Sequence[Channel] | set[Channel]
         if network is None:

@@ -1,15 +1,18 @@
-"""The WSGI server of one process: waitress, with this project's limits, JSON errors and a graceful end.
+"""The WSGI server of one process: waitress, with limits, JSON errors and a graceful end of this project.
 
-Headers and bodies are read by one thread before a worker thread sees them, so that clients which send slowly hold no
-thread, and :mod:`connections` ends them; what is too large is refused by its length alone. Whether the process lives is
-answered beside those threads.
+One thread, the loop, reads headers and bodies before a working thread sees a request, so that clients which send slowly
+hold no thread; :mod:`webapp.cli.serving.connections` closes those that are too slow, and
+:mod:`webapp.cli.serving.dispatcher` says when a request is worked on. What is too large is refused by its length.
+``/healthz`` is answered by a thread of its own. At the end the requests that have begun are finished, within a time.
 """
 
 import json
 import logging
 import re
 import resource
+import select
 import socket
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +21,10 @@ from waitress.server import create_server
 from waitress.task import ErrorTask, WSGITask
 
 from webapp import deadlines
-from webapp.cli.serving.channels import Channel
-from webapp.cli.serving.connections import IDLE_S, Connections
-from webapp.cli.serving.dispatching import Dispatcher
-from webapp.cli.serving.draining import drain
-from webapp.cli.serving.looping import Loop
-from webapp.cli.serving.shares import Share, shares
-from webapp.cli.serving.stopping import Stop
+from webapp.cli.serving.connections import IDLE_S, Channel, Connections
+from webapp.cli.serving.dispatcher import Dispatcher
+from webapp.cli.serving.listeners import Share, shares
+from webapp.cli.serving.process import Stop
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -39,6 +39,11 @@ _SENTENCES = {
     501: "Send the body with a Content-Length, or chunked; other transfer codings are not understood.",
 }
 _ADDRESS = re.compile(r"( while serving) .*", re.DOTALL)
+GRACE_S = 10.0
+LEAVE_S = 60.0  # of a process that was replaced, for whose end nobody waits
+LINGER_S = 2.0  # for which a replaced process waits for a next request on each open connection
+SETTLE_S = 0.2
+log = logging.getLogger(__name__)
 
 
 def serve(
@@ -52,12 +57,12 @@ def serve(
     proxies: Sequence[str] = (),
     share: Share | None = None,
 ) -> None:
-    """Answer requests until ``stop``; then finish those that have begun (:mod:`draining`).
+    """Answer requests with ``app`` until ``stop`` is set; then finish those that have begun (:func:`drain`).
 
-    Of the ``threads``, as many compute at a time as there are ``places``: Python would let no more than one, and
-    several in turns take longer than one by one. ``bounds`` are the numbers of :data:`webapp.deadlines.TABLE`;
-    ``proxies`` are trusted to stand for many clients. Several processes may listen on the same ``sockets``, each with
-    its ``share``.
+    Of the ``threads``, as many compute at a time as there are ``places``: Python runs one thread at a time, and handing
+    over between several costs more than finishing one after another. ``bounds`` are the numbers of
+    :data:`webapp.deadlines.TABLE`; the addresses of ``proxies`` speak for many clients. Several processes may listen on
+    the same ``sockets``, each with its ``share``.
     """
     _raise_file_limit(int(bounds[deadlines.CONNECTIONS.name]))
     logging.getLogger("waitress").addFilter(_without_address)
@@ -94,8 +99,86 @@ def serve(
     wasyncore.close_all(polled)
 
 
+class Loop:
+    """Waits until clients send or can take more, and deals with that; ``polled`` has what it polls, by descriptor.
+
+    Reading takes the place of a request (:mod:`webapp.cli.serving.dispatcher`); waiting takes none.
+    """
+
+    def __init__(self, polled: dict[int, Any], connections: Connections, dispatcher: Dispatcher) -> None:
+        self.polled, self.connections = polled, connections
+        self._dispatcher, self._place = dispatcher, dispatcher.reader
+        self._place.leave()
+
+    def turn(self, timeout_s: float) -> None:
+        """Wait at most ``timeout_s`` seconds for something to arrive, and deal with it."""
+        if self._dispatcher.crowded:
+            self._dispatcher.put_off_reading()
+            self._place.wait()
+            events = self._poll(0)
+        else:
+            events = self._poll(min(timeout_s, self.connections.pause_s()))
+            self._place.come_back()
+        try:
+            for descriptor, flags in events:
+                if (entry := self.polled.get(descriptor)) is not None:
+                    wasyncore.readwrite(entry, flags)
+            self.connections.settle()
+        finally:
+            self._place.leave()
+
+    def _poll(self, timeout_s: float) -> list[tuple[int, int]]:
+        """Return descriptors and their events, as :func:`waitress.wasyncore.poll2` asks for them."""
+        pollster = select.poll()
+        for descriptor, entry in list(self.polled.items()):
+            flags = select.POLLIN | select.POLLPRI if entry.readable() else 0
+            if entry.writable() and not entry.accepting:
+                flags |= select.POLLOUT
+            if flags:
+                pollster.register(descriptor, flags)
+        return pollster.poll(int(timeout_s * 1000))
+
+
+def drain(loop: Loop, listeners: Sequence[Any], *, replaced: bool) -> None:
+    """Finish the requests that have begun, and accept nothing new.
+
+    Where this process was ``replaced``, the new one accepts connections meanwhile; clients that keep one open here get
+    one more answer, which says that it is the last, and a request that has arrived in part is awaited. Where the whole
+    service ends, only what has arrived whole is answered. What is not done after :data:`GRACE_S` (:data:`LEAVE_S` where
+    replaced) is cut off and logged.
+    """
+
+    def over() -> bool:
+        return not (_busy(loop) or (replaced and loop.connections.receiving))
+
+    now, grace_s = time.monotonic(), LEAVE_S if replaced else GRACE_S
+    if not replaced:
+        _turn_until(now + SETTLE_S, loop, lambda: False)
+    for listener in listeners:
+        wasyncore.dispatcher.close(listener)
+    if replaced:
+        _turn_until(now + LINGER_S, loop, lambda: not (loop.connections.idle or _busy(loop)))
+    if not _turn_until(now + grace_s, loop, over):
+        log.warning("Requests that took longer than %g s were cut off.", grace_s)
+
+
+def _turn_until(deadline: float, loop: Loop, done: Callable[[], bool]) -> bool:
+    """Serve until ``done`` or the deadline; return whether it was ``done``."""
+    while not done():
+        if time.monotonic() >= deadline:
+            return False
+        loop.turn(0.05)
+    return True
+
+
+def _busy(loop: Loop) -> bool:
+    """Return whether a request is being answered, or an answer is not sent yet."""
+    channels = [entry for entry in loop.polled.values() if isinstance(entry, Channel)]
+    return any(channel.requests or channel.total_outbufs_len for channel in channels)
+
+
 def _yielding(accept: Callable[[], None], share: Share) -> Callable[[], None]:
-    """``accept``, once other processes that share the socket had their chance."""
+    """Return ``accept``, which lets other processes that share the socket go first where they have fewer."""
 
     def handle() -> None:
         share.give_way()
@@ -105,13 +188,13 @@ def _yielding(accept: Callable[[], None], share: Share) -> Callable[[], None]:
 
 
 def _without_address(record: logging.LogRecord) -> bool:
-    """The server names the address of a request that fails or whose client hangs up; tokens may stand in it."""
+    """Leave the address out of what waitress logs of a failed request: it may contain a token."""
     record.msg = _ADDRESS.sub(r"\1 a request", str(record.msg))
     return True
 
 
 def _raise_file_limit(connections: int) -> None:
-    """Room for every connection and the files behind them."""
+    """Let the process open a file for each connection, and one for what that waits for."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = 2 * connections + 256
     if soft != resource.RLIM_INFINITY and soft < needed:
@@ -119,7 +202,7 @@ def _raise_file_limit(connections: int) -> None:
 
 
 class _Dispatcher(Dispatcher):
-    """Gives requests for :data:`ALIVE` to a thread of their own, which waits for nothing."""
+    """Gives requests for :data:`ALIVE` to a thread of their own, so that they never wait for others."""
 
     def __init__(self, threads: int, places: int) -> None:
         super().__init__(threads, places)
@@ -137,7 +220,7 @@ class _Dispatcher(Dispatcher):
 
 
 class _JSONErrorTask(ErrorTask):
-    """Answers what never reaches the application in the API's error shape."""
+    """Answers what never reaches the application, in the API's error shape."""
 
     def execute(self) -> None:
         request: Any = self.request  # a request that could not be parsed, which carries its error
@@ -151,15 +234,7 @@ class _JSONErrorTask(ErrorTask):
 
 
 class _Task(WSGITask):
-    """Answers one request; the last one of its connection where the process is stopping."""
-
-    def write(self, data: bytes) -> None:
-        """Send ``data``, and the header with the first of it."""
-        channel: Any = self.channel
-        if self.wrote_header:
-            super().write(data)
-        else:
-            channel.send_together(lambda: super(_Task, self).write(data))
+    """Answers one request. Where the process is stopping, it is the last one of its connection (RFC 9112, 9.6)."""
 
     def build_response_header(self) -> bytes:
         server: Any = self.channel.server
@@ -170,5 +245,7 @@ class _Task(WSGITask):
 
 
 class _Channel(Channel):
+    """A connection whose requests are answered by the tasks above."""
+
     task_class = _Task
     error_task_class = _JSONErrorTask

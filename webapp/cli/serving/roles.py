@@ -1,7 +1,7 @@
-"""What each process of ``patchbay serve`` does: web, worker, runner, sandbox. Each runs until it is told to stop.
+"""What each process of ``patchbay serve`` does until it is told to stop: web, worker, runner, sandbox.
 
-Each imports what it needs when it begins, so that importing this module costs nothing. :data:`WEB`, :data:`WORKER` and
-:data:`SANDBOX` are what a supervisor imports before it forks them.
+Each role imports what it needs when it begins, so that importing this module costs nothing. :data:`WEB`,
+:data:`WORKER` and :data:`SANDBOX` name what a supervisor imports before it forks them.
 """
 
 import errno
@@ -11,16 +11,15 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from webapp.cli.options import sentence_of
-from webapp.cli.serving import allocation
-from webapp.cli.serving.children import ENDINGS
+from webapp.cli.serving import process
+from webapp.cli.serving.listeners import Share
 from webapp.cli.serving.logs import on_hang_up
-from webapp.cli.serving.shares import Share
-from webapp.cli.serving.stopping import Stop
+from webapp.cli.serving.process import ENDINGS, Stop
 from webapp.cli.serving.supervisor import UNRECOVERABLE
 from webapp.errors import Damaged
 from webapp.service.components.wire import command
@@ -37,23 +36,60 @@ PLACES_WITH_SERVERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Wakeup:
-    """A socket pair by which the web process wakes the worker. It outlives both."""
+    """A socket pair by which a web process wakes the worker. It outlives both."""
 
     sender: socket.socket
     receiver: socket.socket
 
     @classmethod
     def new(cls) -> "Wakeup":
-        """A fresh pair that never blocks."""
+        """Return a new pair that never blocks."""
         sender, receiver = socket.socketpair()
         sender.setblocking(False)
         receiver.setblocking(False)
         return cls(sender, receiver)
 
     def wake(self) -> None:
-        """Wake whoever waits at ``receiver``. A full pipe wakes already."""
+        """Wake the process that waits at ``receiver``. A full pipe wakes it already."""
         with suppress(BlockingIOError):
             self.sender.send(b"\0")
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxClient:
+    """Our OAuth app at the sandbox, and the OAuth client of ours that the sandbox's example of a product uses."""
+
+    client_id: str
+    client_secret: str
+    redirect_uri: str
+    example_id: str
+    example_secret: str
+
+
+def prepare(settings: Settings, runner: Path) -> dict[str, Any]:
+    """Bring schema and catalog up to date before the other processes start, in a process of its own that then ends.
+
+    The runner that listens at ``runner`` says what components declare. Returns what the supervisor has to know, as JSON
+    carries it.
+    """
+    from webapp.kit.clock import now
+    from webapp.people import start_tokens
+    from webapp.service.catalog import app as catalog_app
+    from webapp.service.components.runner import Runner
+    from webapp.service.domain.access import oauth_clients
+    from webapp.service.domain.accounts import oauth_apps
+    from webapp.service.domain.instance.opening import close_service, open_service
+
+    service = open_service(settings, runner=Runner.connect(runner))
+    try:
+        sandbox = None
+        if settings.sandbox:
+            client_id, client_secret = oauth_apps.ensure_sandbox(service)
+            redirect_uri = oauth_apps.new_redirect_uri(service, catalog_app.SANDBOX)
+            sandbox = asdict(SandboxClient(client_id, client_secret, redirect_uri, *oauth_clients.example(service)))
+        return {"start_token": start_tokens.issue(service.store, now), "sandbox": sandbox}
+    finally:
+        close_service(service)
 
 
 def web(
@@ -64,9 +100,9 @@ def web(
     stop: Stop,
     share: Share | None = None,
 ) -> None:
-    """Answer the dashboard, the API and the Connect Link on ``sockets``, perhaps as one of several, with its ``share``.
+    """Serve the dashboard, the API and the Connect Link on ``sockets``; where several processes do, with its ``share``.
 
-    Components run in the runner that listens at ``runner``, or in one of this process's own.
+    Components run in the runner that listens at ``runner``, or without one in a runner of this process's own.
     """
     from webapp.app import create_app
     from webapp.cli.serving.httpd import serve
@@ -80,7 +116,7 @@ def web(
         try:
             app = create_app(settings, service=service, stopping=lambda: stop.stopping)
             watch.start()
-            allocation.settle()
+            process.freeze_garbage()
             serve(
                 app,
                 sockets,
@@ -97,7 +133,7 @@ def web(
 
 
 def _places(settings: Settings) -> int:
-    """How many requests compute at a time: one, and several where each waits for a server again and again."""
+    """Return how many requests compute at a time: one, or several where each waits for a database server."""
     from webapp.service.domain.base import limit_counters
 
     counts_here = settings.limits_storage.startswith((limit_counters.MEMORY, limit_counters.SHARED))
@@ -105,10 +141,7 @@ def _places(settings: Settings) -> int:
 
 
 def worker(settings: Settings, wakeup: Wakeup, runner: Path | None, stop: Stop) -> None:
-    """Do what is due; components run as those of :func:`web`.
-
-    Stopping wakes it too, since the loop sleeps on ``wakeup``.
-    """
+    """Do the work that is due, whenever ``wakeup`` or the clock says so. Components run as those of :func:`web`."""
     from webapp.service.components.runner import Runner
     from webapp.service.worker import loop
 
@@ -118,8 +151,10 @@ def worker(settings: Settings, wakeup: Wakeup, runner: Path | None, stop: Stop) 
 
 
 def runner(path: Path, stop: Stop) -> NoReturn:
-    """Be the runner that listens at ``path``. It is a program of its own, so that it holds nothing of ours: no
-    environment with keys, no thread, no module above it."""
+    """Be the runner that listens at ``path``.
+
+    It is a program of its own, so that it holds no environment with keys, no thread and no module of this process.
+    """
     lifeline = stop.lifeline if stop.lifeline is not None else os.open(os.devnull, os.O_RDONLY)
     os.set_inheritable(lifeline, True)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it has no log of its own
@@ -130,19 +165,8 @@ def runner(path: Path, stop: Stop) -> NoReturn:
     os.execve(arguments[0], arguments, environment)  # noqa: S606  # no shell is wanted
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxClient:
-    """The one OAuth client that the sandbox knows: ours. And the client of ours that its example of a product has."""
-
-    client_id: str
-    client_secret: str
-    redirect_uri: str
-    example_id: str
-    example_secret: str
-
-
 def sandbox(settings: Settings, sockets: Sequence[socket.socket], client: SandboxClient, stop: Stop) -> None:
-    """Be the built-in third party on ``sockets``."""
+    """Serve the built-in third party on ``sockets``."""
     from webapp.cli.serving.httpd import serve
     from webapp.kit import assets
     from webapp.sandbox.app import create_sandbox
@@ -165,20 +189,20 @@ def sandbox(settings: Settings, sockets: Sequence[socket.socket], client: Sandbo
 
 
 def _inside(settings: Settings) -> str:
-    """Where the web process listens: what stands before the public address may have a certificate of its own."""
+    """Return where the web process itself listens: a proxy at the public address may have a certificate of its own."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
     return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
 
 
 def alone(drain_s: float = 0.0) -> Stop:
-    """The end of a process that runs without a supervisor; for ``drain_s`` seconds before it says that it comes."""
+    """Return what ends a process that runs without a supervisor, ``drain_s`` seconds after the first signal."""
     on_hang_up()
     return Stop(drain_s).on(signal.SIGTERM, signal.SIGINT)
 
 
 @contextmanager
 def _sentences() -> Iterator[None]:
-    """Print one sentence instead of a traceback, and say by the exit code when trying again cannot help."""
+    """Print one sentence instead of a traceback; the exit code says when starting again cannot help."""
     try:
         yield
     except Exception as error:

@@ -1,33 +1,43 @@
-"""``patchbay serve``: everything, in a few small processes.
+"""``patchbay serve``, and ``patchbay web``, ``worker`` and ``runner``, each of which is a part of it.
 
-The supervisor forks before any thread or connection exists and opens no database itself. Exactly one line goes to
-standard output: the address to open, once the service answers.
-
-What is imported here stands between the command and its runner, which starts first; the rest is loaded beside it.
+``patchbay serve`` runs everything in a few small processes. It forks them before any thread or connection exists, and
+opens no database itself. It prints exactly one line to standard output: the address to open, once the service answers.
+The parts run by themselves: with the embedded database one of each on its folder; on PostgreSQL any number, on any
+number of machines. What this module imports delays the first process, the runner; the rest is imported beside it.
 """
 
+import atexit
 import gc
+import http.client
 import importlib
 import os
+import signal
 import socket
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import click
 
-from webapp.cli.serving import roles
-from webapp.cli.serving.announcement import Announcement
-from webapp.cli.serving.beginning import PORT, begin_process, listening_on, web_children
-from webapp.cli.serving.children import Child
-from webapp.cli.serving.forked import Failed, begin
+from webapp.cli.options import settings_from_env
+from webapp.cli.serving import process, roles
+from webapp.cli.serving.listeners import listen, reason, shares
 from webapp.cli.serving.logs import configure
+from webapp.cli.serving.process import LEAVE, Child, WorkFailed, start_work
 from webapp.cli.serving.supervisor import Supervisor
+from webapp.kit import scratch
 from webapp.kit.scratch import Scratch
 from webapp.service.components.wire import SOCKET
+from webapp.service.domain.base import limit_counters
 from webapp.settings import Settings
 from webapp.store import presence
+
+_LONGEST = 90  # a socket's path may have 107 bytes (unix(7)), of which its first name takes some more
+PORT = click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on, instead of PATCHBAY_PORT.")
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 @click.command()
@@ -47,10 +57,15 @@ def serve(port: int | None) -> None:
     runner = Child("runner", _with((), sockets, partial(roles.runner, address)))
     web = _with(web_sockets, sandbox_sockets, partial(roles.web, settings, web_sockets, wakeup.wake, address))
     worker = _with((), sockets, partial(roles.worker, settings, wakeup, address))
+
+    def give_up_places() -> None:
+        place.end()
+        web_place.end()
+
     supervisor = Supervisor(
         [runner, *web_children(settings, web), Child("worker", worker, roles.WORKER)],
         partial(configure, settings.log_level, form=settings.log_format),
-        _both(place.end, web_place.end),
+        give_up_places,
         settings.drain_s,
     )
     gc.disable()  # what is imported from here on is no garbage; each process enables it for itself
@@ -76,30 +91,20 @@ def serve(port: int | None) -> None:
 
 
 def _prepared(settings: Settings, runner: Path) -> dict[str, Any]:
-    """What has to be ready before the other processes start; what they share is imported meanwhile."""
-    from webapp.cli.serving import preparing  # takes long: the runner has begun before
-
-    work = begin(partial(preparing.prepare, settings, runner))
+    """Return what :func:`webapp.cli.serving.roles.prepare` gives; what the processes share is imported meanwhile."""
+    work = start_work(partial(roles.prepare, settings, runner))
     for name in roles.WEB:
         importlib.import_module(name)
     try:
         return work.result()
-    except Failed as error:
+    except WorkFailed as error:
         raise click.ClickException(str(error)) from error
-
-
-def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[], None]:
-    def call() -> None:
-        first()
-        second()
-
-    return call
 
 
 def _with(
     keep: Sequence[socket.socket], drop: Sequence[socket.socket], run: Callable[..., None]
 ) -> Callable[..., None]:
-    """``run`` without the sockets that are its neighbours': a port is free when its own process has left it."""
+    """Return ``run`` without the sockets to ``drop``, so that a port is free once its own process has ended."""
 
     def child(stop: Any, **further: Any) -> None:
         for listener in drop:
@@ -111,3 +116,147 @@ def _with(
                 listener.close()
 
     return child
+
+
+@click.command()
+@PORT
+def web(port: int | None) -> None:
+    """Serve only the dashboard, the API and the Connect Link."""
+    settings = begin_process(port)
+    address, place = _runner_address(settings), presence.WebPlace(_embedded(settings))
+    sockets = listening_on(settings.host, settings.port, "PATCHBAY_PORT")
+    click.echo(f"Patchbay answers at {settings.public_url}")
+    run = partial(roles.web, settings, sockets, lambda: None, address)
+    if settings.web == 1:
+        stop = roles.alone(settings.drain_s)
+        stop.then(place.end)
+        run(stop)
+        return
+    raise SystemExit(_supervised(settings, web_children(settings, run), place.end))
+
+
+@click.command()
+def worker() -> None:
+    """Do only the work that is due, in this process."""
+    settings = begin_process(None)
+    address, place = _runner_address(settings), presence.WorkersPlace(_embedded(settings))
+    wakeup, stop = roles.Wakeup.new(), roles.alone()
+    stop.then(place.end)
+    try:
+        roles.worker(settings, wakeup, address, stop)
+    finally:
+        wakeup.sender.close()
+        wakeup.receiver.close()
+        place.leave()
+
+
+@click.command()
+def runner() -> None:
+    """Only run components, for the web processes and the worker of this machine."""
+    settings = begin_process(None)
+    address = _runner_address(settings)
+    if address is None:
+        raise click.ClickException(
+            "Set PATCHBAY_RUNNER to a folder for the runner's socket, the same for the web processes and the worker."
+        )
+    if not scratch.is_free(address.parent):
+        raise click.ClickException(f"A runner already listens in {address.parent}; stop it first.")
+    raise SystemExit(_supervised(settings, [Child("runner", partial(roles.runner, address))]))
+
+
+def begin_process(port: int | None) -> Settings:
+    """Set this process up, and return its settings.
+
+    Where several processes count limits in memory, they are in memory that all of them share.
+    """
+    signal.signal(LEAVE, lambda *_: None)  # by default it would end a process that has nothing to replace
+    settings = settings_from_env(port)
+    configure(settings.log_level, form=settings.log_format)
+    process.hold_little()
+    process.collect_rarely()
+    if settings.web > 1 and settings.limits_storage == limit_counters.MEMORY:
+        return replace(settings, limits_storage=limit_counters.create_shared())
+    return settings
+
+
+def web_children(settings: Settings, run: Callable[..., None]) -> list[Child]:
+    """Return the web processes, which all ``run`` the same on the same sockets."""
+    share_metrics(settings)
+    names = ["web"] if settings.web == 1 else [f"web-{number}" for number in range(1, settings.web + 1)]
+    each = zip(names, shares(settings.web), strict=True)
+    return [Child(name, partial(run, share=share), roles.WEB, answers=True) for name, share in each]
+
+
+def share_metrics(settings: Settings) -> None:
+    """Let ``/metrics`` of each web process answer with the sums of all, where there are several.
+
+    The library of Prometheus writes a file for each process to the folder that its own variable names, and keeps what
+    was counted by processes that have ended. It reads the variable when it is imported, which happens only in web
+    processes, forked later. The folder is removed when this process ends.
+    """
+    if settings.web > 1 and settings.metrics_token:
+        scratch = Scratch("patchbay-metrics-")
+        os.environ[METRICS_FOLDER] = str(scratch.path)
+        atexit.register(scratch.close)
+
+
+def listening_on(host: str, port: int, setting: str) -> list[socket.socket]:
+    """Return a socket on every address of ``host``. Raises an error that names ``setting``."""
+    try:
+        return listen(host, port)
+    except OSError as error:
+        raise click.ClickException(
+            f"Port {port} on {host} cannot be used ({reason(error)}); stop what uses it, or set {setting} to another."
+        ) from error
+
+
+def _supervised(settings: Settings, children: list[Child], before_end: Callable[[], None] = lambda: None) -> int:
+    configure_logs = partial(configure, settings.log_level, form=settings.log_format)
+
+    return Supervisor(children, configure_logs, before_end, settings.drain_s).run(lambda: True)
+
+
+def _embedded(settings: Settings) -> Path | None:
+    """Return the database's file; None where it is on a server."""
+    return None if settings.database_url else settings.database
+
+
+def _runner_address(settings: Settings) -> Path | None:
+    """Return the runner's socket, in a folder that only this user may enter; None for a runner of the process's own."""
+    folder = settings.runner
+    if folder is None:
+        return None
+    if len(os.fsencode(folder)) > _LONGEST:
+        raise click.ClickException(f"PATCHBAY_RUNNER is too long for a socket; {_LONGEST} characters are enough.")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    facts = folder.stat()
+    if facts.st_uid != os.geteuid() or facts.st_mode & 0o077:
+        raise click.ClickException(
+            f"{folder} must belong to the user who runs Patchbay, with mode 700: whoever enters it runs code."
+        )
+    return folder / SOCKET
+
+
+class Announcement:
+    """Prints the address to open as soon as the health check answers, and returns whether it did."""
+
+    def __init__(self, settings: Settings, listener: socket.socket, start_token: str | None) -> None:
+        host, port = listener.getsockname()[:2]
+        self._host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # an address to call
+        self._port = port
+        self._url = (
+            f"{settings.public_url}/start?token={quote(start_token)}" if start_token else f"{settings.public_url}/"
+        )
+
+    def __call__(self) -> bool:
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=2)
+        try:
+            connection.request("GET", "/healthz")
+            ready = connection.getresponse().status == 200
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+        if ready:
+            click.echo(f"Patchbay is ready: {self._url}")
+        return ready

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from webapp.cli.serving import dispatching
-from webapp.cli.serving.dispatching import Dispatcher
+from webapp.cli.serving import dispatcher as dispatching
+from webapp.cli.serving.dispatcher import Dispatcher
 from webapp.kit.places import HERE
 
 

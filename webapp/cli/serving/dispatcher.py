@@ -1,9 +1,9 @@
-"""Gives requests to threads, of which few compute at a time.
+"""Gives requests to threads, of which only few compute at a time.
 
-Each that computes has a place; whoever waits leaves it (:mod:`webapp.kit.places`), so that another goes on or begins.
-Who has waited goes on before anything new begins, and a thread that ends one request takes the next without being
-woken. The one that reads requests takes its turn, too, and no more often than it must. Not all that waits says so:
-where somebody needs a place, it is taken from who has had one for :data:`PATIENCE_S`.
+A thread needs a place to compute, and leaves it while it waits (:mod:`webapp.kit.places`), so that another thread
+continues or begins. Threads that have waited come before new requests, and a thread that finishes one request takes the
+next without being woken. The thread that reads requests takes a place too, as rarely as it can. Not every wait is
+declared: a thread that has had its place for :data:`PATIENCE_S` loses it where another needs one.
 """
 
 import logging
@@ -20,21 +20,21 @@ log = logging.getLogger("waitress")
 
 
 class Task(Protocol):
-    """What waitress gives to a dispatcher: the next request of a connection."""
+    """What waitress gives to its dispatcher: a connection with a request to answer."""
 
     def service(self) -> None:
         """Answer it."""
         ...
 
     def cancel(self) -> None:
-        """It will not be answered."""
+        """Drop it unanswered."""
         ...
 
 
 class Dispatcher:
-    """Gives each task to one of at most ``threads``, of which so many as there are ``places`` compute.
+    """Gives each task to one of at most ``threads``, of which as many compute at a time as there are ``places``.
 
-    A thread begins when all others are at work: few are warmer, and hold less memory, than many that take turns.
+    A thread is started only when all others are at work: a few warm ones hold less memory than many.
     """
 
     def __init__(self, threads: int, places: int) -> None:
@@ -57,28 +57,28 @@ class Dispatcher:
         return bool(self._tasks)
 
     def put_off_reading(self) -> None:
-        """Call the ``reader``, which has no place, once there may not be enough to do.
+        """Call the ``reader``, which has no place, shortly before the requests that wait may be done.
 
-        It reads between two requests, and not beside one: Python would hand over at each call of the system.
+        It reads between two requests and not beside one: Python would hand over between them at each system call.
         """
         with self._mutex:
             self._reader_at = time.monotonic() + min(MOST_AHEAD_S, AHEAD_S * len(self._tasks))
             self._fill()
 
     def add_task(self, task: Task) -> None:
-        """Answer a request, as soon as there is room."""
+        """Have a request answered as soon as there is a place."""
         with self._mutex:
             self._tasks.append(task)
             self._fill()
 
     def leave(self, thread: "_Thread") -> None:
-        """``thread`` gives back its place."""
+        """Take back the place of ``thread``."""
         with self._mutex:
             self._placed.pop(thread, None)
             self._fill()
 
     def recall(self, thread: "_Thread") -> None:
-        """``thread`` goes on, once it has a place again."""
+        """Let ``thread`` continue once it has a place again."""
         with self._mutex:
             if thread in self._placed:
                 thread.go()
@@ -87,7 +87,7 @@ class Dispatcher:
             self._fill()
 
     def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
-        """End the threads that have nothing to do, and cancel what none has begun."""
+        """End the threads that have nothing to do, and cancel the requests that none has begun."""
         with self._mutex:
             self._closed = True
             while self._tasks:
@@ -98,7 +98,7 @@ class Dispatcher:
         return True
 
     def _fill(self) -> None:
-        """Give free places to who needs them. Call this and what follows with the mutex in hand."""
+        """Give free places to threads that need them. To be called, as what follows, with the mutex held."""
         while len(self._placed) < self._places and (thread := self._next()) is not None:
             self._placed[thread] = time.monotonic()
             thread.go()
@@ -128,7 +128,7 @@ class Dispatcher:
         return thread
 
     def _after(self, thread: "_Thread") -> Task | None:
-        """What ``thread``, which has ended a request, does next; nothing where others come first."""
+        """Return the next task of ``thread``, which has finished one; None where others come first."""
         if self._placed.pop(thread, None) is not None and self._has_only_tasks():
             self._placed[thread] = time.monotonic()
             return self._tasks.popleft()
@@ -155,7 +155,7 @@ class Dispatcher:
                     thread.task = self._after(thread)
 
     def _watch(self) -> None:
-        """Take places away from those who have theirs for long, while others need one."""
+        """Take places from threads that have had theirs for long, where others need one."""
         while self._needed.wait() and not self._closed:
             time.sleep(PATIENCE_S)
             with self._mutex:
@@ -166,7 +166,7 @@ class Dispatcher:
 
 
 class _Thread(Place):
-    """One that answers requests."""
+    """The place of a thread that answers requests, and its task."""
 
     task: Task | None = None
 
@@ -182,11 +182,11 @@ class _Thread(Place):
         self._dispatcher.recall(self)
 
     def go(self) -> None:
-        """It has a place: begin with its task, or go on."""
+        """Wake it: it has a place, and begins its task or continues."""
         super().call()
 
     def sleep(self) -> None:
-        """Until it has a place."""
+        """Wait until it has a place."""
         self._called.acquire()
 
     def _let_on(self) -> None:
