@@ -86,7 +86,7 @@ def test_the_api_key_is_shown_once_and_a_new_one_ends_it(stage: Any) -> None:
     page = browser.get("/settings").text
     assert key not in page and "Replace the key" in page
     store = stage.store
-    assert api_keys.owner(store, f"pbk_{key}") == users.all_users(store)[0].id
+    assert api_keys.owner_id(store, f"pbk_{key}") == users.all_users(store)[0].id
     second = browser.send("/settings/api-key", {}).text
-    assert key not in second and api_keys.owner(store, f"pbk_{key}") is None
+    assert key not in second and api_keys.owner_id(store, f"pbk_{key}") is None
     assert browser.client.post("/settings/api-key").status_code == 400  # no form token

@@ -52,7 +52,7 @@ def test_an_invitation_makes_one_login(
     for used in (token, "guess", ""):
         with pytest.raises(Forbidden):
             invitations.accept(people_store, people_clock, token=used, password=PASSWORD)
-    assert invitations.waiting(people_store) == []
+    assert invitations.list_open(people_store) == []
     entries = people_store.all("SELECT noun, verb, actor FROM audit ORDER BY id")[1:]
     assert [(entry["noun"], entry["verb"], entry["actor"]) for entry in entries] == [
         ("invitation", "created", alice.id), ("person", "created", lena.id),
@@ -64,7 +64,7 @@ def test_inviting_again_ends_the_link_before(
 ) -> None:
     people_clock.advance(8 * DAY)
     invitation, token = invited
-    assert not invitations.works(people_store, people_clock(), invitation)
+    assert not invitations.is_valid(people_store, people_clock(), invitation)
     again, other = invitations.renew(people_store, people_clock, invitation.id)
     assert (again.id, again.role) == (invitation.id, "developer") and again.expires_at == people_clock() + 7 * DAY
     assert invitations.by_token(people_store, people_clock(), token) is None
@@ -100,7 +100,7 @@ def test_what_a_former_owner_invited_counts_no_more(
             users.remove(tx, people_clock(), alice)
     with pytest.raises(Forbidden):
         invitations.accept(people_store, people_clock, token=invited[1], password=PASSWORD)
-    assert invitations.waiting(people_store) == [invited[0]]
+    assert invitations.list_open(people_store) == [invited[0]]
 
 
 def test_who_has_a_login_is_not_invited(
@@ -112,7 +112,7 @@ def test_who_has_a_login_is_not_invited(
         with pytest.raises(Invalid):
             invitations.invite(people_store, people_clock, email=email, role=role)
     users.create(people_store, people_clock, email="lena@example.com", password=PASSWORD, role="member")
-    assert invitations.waiting(people_store) == []
+    assert invitations.list_open(people_store) == []
     assert invitations.by_token(people_store, people_clock(), invited[1]) is None
     with pytest.raises(NotFound):
         invitations.get(people_store, invited[0].id)
@@ -123,17 +123,17 @@ def test_what_ended_long_ago_is_forgotten_when_somebody_is_invited(
 ) -> None:
     people_clock.advance(invitations.LIFETIME + invitations.REMEMBERED)
     kim, _ = invitations.invite(people_store, people_clock, email="kim@example.com", role="member")
-    assert invitations.waiting(people_store) == [kim, invited[0]]
+    assert invitations.list_open(people_store) == [kim, invited[0]]
     people_clock.advance(1)
     again, _ = invitations.renew(people_store, people_clock, kim.id)
-    assert invitations.waiting(people_store) == [again]
+    assert invitations.list_open(people_store) == [again]
 
 
 def test_all_of_several_are_invited_or_nobody(people_store: SQLiteStore, people_clock: FakeClock, alice: User) -> None:
     everybody = ["kim@example.com", alice.email]
     with pytest.raises(Conflict):
         invitations.invite_all(people_store, people_clock, addressees=everybody, role="member")
-    assert invitations.waiting(people_store) == []
+    assert invitations.list_open(people_store) == []
     rows = invitations.invite_all(
         people_store, people_clock, addressees=["kim@example.com", "x@y.example"], role="member"
     )

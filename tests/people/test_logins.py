@@ -60,4 +60,4 @@ def test_no_link_of_before_brings_a_removed_login_back(people_store: SQLiteStore
     bob = users.create(people_store, people_clock, email="bob@example.com", password="a long one", role="member")
     Logins(people_store, people_clock, "https://connect.example.com", Belongings()).remove(bob.id)
     assert invitations.by_token(people_store, people_clock(), token) is None
-    assert invitations.waiting(people_store) == []
+    assert invitations.list_open(people_store) == []

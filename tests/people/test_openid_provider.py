@@ -12,7 +12,7 @@ from tests.people.openid import ENV, ISSUER, FakeOpenId, key
 from webapp.kit.clock import HOUR, SECOND, FakeClock
 from webapp.people import openid_provider
 from webapp.people.openid_provider import (
-    REST,
+    RETRY_MS,
     BadIdToken,
     Claims,
     Discovery,
@@ -159,7 +159,7 @@ def test_what_is_not_itself_or_not_safe_is_refused(
     with pytest.raises(Unreachable):
         source.metadata()
     openid.facts = {}
-    openid.clock.advance(REST)
+    openid.clock.advance(RETRY_MS)
     assert source.metadata().url("userinfo_endpoint") == f"{ISSUER}/userinfo"
 
 
@@ -170,7 +170,7 @@ def test_one_that_has_just_failed_is_left_alone_for_a_while(openid: FakeOpenId, 
             source.metadata()
     assert len(openid.asked) == 1, "nobody else waits for it"
     openid.down = False
-    openid.clock.advance(REST)
+    openid.clock.advance(RETRY_MS)
     assert source.metadata().url("token_endpoint") and len(openid.asked) == 2
     openid.clock.advance(-HOUR)
     openid.down = True

@@ -46,7 +46,7 @@ def test_a_device_signs_its_person_in(
     answer = device.get(challenge)
     assert passkeys.authenticate(people_store, people_clock, SITE, challenge, answer) == alice
     (kept,) = passkeys.of_user(people_store, alice.id)
-    assert passkeys.everybody(people_store) == {alice.id}
+    assert passkeys.user_ids(people_store) == {alice.id}
     assert (kept.sign_count, kept.used_at) == (1, people_clock())
     with pytest.raises(Invalid):
         passkeys.authenticate(people_store, people_clock, SITE, challenge, answer)

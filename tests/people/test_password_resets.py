@@ -23,7 +23,7 @@ def test_a_link_sets_the_password_once_and_signs_out(
     token, expires_at = password_resets.issue(people_store, people_clock, alice)
     assert expires_at == people_clock() + DAY
     assert token not in str(people_store.all("SELECT * FROM password_resets"))
-    assert password_resets.whose(people_store, people_clock, token) == users.get(people_store, alice.id)
+    assert password_resets.user_of_token(people_store, people_clock, token) == users.get(people_store, alice.id)
     with pytest.raises(Invalid):
         password_resets.redeem(people_store, people_clock, token=token, password="short")
     password_resets.redeem(people_store, people_clock, token=token, password=NEW)
@@ -44,10 +44,10 @@ def test_a_link_ends_after_a_day_and_with_the_login(
     token, _ = password_resets.issue(people_store, people_clock, alice)
     with people_store.write() as tx:
         disabled = users.set_enabled(tx, people_clock(), alice, False)
-    assert password_resets.whose(people_store, people_clock, token) is None
+    assert password_resets.user_of_token(people_store, people_clock, token) is None
     with pytest.raises(Conflict, match="enable it first"):
         password_resets.issue(people_store, people_clock, disabled)
     with people_store.write() as tx:
         users.set_enabled(tx, people_clock(), disabled, True)
     people_clock.advance(DAY)
-    assert password_resets.whose(people_store, people_clock, token) is None
+    assert password_resets.user_of_token(people_store, people_clock, token) is None

@@ -81,10 +81,10 @@ def test_who_is_in_no_group_any_more_is_out(
         admit("bob@example.com", "guests", rules=ROLES)
     bob = admit("bob@example.com", "builders", rules=ROLES)
     session = sessions.start(people_store, people_clock, user_id=bob.id, user_agent="", address="")
-    key = api_keys.give(people_store, people_clock, bob.id)
+    key = api_keys.create(people_store, people_clock, bob.id)
     with pytest.raises(NotSignedIn, match="None of your groups"):
         admit("bob@example.com", "guests", rules=ROLES)
-    assert api_keys.owner(people_store, key) is None
+    assert api_keys.owner_id(people_store, key) is None
     assert sessions.find(people_store, people_clock, session) is None
     assert users.get(people_store, bob.id).role == "developer"
 

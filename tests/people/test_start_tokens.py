@@ -26,7 +26,7 @@ def test_token_makes_the_owner_once(people_store: SQLiteStore, people_clock: Fak
     assert made.role == "owner"
     (deed,) = people_store.all("SELECT actor_kind, actor FROM audit")
     assert deed == {"actor_kind": "person", "actor": made.id}
-    assert not start_tokens.admits(people_store, people_clock, token)
+    assert not start_tokens.is_valid(people_store, people_clock, token)
     with pytest.raises(Forbidden):
         start_tokens.create_owner(
             people_store, people_clock, token=token, email="mallory@example.com", password=PASSWORD
@@ -88,6 +88,6 @@ def test_a_user_made_elsewhere_voids_the_token(people_store: SQLiteStore, people
     token = start_tokens.issue(people_store, people_clock)
     assert token is not None
     users.create(people_store, people_clock, email="cli@example.com", password=PASSWORD, role="owner")
-    assert not start_tokens.admits(people_store, people_clock, token)
+    assert not start_tokens.is_valid(people_store, people_clock, token)
     with pytest.raises(Forbidden):
         owner(people_store, people_clock, token)

@@ -66,7 +66,7 @@ def test_it_is_on_once_a_code_proved_it(codes: Totp, alice: User, people_clock: 
     assert not codes.accepts(alice, right) and not totp.is_on(store, alice.id)
     recovery = codes.enable(alice, f"{right[:3]} {right[3:]}")
     assert recovery is not None and len(recovery) == 10 and totp.is_on(store, alice.id)
-    assert totp.everybody(store) == {alice.id}
+    assert totp.user_ids(store) == {alice.id}
     with pytest.raises(Conflict):
         codes.begin(alice)
     assert codes.enable(alice, code(secret, people_clock, 30)) is None, "it is on already"

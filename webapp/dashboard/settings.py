@@ -88,7 +88,7 @@ def password() -> AnyResponse:
 def api_key() -> AnyResponse:
     """Give the person an API key, in place of any before it, and show it this once."""
     board = dashboard()
-    return show(api_key=api_keys.give(board.store, board.clock, person().id))
+    return show(api_key=api_keys.create(board.store, board.clock, person().id))
 
 
 @blueprint.post("/settings/sessions/<session_id>/end")
@@ -129,7 +129,7 @@ def show(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: s
         sessions=sessions.of_user(board.store, board.clock, person().id),
         current=session_now().id,
         api_key=api_key,
-        api_key_given_at=api_keys.given_at(board.store, person().id),
+        api_key_given_at=api_keys.created_at(board.store, person().id),
         passkeys=passkeys.of_user(board.store, person().id),
         passkeys_offered=passkey.relying_party() is not None,
         this_browser=browser(request.headers.get("User-Agent", "")),

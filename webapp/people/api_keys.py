@@ -1,6 +1,6 @@
-"""API keys of people: one each, for the few operations that take one. This module owns ``user_api_keys``.
+"""Users' API keys, at most one each, for the few API operations that accept one. This module owns ``user_api_keys``.
 
-A key is kept as its SHA-256 and shown once, when it is given. Giving another one ends it at once (contract "API keys").
+A key is stored as its SHA-256 and shown only when it is created. Creating another revokes it (contract "API keys").
 """
 
 import secrets
@@ -13,8 +13,8 @@ from webapp.store.contract import Reader, Store, Tx
 PREFIX = "pbk_"
 
 
-def give(store: Store, clock: Clock, user_id: str) -> str:
-    """A new key for a person, in place of any before it. It exists nowhere else."""
+def create(store: Store, clock: Clock, user_id: str) -> str:
+    """Create a user's API key, which replaces any earlier one, and return it. Only its hash is stored."""
     key = PREFIX + secrets.token_urlsafe(32)
     with store.write() as tx:
         tx.run(
@@ -26,21 +26,21 @@ def give(store: Store, clock: Clock, user_id: str) -> str:
     return key
 
 
-def end(tx: Tx, now: int, user_id: str) -> None:
-    """Take a person's key away, if they have one."""
+def revoke(tx: Tx, now: int, user_id: str) -> None:
+    """Delete a user's key, if there is one."""
     if tx.run("DELETE FROM user_api_keys WHERE user_id = :user", {"user": user_id}):
         audit.write(tx, now, "key", user_id, "ended", "Ended a person's API key.")
 
 
-def owner(reader: Reader, key: str) -> str | None:
-    """The id of the person whose key this is, if it is anybody's."""
+def owner_id(reader: Reader, key: str) -> str | None:
+    """The id of the user whose key this is, or None."""
     if not key.startswith(PREFIX):
         return None
     row = reader.one("SELECT user_id FROM user_api_keys WHERE key_hash = :hash", {"hash": hash_token(key)})
     return str(row["user_id"]) if row else None
 
 
-def given_at(reader: Reader, user_id: str) -> int | None:
-    """When a person's key was given, in epoch milliseconds; None when they have none yet."""
+def created_at(reader: Reader, user_id: str) -> int | None:
+    """When a user's key was created, in epoch milliseconds, or None without a key."""
     row = reader.one("SELECT created_at FROM user_api_keys WHERE user_id = :user", {"user": user_id})
     return int(row["created_at"]) if row else None

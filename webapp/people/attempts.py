@@ -1,13 +1,10 @@
-"""How often somebody may try a password. Owns ``sign_in_failures``.
+"""Rate limits for password and code attempts, with delays that grow. This module owns ``sign_in_failures``.
 
-A try is counted towards the account together with the network address it comes from, towards that address, and, slowly,
-towards the account from wherever: a stranger slows himself, hardly the person. A device on which the person has signed
-in before is counted alone, so that no stranger slows it. Where nobody can tell whose address is whose, addresses do
-not count.
-
-Each try is counted before the password is checked and taken back when it was right, so that tries side by side
-cannot slip through. Delays grow with the count. An unknown e-mail counts like a known one, so the answer tells
-nothing.
+An attempt counts towards the account at its network address, towards the address, and, with a higher limit, towards
+the account from any address, so an attacker hardly delays the user. A device on which the user has signed in before
+has only its own count. Where client addresses are unknown, only the account is counted. Each attempt is counted before
+the password is checked and uncounted when it succeeds, so concurrent attempts cannot evade the limit. An unknown
+e-mail address counts like a known one, so the answer does not reveal which addresses have a login.
 """
 
 from dataclasses import dataclass
@@ -19,7 +16,7 @@ from webapp.people import users
 from webapp.store.contract import Row, Store, Tx
 
 Delays = tuple[tuple[int, int], ...]
-# (failures from, wait before the next try), the last fitting row counts
+# (failures, delay of the next attempt in milliseconds): the longest delay whose number of failures is reached applies.
 OWN_DELAYS: Delays = ((5, 15 * SECOND), (7, MINUTE), (9, 5 * MINUTE), (12, 15 * MINUTE))
 ADDRESS_DELAYS: Delays = ((20, 15 * SECOND), (30, MINUTE), (50, 15 * MINUTE))
 ACCOUNT_DELAYS: Delays = ((30, 15 * SECOND), (60, MINUTE), (120, 5 * MINUTE))
@@ -28,9 +25,9 @@ FORGET_AFTER = HOUR
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a try comes from. ``address`` is None where it cannot be told; ``device`` names one that is known.
+    """Where an attempt comes from. ``address`` is None where it is unknown; ``device`` identifies a known device.
 
-    Each ``step`` of signing in is counted for itself: the right password gives no more tries at the code after it.
+    Each ``step`` of signing in has its own count: a correct password does not reset the attempts at the code after it.
     """
 
     email: str
@@ -40,17 +37,17 @@ class Source:
 
     @property
     def account(self) -> str:
-        """What is tried to get into."""
+        """The step and the normalized e-mail address that attempts are counted for."""
         return f"{self.step}|{users.normal_email(self.email)}"
 
     @property
     def own(self) -> str:
-        """What is counted of this source alone: its device, or its address, with the account."""
+        """The hashed subject of this source's own count: the account at its device, or else at its network."""
         place = f"device:{self.device}" if self.device else f"network:{network_of(self.address or '')}"
         return hash_token(f"{place}|{self.account}")
 
     def counted(self) -> dict[str, Delays]:
-        """What a try is counted towards, and how each of it delays."""
+        """The subjects that an attempt counts towards, with the delays of each."""
         if self.device is not None:
             return {self.own: OWN_DELAYS}
         account = {hash_token(f"account:{self.account}"): ACCOUNT_DELAYS}
@@ -60,7 +57,7 @@ class Source:
 
 
 def admit(store: Store, clock: Clock, source: Source) -> int:
-    """Count a try. 0 when it may go ahead, else the whole seconds to wait (and it is not counted)."""
+    """Count an attempt and return 0, or return the seconds to wait before the next one, which leaves it uncounted."""
     now, counted = clock(), source.counted()
     with store.write() as tx:
         tx.run("DELETE FROM sign_in_failures WHERE until < :limit", {"limit": now - FORGET_AFTER})
@@ -75,7 +72,7 @@ def admit(store: Store, clock: Clock, source: Source) -> int:
 
 
 def succeeded(store: Store, source: Source) -> None:
-    """Take back a counted try that was right: its own count starts afresh, the others lose this one try only."""
+    """Uncount an attempt that succeeded: the source's own count is reset, the others decrease by one."""
     with store.write() as tx:
         tx.run("DELETE FROM sign_in_failures WHERE subject = :subject", {"subject": source.own})
         for subject in source.counted():

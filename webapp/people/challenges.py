@@ -1,4 +1,4 @@
-"""Challenges that a device signs, each of which is answered once. This module owns ``spent_challenges``."""
+"""Random challenges for devices to sign, each accepted only once. This module owns ``spent_challenges``."""
 
 import hashlib
 import secrets
@@ -10,14 +10,15 @@ LIFETIME = 5 * MINUTE
 
 
 def new() -> bytes:
-    """A fresh challenge."""
+    """A new random challenge of 32 bytes."""
     return secrets.token_bytes(32)
 
 
 def spend(tx: Tx, now: int, challenge: bytes, lifetime: int = LIFETIME) -> bool:
-    """Use ``challenge`` up; False where it was before. Those that are too old to be answered are forgotten.
+    """Record that ``challenge`` was answered. Returns False if it was answered before.
 
-    ``lifetime`` is how long, at most, whoever gave it takes an answer, in milliseconds.
+    ``lifetime`` is the longest time, in milliseconds, for which the caller accepts an answer; older records are
+    deleted.
     """
     tx.run("DELETE FROM spent_challenges WHERE until <= :now", {"now": now})
     return bool(

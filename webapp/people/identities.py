@@ -1,7 +1,7 @@
-"""Who people are at the OpenID provider where they sign in. This module owns ``identities``.
+"""The identities of users at OpenID providers. This module owns ``identities``.
 
-A login has one identity at a provider, by the provider's own name for the person, which never changes (OpenID Connect
-Core section 2, ``sub``); an address may.
+A user has one identity at a provider: the ``sub`` claim (OpenID Connect Core section 2), which never changes, unlike
+the e-mail address.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from webapp.store.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A login's identity at the provider ``issuer``. Times are epoch milliseconds."""
+    """A user's identity at the provider ``issuer``. Times are epoch milliseconds."""
 
     id: str
     user_id: str
@@ -28,17 +28,17 @@ _IDENTITIES = Table("identities", Identity)
 
 
 def by_subject(reader: Reader, issuer: str, subject: str) -> Identity | None:
-    """The identity of that name, if a login has it."""
+    """The identity with this subject, or None if no user has it."""
     return _IDENTITIES.get(reader, _id(issuer, subject))
 
 
 def of_user(reader: Reader, issuer: str, user_id: str) -> Identity | None:
-    """A login's identity at a provider, if it has one."""
+    """A user's identity at a provider, or None."""
     return _IDENTITIES.one(reader, "user_id = :user AND issuer = :issuer", {"user": user_id, "issuer": issuer})
 
 
 def bind(tx: Tx, now: int, user: User, issuer: str, subject: str) -> None:
-    """Let the person of that name sign in as ``user``. Raises :class:`webapp.errors.Conflict` for a second one."""
+    """Link a provider's subject to ``user``. Raises :class:`webapp.errors.Conflict` if either is linked already."""
     _IDENTITIES.insert(tx, Identity(_id(issuer, subject), user.id, issuer, subject, now))
     audit.write(tx, now, "person", user.id, "identity_bound", f"Signed in by {issuer} for the first time.")
 

@@ -1,8 +1,8 @@
-"""Invitations: links with which people make logins of their own. This module owns ``invitations``.
+"""Invitations: links with which people create their own logins. This module owns ``invitations``.
 
-An owner names an address and a role, and hands the link over; Patchbay sends no mail. There is one invitation per
-address. Its link works once, within seven days, and its token is kept as its SHA-256. What a person invited counts
-while that person is an owner who may sign in.
+An owner chooses an address and a role, and passes the link on; Patchbay sends no mail. There is at most one invitation
+per address. Its link works once, within seven days, while its inviter is an enabled owner. The token is stored as its
+SHA-256.
 """
 
 import re
@@ -29,7 +29,7 @@ _TAKEN = "{email} already has a login here; people sign in with it."
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """One that waits for an answer. Times are epoch milliseconds.
+    """An invitation that was not accepted yet. Times are epoch milliseconds.
 
     ``invited_by`` is the person who invited; None for a command or an OAuth client.
     """
@@ -44,27 +44,26 @@ class Invitation:
 
 
 _INVITATIONS = Table("invitations", Invitation)
-# Who has a login by now needs none.
+# Not the invitations of people who have a login by now.
 _OPEN = "NOT EXISTS (SELECT 1 FROM users WHERE users.email = invitations.email)"
 
 
 def addresses(text: str) -> list[str]:
-    """The addresses in ``text``, between which stand commas, semicolons, spaces or ends of lines; each once."""
+    """The distinct addresses in ``text``, separated by commas, semicolons, spaces or line breaks."""
     return list(dict.fromkeys(users.normal_email(part) for part in re.split(r"[\s,;]+", text) if part))
 
 
 def invite(store: Store, clock: Clock, *, email: str, role: str) -> tuple[Invitation, str]:
-    """Invite an address, in place of any invitation before; the invitation, and its token, which exists nowhere else.
+    """Invite an address, which replaces any earlier invitation. Returns the invitation and its token, shown only here.
 
-    Invitations that ended more than 30 days ago are forgotten.
-
-    Raises :class:`Invalid` with a detail per field, and :class:`Conflict` for somebody who has a login.
+    Also deletes invitations that expired more than 30 days ago. Raises :class:`Invalid` with a detail per field, and
+    :class:`Conflict` for an address that has a login.
     """
     return invite_all(store, clock, addressees=[email], role=role)[0]
 
 
 def invite_all(store: Store, clock: Clock, *, addressees: Iterable[str], role: str) -> list[tuple[Invitation, str]]:
-    """Invite all of them, or nobody; otherwise like :func:`invite`."""
+    """Invite several addresses, all or none, like :func:`invite`."""
     users.check_role(role)
     checked = [users.checked_email(email) for email in addressees]
     for _email, problems in checked:
@@ -78,25 +77,25 @@ def invite_all(store: Store, clock: Clock, *, addressees: Iterable[str], role: s
 
 
 def renew(store: Store, clock: Clock, invitation_id: str) -> tuple[Invitation, str]:
-    """Invite the same address again, by another link. Raises :class:`NotFound`, :class:`Conflict`."""
+    """Invite the same address again with a new link. Raises :class:`NotFound`, :class:`Conflict`."""
     invitation = get(store, invitation_id)
     return invite(store, clock, email=invitation.email, role=invitation.role)
 
 
 def link(public_url: str, token: str) -> str:
-    """What the invited person opens."""
+    """The URL at which the invited person creates a login."""
     return f"{public_url}/invitation?token={quote(token)}"
 
 
 def withdraw(tx: Tx, now: int, invitation_id: str) -> None:
-    """Take an invitation back. Raises :class:`NotFound`."""
+    """Delete an invitation. Raises :class:`NotFound`."""
     if not _INVITATIONS.delete(tx, invitation_id):
         raise NotFound("There is no such invitation.")
     audit.write(tx, now, "invitation", invitation_id, "withdrawn", "Withdrew an invitation.")
 
 
 def forget(tx: Tx, email: str) -> None:
-    """Forget the invitation of an address whose login is removed, so that its link does not bring the login back."""
+    """Delete the invitation of an address whose login is removed, so that its link cannot create the login again."""
     tx.run("DELETE FROM invitations WHERE email = :email", {"email": email})
 
 
@@ -109,17 +108,17 @@ def get(reader: Reader, invitation_id: str) -> Invitation:
 
 
 def page(reader: Reader, window: cursors.Window) -> cursors.Page[Invitation]:
-    """Invitations that wait for an answer, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    """A page of the open invitations, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
     return _INVITATIONS.page(reader, window, _OPEN)
 
 
-def waiting(reader: Reader) -> list[Invitation]:
-    """All of them, newest first."""
+def list_open(reader: Reader) -> list[Invitation]:
+    """All open invitations, newest first."""
     return _INVITATIONS.all(reader, f"{_OPEN} ORDER BY created_at DESC, id")
 
 
-def works(reader: Reader, now: int, invitation: Invitation) -> bool:
-    """Whether its link may still be used."""
+def is_valid(reader: Reader, now: int, invitation: Invitation) -> bool:
+    """Whether the invitation's link may still be used."""
     if invitation.expires_at <= now:
         return False
     inviter = users.by_id(reader, invitation.invited_by) if invitation.invited_by is not None else None
@@ -127,17 +126,17 @@ def works(reader: Reader, now: int, invitation: Invitation) -> bool:
 
 
 def by_token(reader: Reader, now: int, token: str) -> Invitation | None:
-    """The invitation of ``token``, if it may still be used."""
-    return _usable(reader, now, "token_hash", hash_token(token))
+    """The valid invitation with ``token``, or None."""
+    return _valid(reader, now, "token_hash", hash_token(token))
 
 
 def by_email(reader: Reader, now: int, email: str) -> Invitation | None:
-    """The invitation of an address, likewise; whoever asks has made sure whose address it is."""
-    return _usable(reader, now, "email", users.normal_email(email))
+    """The valid invitation of an address, or None. The caller has verified who owns the address."""
+    return _valid(reader, now, "email", users.normal_email(email))
 
 
 def accept(store: Store, clock: Clock, *, token: str, password: str) -> User:
-    """Make the login, with the password that the person chose, and use the invitation up.
+    """Create the user with the chosen password and delete the invitation.
 
     Raises :class:`Forbidden` for a token that does not work, :class:`Invalid` for the password.
     """
@@ -152,7 +151,7 @@ def accept(store: Store, clock: Clock, *, token: str, password: str) -> User:
 
 
 def redeem(tx: Tx, invitation: Invitation, new: users.NewUser) -> User:
-    """Make the login of ``new``, whom ``invitation`` invited, and use it up."""
+    """Create the user ``new``, whom ``invitation`` invited, and delete the invitation."""
     _INVITATIONS.delete(tx, invitation.id)
     with audit.acting(Actor("person", new.user.id)):
         return users.insert(tx, new)
@@ -177,6 +176,6 @@ def _invite(tx: Tx, now: int, email: str, role: str) -> tuple[Invitation, str]:
     return invitation, token
 
 
-def _usable(reader: Reader, now: int, column: str, value: str) -> Invitation | None:
+def _valid(reader: Reader, now: int, column: str, value: str) -> Invitation | None:
     invitation = _INVITATIONS.one(reader, f"{column} = :value AND {_OPEN}", {"value": value})
-    return invitation if invitation is not None and works(reader, now, invitation) else None
+    return invitation if invitation is not None and is_valid(reader, now, invitation) else None

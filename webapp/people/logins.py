@@ -1,8 +1,8 @@
-"""What an owner or operator does to the login of a person, with everything that ends with it.
+"""What owners and operators do with the logins of others: change roles, disable, sign out, reset and remove.
 
-A person's accounts and triggers belong to an external user of their id at the Connect service (:class:`Belongings`).
-Who is disabled keeps them: triggers go on, and everything stands as it was when the person is enabled again, but that
-they sign in again, and let agents in again. Who is removed leaves nothing behind.
+A user's accounts and triggers belong to the external user with the same id in the Connect service
+(:class:`Belongings`). Disabling a user ends their sessions and their agents' access, and keeps the rest: triggers
+continue to run, and nothing is lost when the user is enabled again. Removing a user deletes all of it.
 """
 
 from dataclasses import dataclass
@@ -18,20 +18,20 @@ from webapp.store.contract import Store, Tx
 
 
 class Belongings(Protocol):
-    """What people have at the Connect service, by the ids of their logins."""
+    """What users have in the Connect service, by user id."""
 
     def end_tokens(self, tx: Tx, user_id: str) -> None:
-        """Let nobody call the service as this person with a token of before."""
+        """Revoke the user's tokens for the service."""
         ...
 
     def remove(self, user_id: str) -> None:
-        """Remove a person's accounts, triggers and runs, in every project."""
+        """Delete a user's accounts, triggers and runs in every project."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Logins:
-    """The verbs, and what they work with. ``public_url`` begins the links that people are handed."""
+    """Manages logins. The links that are passed on to people start with ``public_url``."""
 
     store: Store
     clock: Clock
@@ -39,7 +39,7 @@ class Logins:
     belongings: Belongings
 
     def change(self, user_id: str, *, role: str | None = None, enabled: bool | None = None) -> User:
-        """Give a person another role, let them sign in, or end all that they are signed in with.
+        """Change a user's role, or enable or disable them; disabling ends their sessions, tokens and agents' access.
 
         Raises :class:`webapp.errors.NotFound`, :class:`webapp.errors.Invalid` for an unknown role, and
         :class:`webapp.errors.Conflict` for the last owner.
@@ -59,7 +59,7 @@ class Logins:
         return user
 
     def end_sessions(self, user_id: str) -> int:
-        """Sign a person out of every browser; how many there were. Raises :class:`webapp.errors.NotFound`."""
+        """End all sessions of a user and return their number. Raises :class:`webapp.errors.NotFound`."""
         with self.store.write() as tx:
             user = users.get(tx, user_id)
             count = sessions.end_all(tx, user.id)
@@ -67,7 +67,7 @@ class Logins:
         return count
 
     def reset_two_step(self, user_id: str) -> bool:
-        """Let a person sign in with the password alone, as one who lost their phone; whether it was otherwise before.
+        """Let a user, such as one who lost their phone, sign in with only the password; whether a second step was on.
 
         Raises :class:`webapp.errors.NotFound`.
         """
@@ -77,15 +77,15 @@ class Logins:
             return totp.disable(tx, self.clock(), user.id) or bool(removed)
 
     def reset_link(self, user_id: str) -> tuple[str, int]:
-        """A link with which a person chooses another password, and when it expires, in epoch milliseconds.
+        """A link with which a user sets a new password, and when it expires, in epoch milliseconds.
 
-        Raises :class:`webapp.errors.NotFound`, and :class:`webapp.errors.Conflict` for somebody who is disabled.
+        Raises :class:`webapp.errors.NotFound`, and :class:`webapp.errors.Conflict` for a disabled user.
         """
         token, expires_at = password_resets.issue(self.store, self.clock, users.get(self.store, user_id))
         return f"{self.public_url}/new-password?token={quote(token)}", expires_at
 
     def remove(self, user_id: str) -> None:
-        """Remove a person, and then what they had connected and started.
+        """Delete a user, and then their accounts, triggers and runs.
 
         Raises :class:`webapp.errors.NotFound`, and :class:`webapp.errors.Conflict` for the last owner.
         """

@@ -1,9 +1,10 @@
-"""Signing in at an OpenID provider: authorization code with PKCE, state and nonce (OpenID Connect Core section 3.1).
+"""Sign-in with an OpenID provider: authorization code with PKCE, state and nonce (OpenID Connect Core section 3.1).
 
-Who begins a sign-in keeps its :class:`Attempt` and gives it back with the provider's answer; what comes of it are
-:class:`Claims`, which the provider vouches for. Everything goes through the outbound guard. What a provider says of
-itself (OpenID Connect Discovery 1.0 section 4) and its keys are kept for an hour, and checked before they are used.
-Authlib, which validates ID tokens, is imported when it is used.
+The caller of :meth:`OpenIdProvider.begin` stores the :class:`Attempt` and passes it to :meth:`OpenIdProvider.finish`
+with the provider's answer, which gives verified :class:`Claims`. Every request goes through the outbound guard. The
+provider's metadata (OpenID Connect Discovery 1.0 section 4) and keys are checked and cached for an hour. Authlib, which
+validates ID tokens, is imported on first use. Which user the claims belong to is left to
+:mod:`webapp.people.single_sign_on`.
 """
 
 import logging
@@ -26,20 +27,20 @@ from webapp.service.outbound.outcomes import Json, Response, at_path
 from webapp.settings import Settings
 
 log = logging.getLogger(__name__)
-_AWAY = _("{name} cannot be reached right now. Try again in a few minutes.")
-_DIFFERENT = _("That answer belongs to another sign-in, or came too late. Sign in again.")
-_UNUSABLE = _("{name} answered with something that cannot be used. Try again; if it stays so, tell an owner.")
-MOST_GROUPS = 2_000
-KEPT = HOUR
-KEYS_AT_MOST_EVERY = REST = 10 * SECOND
+_UNREACHABLE = _("{name} cannot be reached right now. Try again in a few minutes.")
+_OTHER_SIGN_IN = _("That answer belongs to another sign-in, or came too late. Sign in again.")
+_BAD_ANSWER = _("{name} answered with something that cannot be used. Try again; if it stays so, tell an owner.")
+MAX_GROUPS = 2_000
+CACHE_MS = HOUR
+MIN_REFRESH_MS = RETRY_MS = 10 * SECOND
 DEADLINE_S = 10.0
 MAX_ANSWER = 512 * 1024
-_NEEDED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
-# Signatures by a provider's own key; never "none", and never a secret that both sides know.
+_REQUIRED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+# Asymmetric signatures only: never "none", and never a secret that both sides know.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}  # of keys, by the first letters of the algorithm
+_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}  # the key type, by the first letters of the algorithm
 LEEWAY_S = 60
-LONGEST_SUBJECT = 255  # section 2
+MAX_SUBJECT = 255  # section 2
 
 
 class NotSignedIn(Forbidden):
@@ -47,20 +48,20 @@ class NotSignedIn(Forbidden):
 
 
 class Unreachable(Exception):
-    """The provider did not answer as one; the message is for the log."""
+    """The provider did not answer, or not as OpenID Connect requires; the message is for the log."""
 
 
 class BadIdToken(ValueError):
-    """An ID token that proves nothing; the message is for the log."""
+    """The ID token is not valid; the message is for the log."""
 
 
 class UnknownKey(BadIdToken):
-    """One that was signed by a key that is not in the set, which may be newer than the set."""
+    """The ID token is signed by a key that is not in the cached key set, which may be out of date."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A sign-in that was begun, which one browser keeps."""
+    """The secrets of one sign-in that was begun; the browser's session stores them."""
 
     state: str
     nonce: str = field(repr=False)
@@ -69,7 +70,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a provider vouches for: its own name for the person, an address, perhaps groups."""
+    """The verified claims about a person: the provider's subject, the e-mail address and the groups."""
 
     issuer: str
     subject: str
@@ -80,23 +81,23 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """The provider's facts."""
+    """The provider's metadata."""
 
     facts: Mapping[str, Any]
 
     def url(self, name: str) -> str | None:
-        """The endpoint ``name``, if there is one."""
+        """The URL of the endpoint ``name``, or None."""
         value = self.facts.get(name)
         return value if isinstance(value, str) else None
 
     def names(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        """The list ``name``; ``default`` where it is left out."""
+        """The list ``name``, or ``default`` where it is missing."""
         value = self.facts.get(name, default)
         return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else default
 
 
 class OpenIdProvider:
-    """The provider of the settings, which has an issuer. Threads may share one."""
+    """The provider that the settings configure. Safe to share between threads."""
 
     def __init__(self, outbound: OutboundClient, settings: Settings, clock: Clock) -> None:
         self.issuer, self.name = settings.oidc_issuer or "", settings.oidc_name
@@ -105,7 +106,7 @@ class OpenIdProvider:
         self._discovery = Discovery(outbound, clock, self.issuer)
 
     def begin(self) -> tuple[Attempt, str]:
-        """An attempt, and the address to send the browser to. Raises :class:`NotSignedIn`."""
+        """A new attempt, and the URL to redirect the browser to. Raises :class:`NotSignedIn`."""
         attempt = Attempt(*(secrets.token_urlsafe(32) for _ in range(3)))
         url = oauth.authorization_url(
             self._client(self._metadata()),
@@ -118,11 +119,11 @@ class OpenIdProvider:
         return attempt, url
 
     def finish(self, attempt: Attempt, answer: Mapping[str, str]) -> Claims:
-        """Who signed in, by the parameters with which the browser came back. Raises :class:`NotSignedIn`."""
+        """The claims of the person who signed in; ``answer`` is the callback's query. Raises :class:`NotSignedIn`."""
         metadata = self._metadata()
         client = self._client(metadata)
         if not same(answer.get("state", ""), attempt.state) or oauth.check_issuer(client, answer.get("iss")):
-            raise self._refusal("the answer is of another sign-in", _DIFFERENT)
+            raise self._refusal("the answer is of another sign-in", _OTHER_SIGN_IN)
         if "code" not in answer:
             raise self._no_code(answer.get("error"))
         token = oauth.exchange_code(
@@ -133,11 +134,11 @@ class OpenIdProvider:
             verifier=attempt.verifier,
         )
         if isinstance(token, OAuthFailure):
-            raise self._refusal(f"the code was refused: {token.error_code or token.sentence}", _UNUSABLE)
+            raise self._refusal(f"the code was refused: {token.error_code or token.sentence}", _BAD_ANSWER)
         return self._claims(metadata, token, attempt)
 
     def sign_out_url(self) -> str | None:
-        """Where people end what they have at the provider (OpenID Connect RP-Initiated Logout 1.0), if it says so."""
+        """The URL that ends the provider's session (OpenID Connect RP-Initiated Logout 1.0), or None."""
         try:
             url = self._discovery.metadata().url("end_session_endpoint")
         except Unreachable:
@@ -153,9 +154,9 @@ class OpenIdProvider:
             signed = self._verified(metadata, token, attempt.nonce)
             return read_claims(self.issuer, {**self._userinfo(metadata, token, signed), **signed}, self._groups)
         except BadIdToken as error:
-            raise self._refusal(f"its ID token is not valid: {error}", _UNUSABLE) from error
+            raise self._refusal(f"its ID token is not valid: {error}", _BAD_ANSWER) from error
         except Unreachable as error:
-            raise self._refusal(str(error), _AWAY) from error
+            raise self._refusal(str(error), _UNREACHABLE) from error
 
     def _verified(self, metadata: Metadata, token: TokenResult, nonce: str) -> dict[str, Any]:
         id_token = str(token.raw.get("id_token") or "")
@@ -169,11 +170,11 @@ class OpenIdProvider:
         }
         try:
             return verify_id_token(id_token, self._discovery.keys(), **facts)
-        except UnknownKey:  # the provider may have new ones
+        except UnknownKey:  # the provider may have rotated its keys
             return verify_id_token(id_token, self._discovery.keys(newer=True), **facts)
 
     def _userinfo(self, metadata: Metadata, token: TokenResult, signed: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What the provider says beside the ID token, where that lacks something (section 5.3)."""
+        """The userinfo claims (section 5.3); empty where the ID token lacks none of the claims that are needed."""
         url, wanted = metadata.url("userinfo_endpoint"), {"email", "email_verified"}
         if self._settings.oidc_roles:
             wanted.add(self._groups)
@@ -192,7 +193,7 @@ class OpenIdProvider:
         try:
             return self._discovery.metadata()
         except Unreachable as error:
-            raise self._refusal(str(error), _AWAY) from error
+            raise self._refusal(str(error), _UNREACHABLE) from error
 
     def _client(self, metadata: Metadata) -> oauth.Provider:
         methods = metadata.names("token_endpoint_auth_methods_supported", ("client_secret_basic",))
@@ -209,20 +210,19 @@ class OpenIdProvider:
     def _no_code(self, error: str | None) -> NotSignedIn:
         if error in ("access_denied", "login_required", "interaction_required", "consent_required"):
             return NotSignedIn(gettext("You did not sign in at {name}. Try again.").format(name=self.name))
-        return self._refusal(f"it answered {error!r:.80}", _UNUSABLE)
+        return self._refusal(f"it answered {error!r:.80}", _BAD_ANSWER)
 
     def _refusal(self, why: str, sentence: str) -> NotSignedIn:
-        log.warning("Nobody is signed in by %s: %s", self.issuer, why)
+        log.warning("The sign-in with %s failed: %s", self.issuer, why)
         return NotSignedIn(sentence.format(name=self.name))
 
 
 @dataclass
 class Discovery:
-    """Reads a provider's metadata and keys, and keeps them. Threads may share one.
+    """Fetches and caches a provider's metadata and keys. Safe to share between threads.
 
-    A provider that has just failed to say what it is is not asked for a while, so that people who come meanwhile do not
-    wait for it one after the other. What it says is used if its name is the one that was configured, and its addresses
-    are no less safe.
+    After a failure the provider is not asked again for a few seconds, so that requests do not queue behind its timeout.
+    Metadata is accepted only if its issuer is the configured one, and its URLs use https wherever the issuer's does.
     """
 
     outbound: OutboundClient
@@ -237,11 +237,11 @@ class Discovery:
     _keys_at: int = 0
 
     def metadata(self) -> Metadata:
-        """The provider's facts. Raises :class:`Unreachable`."""
+        """The provider's metadata. Raises :class:`Unreachable`."""
         with self._lock:
             now = self.clock()
-            if self._metadata is None or not 0 <= now - self._read_at < KEPT:
-                if self._failure and 0 <= now - self._failed_at < REST:
+            if self._metadata is None or not 0 <= now - self._read_at < CACHE_MS:
+                if self._failure and 0 <= now - self._failed_at < RETRY_MS:
                     raise Unreachable(self._failure)
                 try:
                     self._metadata, self._read_at = self._read(), now
@@ -251,11 +251,11 @@ class Discovery:
             return self._metadata
 
     def keys(self, *, newer: bool = False) -> Mapping[str, Any]:
-        """The keys. ``newer`` asks for them again, unless that was done just now. Raises :class:`Unreachable`."""
+        """The key set; ``newer`` fetches it again unless that was just done. Raises :class:`Unreachable`."""
         url = self.metadata().url("jwks_uri") or ""
         with self._lock:
             age = self.clock() - self._keys_at
-            if self._keys is None or not 0 <= age < KEPT or (newer and age >= KEYS_AT_MOST_EVERY):
+            if self._keys is None or not 0 <= age < CACHE_MS or (newer and age >= MIN_REFRESH_MS):
                 self._keys, self._keys_at = _get_json(self.outbound, url), self.clock()
             return self._keys
 
@@ -267,9 +267,9 @@ class Discovery:
     def _check(self, facts: Mapping[str, Any]) -> None:
         if facts.get("issuer") != self.issuer:
             raise Unreachable(f"it calls itself {facts.get('issuer')!r}")
-        for name in (*_NEEDED, "userinfo_endpoint", "end_session_endpoint"):
+        for name in (*_REQUIRED, "userinfo_endpoint", "end_session_endpoint"):
             url = facts.get(name)
-            if url is None and name not in _NEEDED:
+            if url is None and name not in _REQUIRED:
                 continue
             safe = ("https",) if self.issuer.startswith("https:") else ("https", "http")
             if not isinstance(url, str) or urlsplit(url).scheme not in safe:
@@ -300,11 +300,11 @@ def verify_id_token(
     supported: Collection[str],
     now: int,
 ) -> dict[str, Any]:
-    """The claims of the ID token, which came with ``access_token`` and is signed by one of ``keys`` (RFC 7517), as
-    Authlib validates them (section 3.1.3.7). ``now`` is in epoch milliseconds.
+    """The claims of the ID token, validated by Authlib (section 3.1.3.7). Raises :class:`BadIdToken`.
 
-    Authlib accepts what the provider says it supports, even no signature, and any subject, and a token for another
-    audience that names this client as its party: none of that proves who signs in. Raises :class:`BadIdToken`.
+    ``keys`` is the provider's key set (RFC 7517), ``access_token`` the one that came with the ID token, and ``now`` in
+    epoch milliseconds. Authlib would also accept any algorithm that the provider supports, even none, any subject, and
+    a token for another audience that names this client as its party; these are refused here.
     """
     from authlib.oidc.core import CodeIDToken
     from joserfc import jwt
@@ -327,13 +327,13 @@ def verify_id_token(
         raise UnknownKey(f"{type(error).__name__}: {error}") from error
     except (JoseError, ValueError, TypeError, KeyError) as error:
         raise BadIdToken(f"{type(error).__name__}: {error}") from error
-    if not 0 < len(claims["sub"]) <= LONGEST_SUBJECT:
+    if not 0 < len(claims["sub"]) <= MAX_SUBJECT:
         raise BadIdToken("its subject is empty or too long")
     return dict(claims)
 
 
 def _signing_keys(keys: Mapping[str, Any], algorithm: str) -> Any:
-    """Those of ``keys`` that may sign by ``algorithm``. Some providers publish what the private key is for."""
+    """The ``keys`` that may sign with ``algorithm``, without ``key_ops``: some providers publish the private key's."""
     from joserfc.jwk import KeySet
 
     fitting = [key for key in keys.get("keys") or () if _may_sign(key, algorithm)]
@@ -348,7 +348,7 @@ def _may_sign(key: Any, algorithm: str) -> bool:
 
 
 def read_claims(issuer: str, claims: Mapping[str, Any], groups_claim: str) -> Claims:
-    """The claims of an ID token and of the userinfo answer, as far as they are used."""
+    """The :class:`Claims` in the merged claims of the ID token and the userinfo answer."""
     return Claims(
         issuer=issuer,
         subject=str(claims["sub"]),
@@ -359,7 +359,7 @@ def read_claims(issuer: str, claims: Mapping[str, Any], groups_claim: str) -> Cl
 
 
 def _groups(claims: Mapping[str, Any], name: str) -> frozenset[str]:
-    """The groups under ``name``: a claim, or else a dotted path such as ``realm_access.roles``."""
+    """The groups in the claim ``name``, or else at the dotted path ``name``, such as ``realm_access.roles``."""
     value = claims.get(name) if name in claims else at_path(dict(claims), name)
     values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-    return frozenset(group for group in values[:MOST_GROUPS] if isinstance(group, str))
+    return frozenset(group for group in values[:MAX_GROUPS] if isinstance(group, str))

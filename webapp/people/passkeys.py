@@ -1,7 +1,7 @@
-"""Passkeys: people sign in with a device that checks who they are (Web Authentication level 2). Owns ``passkeys``.
+"""Sign-in with passkeys (Web Authentication level 2). This module owns ``passkeys``.
 
-A device proves that it holds the key by signing a challenge, for this site alone, after the person has unlocked it. So
-a passkey stands for password and second step together. The library ``webauthn`` is large, and imported when it is used.
+The device signs a challenge that is valid only for this site, after the user has unlocked it, so a passkey replaces
+both the password and the second step. The library ``webauthn`` is large and is imported on first use.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ MAX_NAME, MAX_PASSKEYS = 100, 20
 
 @dataclass(frozen=True, slots=True)
 class RelyingParty:
-    """The site that passkeys are for: its host, and the origin of its pages."""
+    """The site that passkeys are valid for: its host name and the origin of its pages."""
 
     id: str
     origin: str
@@ -30,7 +30,7 @@ class RelyingParty:
 
 @dataclass(frozen=True, slots=True)
 class Passkey:
-    """One passkey. Times are epoch milliseconds."""
+    """A user's passkey. Times are epoch milliseconds."""
 
     id: str
     user_id: str
@@ -45,7 +45,7 @@ _PASSKEYS = Table("passkeys", Passkey)
 
 
 def creation_options(reader: Reader, party: RelyingParty, user: User, challenge: bytes) -> str:
-    """What the browser's ``navigator.credentials.create`` takes, as JSON: a key that finds its person by itself."""
+    """The JSON for the browser's ``navigator.credentials.create``: a discoverable credential."""
     import webauthn
     from webauthn.helpers import base64url_to_bytes
     from webauthn.helpers.structs import (
@@ -79,7 +79,7 @@ def add(
     credential: Mapping[str, Any],
     name: str,
 ) -> Passkey:
-    """Keep the key that a device made. Raises :class:`Invalid`."""
+    """Verify and store the credential that a device created. Raises :class:`Invalid`."""
     import webauthn
     from webauthn.helpers import bytes_to_base64url
     from webauthn.helpers.exceptions import WebAuthnException
@@ -108,7 +108,7 @@ def add(
 
 
 def request_options(party: RelyingParty, challenge: bytes) -> str:
-    """What the browser's ``navigator.credentials.get`` takes, as JSON; the person is found by the key."""
+    """The JSON for the browser's ``navigator.credentials.get``; the credential identifies the user."""
     import webauthn
     from webauthn.helpers.structs import UserVerificationRequirement
 
@@ -121,7 +121,7 @@ def request_options(party: RelyingParty, challenge: bytes) -> str:
 def authenticate(
     store: Store, clock: Clock, party: RelyingParty, challenge: bytes, credential: Mapping[str, Any]
 ) -> User:
-    """Whose passkey signed ``challenge``. Raises :class:`Invalid`. Whether they may pass is up to the caller."""
+    """The user whose passkey signed ``challenge``. Raises :class:`Invalid`. The caller checks ``enabled``."""
     import webauthn
     from webauthn.helpers.exceptions import WebAuthnException
 
@@ -151,17 +151,17 @@ def authenticate(
 
 
 def of_user(reader: Reader, user_id: str) -> list[Passkey]:
-    """A person's passkeys, oldest first."""
+    """A user's passkeys, oldest first."""
     return _PASSKEYS.all(reader, "user_id = :user ORDER BY created_at, id", {"user": user_id})
 
 
-def everybody(reader: Reader) -> set[str]:
-    """The ids of all who have one."""
+def user_ids(reader: Reader) -> set[str]:
+    """The ids of the users who have a passkey."""
     return {user_id for (user_id,) in reader.tuples("SELECT DISTINCT user_id FROM passkeys")}
 
 
 def remove(tx: Tx, now: int, user_id: str, passkey_id: str) -> None:
-    """Forget one of a person's passkeys. Raises :class:`NotFound`."""
+    """Delete one of a user's passkeys. Raises :class:`NotFound`."""
     passkey = _PASSKEYS.get(tx, passkey_id)
     if passkey is None or passkey.user_id != user_id:
         raise NotFound(gettext("There is no such passkey."))
@@ -170,7 +170,7 @@ def remove(tx: Tx, now: int, user_id: str, passkey_id: str) -> None:
 
 
 def remove_all(tx: Tx, now: int, user_id: str) -> int:
-    """Forget all passkeys of a person; how many there were."""
+    """Delete all passkeys of a user and return their number."""
     kept = of_user(tx, user_id)
     for passkey in kept:
         remove(tx, now, user_id, passkey.id)

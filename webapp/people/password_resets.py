@@ -1,7 +1,7 @@
-"""Links with which a person who cannot sign in chooses another password. This module owns ``password_resets``.
+"""Links with which users who cannot sign in set a new password. This module owns ``password_resets``.
 
-Whoever looks after the logins issues one and hands it over; Patchbay sends no mail. A person has one at a time, it
-works once, and its token is kept as its SHA-256.
+An owner or operator issues the link and passes it on; Patchbay sends no mail. A user has at most one, it works once,
+within a day, and its token is stored as its SHA-256.
 """
 
 import secrets
@@ -22,7 +22,7 @@ LIFETIME = DAY
 
 @dataclass(frozen=True, slots=True)
 class PasswordReset:
-    """A link that was issued. Times are epoch milliseconds."""
+    """A link that was issued and not used yet. Times are epoch milliseconds."""
 
     user_id: str
     token_hash: str = field(repr=False)
@@ -34,7 +34,7 @@ _RESETS = Table("password_resets", PasswordReset, key="user_id")
 
 
 def issue(store: Store, clock: Clock, user: User) -> tuple[str, int]:
-    """A new token for ``user``, in place of any before it, and when it expires. Raises :class:`Conflict`."""
+    """A new token for ``user``, which replaces any earlier one, and when it expires. Raises :class:`Conflict`."""
     if not user.enabled:
         raise Conflict(f"The login of {user.email} is disabled; enable it first.")
     token, now = secrets.token_urlsafe(24), clock()
@@ -46,23 +46,23 @@ def issue(store: Store, clock: Clock, user: User) -> tuple[str, int]:
     return token, now + LIFETIME
 
 
-def whose(reader: Reader, clock: Clock, token: str) -> User | None:
-    """The person who may set a password with ``token``, if it still works."""
+def user_of_token(reader: Reader, clock: Clock, token: str) -> User | None:
+    """The user who may set a password with ``token``, or None if it is not valid."""
     reset = _RESETS.one(reader, "token_hash = :hash", {"hash": hash_token(token)})
     user = users.by_id(reader, reset.user_id) if reset and reset.expires_at > clock() else None
     return user if user and user.enabled else None
 
 
 def redeem(store: Store, clock: Clock, *, token: str, password: str) -> User:
-    """Set the password, use the link up and sign the person out everywhere.
+    """Set the password, delete the link and end all of the user's sessions.
 
     Raises :class:`Forbidden` for a token that does not work, :class:`webapp.errors.Invalid` for the password.
     """
-    if whose(store, clock, token) is None:  # before the slow hash
+    if user_of_token(store, clock, token) is None:  # before the slow hash
         raise Forbidden
     password_hash = passwords.prepared(password)
     with store.write() as tx:
-        user = whose(tx, clock, token)
+        user = user_of_token(tx, clock, token)
         if user is None:
             raise Forbidden
         with audit.acting(Actor("person", user.id)):
@@ -73,5 +73,5 @@ def redeem(store: Store, clock: Clock, *, token: str, password: str) -> User:
 
 
 def void(tx: Tx, user_id: str) -> None:
-    """End the link of a person, if there is one."""
+    """Delete a user's link, if there is one."""
     _RESETS.delete(tx, user_id)

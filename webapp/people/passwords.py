@@ -1,6 +1,6 @@
-"""Passwords: which ones may be chosen, and how one is kept and checked.
+"""Which passwords users may choose, and how passwords are hashed and verified.
 
-A password is kept as an Argon2id hash alone. Checking one takes the same time whether there is a hash of it or not.
+Only an Argon2id hash of a password is stored. Verifying takes the same time whether or not there is a hash.
 """
 
 import functools
@@ -17,15 +17,15 @@ from webapp.kit.translation import gettext
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
 NONE = ""  # in place of a hash: no password is right
 
-# OWASP's Password Storage Cheat Sheet: Argon2id with 19 MiB, two passes, one lane. Two at a time bound the memory.
+# OWASP's Password Storage Cheat Sheet: Argon2id with 19 MiB, two passes, one lane. Two at a time limit the memory.
 _hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
-_turns = threading.BoundedSemaphore(2)
-# The hash of a random password nobody kept: what an unknown address is checked against.
+_concurrent_hashes = threading.BoundedSemaphore(2)
+# The hash of a random password that was thrown away: what passwords for unknown addresses are verified against.
 _DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$EBz7Q1ksCSDdBjRWMKEUDw$knR+6ut4ShpHTvVSy5gfRwLl2SdnxE3JsgO/kt121AY"
 
 
 def checked(password: str) -> tuple[str, list[Detail]]:
-    """``password`` as it is hashed (NIST SP 800-63B: the same keys give the same password), and what is wrong."""
+    """``password`` normalized as NIST SP 800-63B section 5.1.1.2 asks, and what is wrong with it."""
     if not _encodes(password):
         sentence = gettext("The password has a character that cannot be stored; leave it out.")
         return password, [Detail("password", sentence)]
@@ -43,7 +43,7 @@ def checked(password: str) -> tuple[str, list[Detail]]:
 
 
 def prepared(password: str) -> str:
-    """The hash of a password that somebody chose. Raises :class:`Invalid`. Slow, as :func:`hashed` is."""
+    """The hash of a password that a user chose; slow, like :func:`hashed`. Raises :class:`Invalid`."""
     password, problems = checked(password)
     if problems:
         raise Invalid(problems[0].message, problems)
@@ -51,15 +51,15 @@ def prepared(password: str) -> str:
 
 
 def hashed(password: str) -> str:
-    """The hash of a :func:`checked` password. It is slow on purpose: ask for it outside transactions."""
-    with HERE.away, _turns:
+    """The hash of a :func:`checked` password; slow on purpose, so call it outside transactions."""
+    with HERE.away, _concurrent_hashes:
         return _hasher.hash(password)
 
 
 def matches(stored: str | None, password: str) -> bool:
-    """Whether ``stored`` is the hash of ``password``; without one the answer is no, and takes as long."""
+    """Whether ``stored`` is the hash of ``password``; False without a hash, after the same time."""
     password = unicodedata.normalize("NFKC", password)[:MAX_PASSWORD] if _encodes(password) else ""
-    with HERE.away, _turns:
+    with HERE.away, _concurrent_hashes:
         try:
             return _hasher.verify(stored or _DUMMY, password) and bool(stored)
         except VerificationError:
@@ -68,8 +68,8 @@ def matches(stored: str | None, password: str) -> bool:
 
 @functools.cache
 def _common() -> frozenset[str]:
-    """The most common passwords, in lower case. The list is large, and read when somebody chooses a password."""
-    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # type: ignore[import-untyped]  # it carries no types
+    """The most common passwords, in lower case. The list is large and is loaded on first use."""
+    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # type: ignore[import-untyped]  # it has no type hints
 
     return frozenset(word for word in FREQUENCY_LISTS["passwords"] if len(word) >= MIN_PASSWORD)
 

@@ -1,6 +1,6 @@
-"""What a person chose for the pages: theme, time zone, language. This module owns ``preferences``.
+"""Users' preferences for the pages: theme, time zone and language. This module owns ``preferences``.
 
-Somebody who never chose anything has the defaults, and no row. What a choice does to a page is the dashboard's matter.
+A user who never chose anything has no row and gets the defaults. Applying a preference is left to the dashboard.
 """
 
 import functools
@@ -20,7 +20,7 @@ BROWSER_LANGUAGE = ""  # the language that the browser asks for
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """A person's choices. ``time_zone`` is an IANA name, or :data:`BROWSER_ZONE`; ``language`` a BCP 47 tag, or
+    """A user's preferences. ``time_zone`` is an IANA name, or :data:`BROWSER_ZONE`; ``language`` a BCP 47 tag, or
     :data:`BROWSER_LANGUAGE`."""
 
     theme: str = "auto"
@@ -32,14 +32,14 @@ _PREFERENCES = Table("preferences", Preferences, key="user_id", write_only=("use
 
 
 def of_user(store: Store, user_id: str) -> Preferences:
-    """What this person chose. A language or zone that is no longer known falls back to the default."""
+    """A user's preferences. A language or time zone that is no longer supported becomes the default."""
     chosen = _PREFERENCES.get(store, user_id) or Preferences()
     zone = chosen.time_zone if chosen.time_zone in time_zones() else BROWSER_ZONE
     return Preferences(chosen.theme, zone, chosen.language if chosen.language in LANGUAGES else BROWSER_LANGUAGE)
 
 
 def save(store: Store, clock: Clock, user_id: str, chosen: Preferences) -> None:
-    """Keep what a person chose. Raises :class:`Invalid` with a detail per field for what there is not to choose."""
+    """Store a user's preferences. Raises :class:`Invalid` with a detail for each unsupported value."""
     problems = _problems(chosen)
     if problems:
         raise Invalid(problems[0].message, problems)
@@ -49,7 +49,7 @@ def save(store: Store, clock: Clock, user_id: str, chosen: Preferences) -> None:
 
 @functools.cache
 def time_zones() -> tuple[str, ...]:
-    """The IANA names of places, and UTC; without the legacy names that stand for no place."""
+    """The supported time zones: the IANA names of places, and UTC, without the legacy names."""
     places = {name for name in zoneinfo.available_timezones() if "/" in name and not name.startswith("Etc/")}
     return (BROWSER_ZONE, "UTC", *sorted(places))
 

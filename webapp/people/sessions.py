@@ -1,7 +1,7 @@
-"""Signed-in browsers: a random token in a cookie, kept here as its SHA-256. This module owns ``sessions``.
+"""Sessions of signed-in browsers: random tokens, stored as their SHA-256. This module owns ``sessions``.
 
-A session slides: it ends 14 days after it was last used, and 30 days after it began at the latest. Which cookie carries
-the token is the dashboard's matter.
+A session expires 14 days after it was last used, and at the latest 30 days after it was created. The cookie that
+carries the token is left to the dashboard.
 """
 
 import secrets
@@ -22,7 +22,7 @@ _ID_LENGTH = 16
 class Session:
     """One signed-in browser. Times are epoch milliseconds.
 
-    ``project_id`` and ``environment`` are what it works in, empty for what the dashboard works in by itself.
+    ``project_id`` and ``environment`` are those that its pages show; empty for the dashboard's defaults.
     """
 
     token_hash: str = field(repr=False)
@@ -37,12 +37,12 @@ class Session:
 
     @property
     def latest(self) -> int:
-        """When it ends however often it is used."""
+        """When the session expires at the latest, however often it is used."""
         return self.created_at + LONGEST
 
     @property
     def id(self) -> str:
-        """Names it on a page, without being of use to anybody: the beginning of the hash."""
+        """Identifies the session on pages: the beginning of the hash, which is not enough to sign in with."""
         return self.token_hash[:_ID_LENGTH]
 
 
@@ -50,47 +50,47 @@ _SESSIONS = Table("sessions", Session, key="token_hash")
 
 
 def start(store: Store, clock: Clock, *, user_id: str, user_agent: str, address: str) -> str:
-    """Sign a person in and return the token, which exists nowhere else. Sessions past their end are swept away."""
+    """Create a session and return its token, of which only the hash is stored. Also deletes expired sessions."""
     token, now = secrets.token_urlsafe(32), clock()
     with store.write() as tx:
         tx.run("DELETE FROM sessions WHERE expires_at <= :now", {"now": now})
         whose = (user_id, user_agent[:300], address[:64])
         _SESSIONS.insert(tx, Session(hash_token(token), *whose, now, now, now + LIFETIME))
-        users.saw(tx, now, user_id)
+        users.mark_seen(tx, now, user_id)
     return token
 
 
 def find(store: Store, clock: Clock, token: str) -> Session | None:
-    """The live session of ``token``, if any. Seeing it moves its end, written down at most once a minute."""
+    """The live session of ``token``, or None. Extends the session, with at most one write a minute."""
     session, now = _SESSIONS.get(store, hash_token(token)), clock()
     if session is None:
         return None
     if min(session.expires_at, session.latest) <= now:
-        with store.write() as tx:  # a clock that is set back does not revive it
+        with store.write() as tx:  # so that setting the clock back does not revive it
             _SESSIONS.delete(tx, session.token_hash)
         return None
     if now - session.seen_at >= TOUCH_EVERY:
         session = replace(session, seen_at=now, expires_at=min(now + LIFETIME, session.latest))
         with store.write() as tx:
             _SESSIONS.update(tx, session.token_hash, seen_at=session.seen_at, expires_at=session.expires_at)
-            users.saw(tx, now, session.user_id)
+            users.mark_seen(tx, now, session.user_id)
     return session
 
 
 def work_in(store: Store, session: Session, project_id: str, environment: str) -> None:
-    """Let a browser work in another project or environment."""
+    """Switch a session to another project or environment."""
     with store.write() as tx:
         _SESSIONS.update(tx, session.token_hash, project_id=project_id, environment=environment)
 
 
 def of_user(store: Store, clock: Clock, user_id: str) -> list[Session]:
-    """A person's live sessions, the one used last first."""
+    """A user's live sessions, the most recently used first."""
     where = "user_id = :user AND expires_at > :now ORDER BY seen_at DESC, token_hash"
     return _SESSIONS.all(store, where, {"user": user_id, "now": clock()})
 
 
 def end(store: Store, *, user_id: str, session_id: str) -> bool:
-    """End one of a person's sessions; whether there was one."""
+    """End one of a user's sessions. Returns whether there was one."""
     with store.write() as tx:
         return bool(
             tx.run(
@@ -101,7 +101,7 @@ def end(store: Store, *, user_id: str, session_id: str) -> bool:
 
 
 def end_all(tx: Tx, user_id: str, *, keep: str = "") -> int:
-    """End a person's sessions but the one with the id ``keep``; how many there were."""
+    """End a user's sessions except the one with the id ``keep``. Returns how many ended."""
     return tx.run(
         "DELETE FROM sessions WHERE user_id = :user AND substr(token_hash, 1, CAST(:length AS INTEGER)) <> :id",
         {"user": user_id, "length": _ID_LENGTH, "id": keep},

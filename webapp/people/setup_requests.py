@@ -1,6 +1,6 @@
-"""Who would like an app to be set up, until an owner does it. This module owns ``setup_requests``.
+"""Users' requests that an owner set up an app, until one does. This module owns ``setup_requests``.
 
-A person asks once for each app of a project; asking again changes nothing.
+A user has at most one request for each app of a project; requesting it again changes nothing.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from webapp.store.contract import Reader, Store, Tx
 
 
 def add(store: Store, clock: Clock, project_id: str, app: str, user_id: str) -> None:
-    """Keep that the person ``user_id`` asks for the app with slug ``app``."""
+    """Record that the user ``user_id`` requests the app with slug ``app``."""
     values = {"project": project_id, "app": app, "user": user_id, "now": clock()}
     with store.write() as tx:
         tx.run(
@@ -21,7 +21,7 @@ def add(store: Store, clock: Clock, project_id: str, app: str, user_id: str) -> 
 
 
 def of_app(reader: Reader, project_id: str, app: str) -> list[tuple[str, str]]:
-    """The ids and addresses of those who asked for an app, the first one first."""
+    """The ids and e-mail addresses of the enabled users who requested an app, the earliest first."""
     rows = reader.tuples(
         "SELECT users.id, users.email FROM setup_requests JOIN users ON users.id = setup_requests.user_id "
         "WHERE project_id = :project AND app = :app AND disabled_at IS NULL ORDER BY setup_requests.created_at, email",
@@ -31,7 +31,7 @@ def of_app(reader: Reader, project_id: str, app: str) -> list[tuple[str, str]]:
 
 
 def counts(reader: Reader, project_id: str) -> dict[str, int]:
-    """How many people asked for each app, by slug, the most wanted first."""
+    """The number of requests of enabled users by app slug, the most requested first."""
     rows = reader.tuples(
         "SELECT app, COUNT(*) FROM setup_requests JOIN users ON users.id = setup_requests.user_id "
         "WHERE project_id = :project AND disabled_at IS NULL GROUP BY app ORDER BY COUNT(*) DESC, app",
@@ -41,7 +41,7 @@ def counts(reader: Reader, project_id: str) -> dict[str, int]:
 
 
 def clear(store: Store, project_id: str, apps: Iterable[str]) -> None:
-    """Forget who asked for ``apps``, which are set up now."""
+    """Delete the requests for ``apps``, which are set up now."""
     with store.write() as tx:
         for app in apps:
             tx.run(
@@ -51,5 +51,5 @@ def clear(store: Store, project_id: str, apps: Iterable[str]) -> None:
 
 
 def forget(tx: Tx, project_id: str) -> None:
-    """Forget what was asked for in a project that is removed."""
+    """Delete the requests in a project that is being deleted."""
     tx.run("DELETE FROM setup_requests WHERE project_id = :project", {"project": project_id})

@@ -1,8 +1,9 @@
-"""Who may come in by an OpenID provider, as whom, and with which role.
+"""Which user a person is who signs in with an OpenID provider, and with which role.
 
-A person is known by the provider's own name for them. At first they are matched by an address that the provider vouches
-for: with a login, or with an invitation. Where groups have roles (``PATCHBAY_OIDC_ROLES``), a group also lets new
-people in, and the role follows the groups at every sign-in; but there is always an owner.
+The provider's subject identifies the user. At the first sign-in, a verified e-mail address is matched with a user or an
+invitation. Where groups have roles (``PATCHBAY_OIDC_ROLES``), a group also lets new people in, and the role follows the
+groups at every sign-in, except that the last owner stays one. Verifying the claims is left to
+:mod:`webapp.people.openid_provider`.
 """
 
 from collections.abc import Sequence
@@ -33,36 +34,36 @@ _NO_OWNER = _("Nobody can sign in yet: an owner has to begin.")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the operator decided: the provider's ``name`` for people, and the role of each group, if any have one."""
+    """The operator's configuration: the provider's display ``name``, and the role of each group, if any has one."""
 
     name: str
     role_of_group: Sequence[tuple[str, str]]
 
     def role(self, claims: Claims) -> str | None:
-        """The highest role of the person's groups."""
+        """The highest role that the person's groups have, or None."""
         theirs = {role for group, role in self.role_of_group if group == EVERYBODY or group in claims.groups}
         return next((role for role in users.ROLES if role in theirs), None)
 
 
 def admit(store: Store, clock: Clock, rules: Rules, claims: Claims) -> User:
-    """The login of whoever the provider vouches for. Raises :class:`NotSignedIn` with a sentence for the person.
+    """The user that ``claims`` identify, created if need be. Raises :class:`NotSignedIn` with a message to show.
 
-    Whether a person who was disabled may pass is up to the caller.
+    The caller checks whether the user is enabled.
     """
     now = clock()
     with store.write() as tx:
-        user = _known(tx, now, rules, claims) or _new(tx, now, rules, claims)
+        user = _known_user(tx, now, rules, claims) or _new_user(tx, now, rules, claims)
         if not user.enabled or not rules.role_of_group:
             return user
         with audit.acting(Actor("person", user.id)):
             if (after := _with_role(tx, now, user, rules.role(claims))) is not None:
                 return after
             sessions.end_all(tx, user.id)
-            api_keys.end(tx, now, user.id)
-    raise _no(rules, _NO_GROUP)
+            api_keys.revoke(tx, now, user.id)
+    raise _refusal(rules, _NO_GROUP)
 
 
-def _known(tx: Tx, now: int, rules: Rules, claims: Claims) -> User | None:
+def _known_user(tx: Tx, now: int, rules: Rules, claims: Claims) -> User | None:
     identity = identities.by_subject(tx, claims.issuer, claims.subject)
     if identity is not None:
         return users.get(tx, identity.user_id)
@@ -70,27 +71,27 @@ def _known(tx: Tx, now: int, rules: Rules, claims: Claims) -> User | None:
     if user is None:
         return None
     if not claims.email_verified:
-        raise _no(rules, _UNCONFIRMED, user.email)
+        raise _refusal(rules, _UNCONFIRMED, user.email)
     if identities.of_user(tx, claims.issuer, user.id) is not None:
-        raise _no(rules, _ANOTHER, user.email)
+        raise _refusal(rules, _ANOTHER, user.email)
     with audit.acting(Actor("person", user.id)):
         identities.bind(tx, now, user, claims.issuer, claims.subject)
     return user
 
 
-def _new(tx: Tx, now: int, rules: Rules, claims: Claims) -> User:
-    """Make a login for somebody whom a group or an invitation lets in."""
+def _new_user(tx: Tx, now: int, rules: Rules, claims: Claims) -> User:
+    """Create a user for a person whom a group or an invitation lets in."""
     email, problems = users.checked_email(claims.email)
     if problems:
-        raise _no(rules, _NO_ADDRESS)
+        raise _refusal(rules, _NO_ADDRESS)
     invitation = invitations.by_email(tx, now, email)
     if invitation is not None and not claims.email_verified:
-        raise _no(rules, _UNCONFIRMED, email)
+        raise _refusal(rules, _UNCONFIRMED, email)
     role = rules.role(claims) if rules.role_of_group else (invitation.role if invitation else None)
     if role is None:
-        raise _no(rules, _NO_GROUP if rules.role_of_group else _UNKNOWN, email)
+        raise _refusal(rules, _NO_GROUP if rules.role_of_group else _UNKNOWN, email)
     if role != "owner" and not users.any_user(tx):
-        raise _no(rules, _NO_OWNER)
+        raise _refusal(rules, _NO_OWNER)
     new = NewUser(User(new_id("u"), email, role, now, now), passwords.NONE)
     if invitation is not None:
         user = invitations.redeem(tx, invitation, new)
@@ -103,7 +104,7 @@ def _new(tx: Tx, now: int, rules: Rules, claims: Claims) -> User:
 
 
 def _with_role(tx: Tx, now: int, user: User, role: str | None) -> User | None:
-    """The person with the role of their groups; None for no group, but for the last owner, who stays one."""
+    """The user with the role of their groups, or None without such a group. The last owner stays an owner."""
     try:
         if role is not None:
             return users.set_role(tx, now, user, role)
@@ -113,5 +114,5 @@ def _with_role(tx: Tx, now: int, user: User, role: str | None) -> User | None:
     return None
 
 
-def _no(rules: Rules, sentence: str, email: str = "") -> NotSignedIn:
+def _refusal(rules: Rules, sentence: str, email: str = "") -> NotSignedIn:
     return NotSignedIn(sentence.format(name=rules.name, email=email))

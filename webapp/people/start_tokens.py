@@ -1,6 +1,7 @@
-"""The start token: printed once at start, it lets the first visitor create the owner. Owns ``start_tokens``.
+"""The start token, with which the first visitor creates the owner. This module owns ``start_tokens``.
 
-Every start without a user makes a new one and voids the one before. The first user voids it for good.
+Every start of an installation without users prints a new token, which replaces the one before. Creating the owner
+deletes it.
 """
 
 import secrets
@@ -21,27 +22,27 @@ LIFETIME = 7 * DAY
 
 @dataclass(frozen=True, slots=True)
 class ProjectNames:
-    """What end users read: what the product is called, and where they may ask for help."""
+    """The names that end users read: the product's, and the address of its support."""
 
     app_name: str
     support_email: str
 
 
 class FirstProject(Protocol):
-    """The project that the first start names."""
+    """The project that is named when the owner is created."""
 
     def names(self) -> ProjectNames:
-        """What it is called already; empty for what nobody has said yet."""
+        """The names that it has already; empty strings for those that were never set."""
 
     def problems(self, names: ProjectNames) -> Sequence[Detail]:
         """What is wrong with ``names``, by field."""
 
     def save(self, tx: Tx, names: ProjectNames) -> None:
-        """Call it that. Raises :class:`webapp.errors.Invalid`."""
+        """Set its names. Raises :class:`webapp.errors.Invalid`."""
 
 
 def issue(store: Store, clock: Clock) -> str | None:
-    """A new start token in place of any before it, or none when somebody can sign in already."""
+    """A new start token, which replaces any earlier one, or None if there is a user already."""
     token, now = secrets.token_urlsafe(24), clock()
     with store.write() as tx:
         tx.run("DELETE FROM start_tokens")
@@ -54,7 +55,7 @@ def issue(store: Store, clock: Clock) -> str | None:
     return token
 
 
-def admits(reader: Store | Tx, clock: Clock, token: str) -> bool:
+def is_valid(reader: Store | Tx, clock: Clock, token: str) -> bool:
     """Whether ``token`` may still create the owner."""
     row = reader.one("SELECT expires_at FROM start_tokens WHERE token_hash = :hash", {"hash": hash_token(token)})
     return row is not None and bool(row["expires_at"] > clock()) and not users.any_user(reader)
@@ -70,12 +71,12 @@ def create_owner(
     project: FirstProject | None = None,
     names: ProjectNames = ProjectNames("", ""),
 ) -> users.User:
-    """Create the owner, name the project where there is one, and void the token: all or nothing.
+    """Create the owner, name the project if there is one, and delete the token: all or nothing.
 
     Raises :class:`Forbidden` for a token that is unknown, too old or void, :class:`webapp.errors.Invalid` with a detail
     for each address, password or name that cannot be used.
     """
-    if not admits(store, clock, token):
+    if not is_valid(store, clock, token):
         raise Forbidden("This start link is used up or too old; restart Patchbay and open the link that it prints.")
     details = list(project.problems(names)) if project else []
     try:
@@ -85,7 +86,7 @@ def create_owner(
     if details:
         raise Invalid(details[0].message, details)
     with store.write() as tx:
-        if not admits(tx, clock, token):
+        if not is_valid(tx, clock, token):
             raise Forbidden("Somebody else was faster: the owner exists already. Sign in instead.")
         tx.run("DELETE FROM start_tokens")
         with audit.acting(Actor("person", new.user.id)):

@@ -1,9 +1,9 @@
-"""Codes of authenticator apps (TOTP, RFC 6238), asked for after the password, and the recovery codes that stand in for
-the app, once each. This module owns ``totp_secrets`` and ``recovery_codes``.
+"""Two-step sign-in with authenticator apps (TOTP, RFC 6238), and recovery codes that each replace the app once. This
+module owns ``totp_secrets`` and ``recovery_codes``.
 
-A secret counts once a first code has proved that the app knows it. A code is taken from half a minute before its time
-to half a minute after, and none twice (section 5.2). The secret is kept sealed. Recovery codes are random and kept as
-their SHA-256, so that they are shown once.
+Two-step sign-in is on after a first code has proved that the app has the secret. A code is accepted from half a minute
+before its time to half a minute after, and never twice (section 5.2). Secrets are stored sealed, recovery codes as
+their SHA-256, so both are shown only once.
 """
 
 import secrets
@@ -21,13 +21,13 @@ from webapp.store.contract import Reader, Store, Tx
 from webapp.store.table import Table
 
 COUNT = 10
-_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that is read as something else
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # without characters that look alike
 _PARTS, _PART_LENGTH = 3, 4  # 31**12 codes: about 2**59
 STEP_S = 30
 
 
 def replace_recovery_codes(tx: Tx, user_id: str) -> list[str]:
-    """New codes for a person, in place of any before. They exist nowhere else."""
+    """New recovery codes for a user, which replace any earlier ones. Only their hashes are stored."""
     drop_recovery_codes(tx, user_id)
     codes = [_code() for _ in range(COUNT)]
     for code in codes:
@@ -39,18 +39,18 @@ def replace_recovery_codes(tx: Tx, user_id: str) -> list[str]:
 
 
 def use_recovery_code(tx: Tx, user_id: str, code: str) -> bool:
-    """Whether ``code`` is one of the person's; it is used up."""
+    """Delete the recovery code ``code``. Returns whether it was one of the user's."""
     sql = "DELETE FROM recovery_codes WHERE code_hash = :hash AND user_id = :user"
     return bool(tx.run(sql, {"hash": _hash(user_id, code), "user": user_id}))
 
 
 def recovery_codes_left(reader: Reader, user_id: str) -> int:
-    """How many codes a person has left."""
+    """How many unused recovery codes a user has."""
     return int(reader.tuples("SELECT COUNT(*) FROM recovery_codes WHERE user_id = :user", {"user": user_id})[0][0])
 
 
 def drop_recovery_codes(tx: Tx, user_id: str) -> None:
-    """Forget the codes of a person."""
+    """Delete a user's recovery codes."""
     tx.run("DELETE FROM recovery_codes WHERE user_id = :user", {"user": user_id})
 
 
@@ -64,20 +64,20 @@ def _hash(user_id: str, code: str) -> str:
 
 
 class Sealer(Protocol):
-    """Seals secrets for the rows of one table, and opens them."""
+    """Seals (encrypts) secrets for the rows of one table, and opens them."""
 
     def seal(self, tx: Tx, row: str, plain: bytes) -> bytes:
-        """``plain`` as it is kept in ``row``."""
+        """``plain``, sealed for ``row``."""
         ...
 
     def open(self, row: str, box: bytes) -> bytes:
-        """What was sealed."""
+        """The plain text of ``box``, which was sealed for ``row``."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TotpSecret:
-    """A person's secret. Times are epoch milliseconds."""
+    """A user's TOTP secret. Times are epoch milliseconds; ``enabled_at`` is None until the first code was right."""
 
     user_id: str
     secret_sealed: bytes = field(repr=False)
@@ -91,14 +91,14 @@ _SECRETS = Table("totp_secrets", TotpSecret, key="user_id")
 
 @dataclass(frozen=True, slots=True)
 class Totp:
-    """What the verbs work with."""
+    """Switches two-step sign-in on and verifies codes."""
 
     store: Store
     clock: Clock
     sealer: Sealer
 
     def begin(self, user: User) -> str:
-        """The secret for the app of ``user``, the same until it is proved. Raises :class:`Conflict` when it was."""
+        """The secret for the user's app, the same until it is enabled. Raises :class:`Conflict` if it is enabled."""
         with self.store.write() as tx:
             kept = _SECRETS.get(tx, user.id)
             if kept is None:
@@ -111,7 +111,7 @@ class Totp:
         return self._open(kept)
 
     def enable(self, user: User, code: str) -> list[str] | None:
-        """Switch it on, where ``code`` is right; the recovery codes, which are shown this once."""
+        """Switch two-step sign-in on and return the recovery codes, or None if ``code`` is wrong."""
         with self.store.write() as tx:
             kept = _SECRETS.get(tx, user.id)
             if kept is None or kept.enabled_at is not None or not self._take(tx, kept, code):
@@ -121,7 +121,7 @@ class Totp:
             return replace_recovery_codes(tx, user.id)
 
     def accepts(self, user: User, code: str) -> bool:
-        """Whether ``code`` is right now, or one of the recovery codes; either is used up."""
+        """Whether ``code`` is a current code or a recovery code. Neither is accepted again."""
         with self.store.write() as tx:
             kept = _SECRETS.get(tx, user.id)
             if kept is None or kept.enabled_at is None:
@@ -134,7 +134,7 @@ class Totp:
             return recovered
 
     def _take(self, tx: Tx, kept: TotpSecret, code: str) -> bool:
-        """Whether ``code`` is right now and was not taken before."""
+        """Whether ``code`` is a current code that was not used before; records it as used."""
         plain, generator = "".join(code.split()).replace("-", ""), pyotp.TOTP(self._open(kept))
         now = self.clock() // SECOND // STEP_S
         steps = [step for step in (now - 1, now, now + 1) if same(generator.generate_otp(step), plain)]
@@ -148,18 +148,18 @@ class Totp:
 
 
 def is_on(reader: Reader, user_id: str) -> bool:
-    """Whether a person is asked for a code."""
+    """Whether a user's sign-in asks for a code."""
     kept = _SECRETS.get(reader, user_id)
     return kept is not None and kept.enabled_at is not None
 
 
-def everybody(reader: Reader) -> set[str]:
-    """The ids of all who are asked for a code."""
+def user_ids(reader: Reader) -> set[str]:
+    """The ids of the users whose sign-in asks for a code."""
     return {kept.user_id for kept in _SECRETS.all(reader, "enabled_at IS NOT NULL")}
 
 
 def disable(tx: Tx, now: int, user_id: str) -> bool:
-    """Ask a person for codes no more; whether that was so before."""
+    """Switch two-step sign-in off for a user. Returns whether it was on."""
     was_on = is_on(tx, user_id)
     _SECRETS.delete(tx, user_id)
     drop_recovery_codes(tx, user_id)
@@ -169,5 +169,5 @@ def disable(tx: Tx, now: int, user_id: str) -> bool:
 
 
 def address(secret: str, user: User, issuer: str) -> str:
-    """What the app reads from a QR code: ``otpauth://totp/…``."""
+    """The ``otpauth://totp/…`` URL that the app reads from a QR code."""
     return pyotp.TOTP(secret).provisioning_uri(name=user.email, issuer_name=issuer)

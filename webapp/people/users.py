@@ -1,7 +1,8 @@
 """The people who sign in: their e-mail address, role and password. This module owns the table ``users``.
 
-There is always an owner who can sign in, once there is one. Limiting how often somebody may try a password is left to
-:mod:`webapp.people.attempts`, and what else ends with a login to :mod:`webapp.people.logins`.
+Once there is an owner, at least one owner stays enabled. Limiting password attempts is left to
+:mod:`webapp.people.attempts`, and ending sessions and tokens of disabled or removed users to
+:mod:`webapp.people.logins`.
 """
 
 import re
@@ -41,7 +42,7 @@ def checked_email(email: str) -> tuple[str, list[Detail]]:
 
 
 def check_role(role: str) -> None:
-    """Raise :class:`Invalid` for what is no role."""
+    """Raise :class:`Invalid` unless ``role`` is one of :data:`ROLES`."""
     if role not in ROLES:
         raise Invalid(f"The role must be {', '.join(ROLES[:-1])} or {ROLES[-1]}.", [Detail("role", "Unknown role.")])
 
@@ -50,7 +51,7 @@ def check_role(role: str) -> None:
 class User:
     """A person who can sign in, unless they were disabled. Times are epoch milliseconds.
 
-    ``seen_at`` is when a browser of theirs was last here, to the minute; None before they first sign in.
+    ``seen_at`` is when one of their browsers last made a request, to the minute; None before the first sign-in.
     """
 
     id: str
@@ -72,7 +73,7 @@ _USERS = Table("users", User, write_only=("password_hash",))
 
 @dataclass(frozen=True, slots=True)
 class NewUser:
-    """A person whose address, password and role were checked and whose password is hashed, ready to be stored."""
+    """A checked person with a hashed password, ready to be stored."""
 
     user: User
     password_hash: str
@@ -86,7 +87,7 @@ def create(store: Store, clock: Clock, *, email: str, password: str, role: str) 
 
 
 def prepare(clock: Clock, *, email: str, password: str, role: str) -> NewUser:
-    """Check what a person gave and hash the password (slow on purpose: call it outside transactions).
+    """Check the values and hash the password (slow on purpose: call it outside transactions).
 
     Raises :class:`Invalid` with a detail per field.
     """
@@ -111,9 +112,9 @@ def insert(tx: Tx, new: NewUser) -> User:
 
 
 def authenticate(store: Store, *, email: str, password: str) -> User | None:
-    """The person with this address and password, or none; both answers take the same time.
+    """The person with this address and password, or None; both answers take the same time.
 
-    Whether a person who was disabled may pass is up to the caller.
+    The caller checks whether the person is enabled.
     """
     user = by_email(store, email)
     right = passwords.matches(_password_hash(store, user), password)
@@ -121,23 +122,23 @@ def authenticate(store: Store, *, email: str, password: str) -> User | None:
 
 
 def has_any_password(reader: Reader, user_id: str) -> bool:
-    """Whether a person can sign in with a password, and not only elsewhere."""
+    """Whether a person has a password, and does not sign in only with an OpenID provider."""
     return bool(_password_hash(reader, by_id(reader, user_id)))
 
 
 def has_password(store: Store, user_id: str, password: str) -> bool:
-    """Whether ``password`` is this person's; asked again before it is changed."""
+    """Whether ``password`` is this person's, which is checked before it is changed."""
     return passwords.matches(_password_hash(store, by_id(store, user_id)), password)
 
 
 def set_password(tx: Tx, now: int, user_id: str, password_hash: str) -> None:
-    """Give a person another password; ending their sessions is up to the caller."""
+    """Change a person's password. The caller ends their sessions."""
     _USERS.update(tx, user_id, password_hash=password_hash, updated_at=now)
     audit.write(tx, now, "person", user_id, "password_changed", "Gave a person another password.")
 
 
 def set_role(tx: Tx, now: int, user: User, role: str) -> User:
-    """Give a person another role. Raises :class:`Invalid`, and :class:`Conflict` for the last owner."""
+    """Change a person's role. Raises :class:`Invalid`, and :class:`Conflict` for the last owner."""
     check_role(role)
     if role == user.role:
         return user
@@ -148,7 +149,7 @@ def set_role(tx: Tx, now: int, user: User, role: str) -> User:
 
 
 def set_enabled(tx: Tx, now: int, user: User, enabled: bool) -> User:
-    """Let a person sign in, or not any more. Raises :class:`Conflict` for the last owner."""
+    """Enable or disable a person. Raises :class:`Conflict` for the last owner."""
     if enabled == user.enabled:
         return user
     disabled_at = None if enabled else now
@@ -160,13 +161,13 @@ def set_enabled(tx: Tx, now: int, user: User, enabled: bool) -> User:
     return replace(user, disabled_at=disabled_at, updated_at=now)
 
 
-def saw(tx: Tx, now: int, user_id: str) -> None:
-    """Write down that a person is here."""
+def mark_seen(tx: Tx, now: int, user_id: str) -> None:
+    """Record that a person made a request at ``now``."""
     _USERS.update(tx, user_id, seen_at=now)
 
 
 def remove(tx: Tx, now: int, user: User) -> None:
-    """Remove a person with their sessions, key and preferences. Raises :class:`Conflict` for the last owner."""
+    """Delete a person with their sessions, key and preferences. Raises :class:`Conflict` for the last owner."""
     keep_an_owner(tx, user)
     _USERS.delete(tx, user.id)
     audit.write(tx, now, "person", user.id, "deleted", f"Removed the login of a person, who was {user.role}.")
@@ -181,17 +182,17 @@ def get(reader: Reader, user_id: str) -> User:
 
 
 def by_id(reader: Reader, user_id: str) -> User | None:
-    """The person with this id, if any."""
+    """The person with this id, or None."""
     return _USERS.get(reader, user_id)
 
 
 def by_email(reader: Reader, email: str) -> User | None:
-    """The person with this address, if any; letter case does not matter."""
+    """The person with this address, ignoring case, or None."""
     return _USERS.one(reader, "email = :email", {"email": normal_email(email)})
 
 
 def page(reader: Reader, window: cursors.Window) -> cursors.Page[User]:
-    """People, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    """A page of people, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
     return _USERS.page(reader, window, "1 = 1")
 
 
@@ -206,18 +207,18 @@ def of_role(store: Store, role: str, limit: int) -> list[User]:
 
 
 def any_user(reader: Store | Tx) -> bool:
-    """Whether anybody can sign in yet."""
+    """Whether there is a user yet."""
     return reader.one("SELECT 1 FROM users LIMIT 1") is not None
 
 
 def keep_an_owner(tx: Tx, user: User) -> None:
-    """Raise :class:`Conflict` where nobody but ``user`` could do what owners do."""
+    """Raise :class:`Conflict` if ``user`` is the only enabled owner."""
     others = _USERS.count(tx, "role = 'owner' AND disabled_at IS NULL AND id <> :id", {"id": user.id})
     if user.role == "owner" and user.enabled and not others:
         raise Conflict(f"{user.email} is the only owner who can sign in; make somebody else an owner first.")
 
 
 def _password_hash(reader: Reader, user: User | None) -> str | None:
-    """What a password is checked against; nothing for nobody."""
+    """The stored hash of a person's password; None for no person."""
     row = reader.one("SELECT password_hash FROM users WHERE id = :id", {"id": user.id if user else ""})
     return str(row["password_hash"]) if row else None

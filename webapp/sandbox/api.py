@@ -1,5 +1,7 @@
-"""The JSON API: profile, projects with their fields, tasks, webhooks. Lists come in numbered pages. Whatever is
-wrong with a request ends it with the API's own error.
+"""The sandbox's JSON API: profile, projects with their custom fields, tasks and webhooks.
+
+Lists have numbered pages, and every error has the shape that :func:`webapp.sandbox.callers.problem` makes. Who may call
+is left to :mod:`webapp.sandbox.callers`, and the data to the modules that own the tables.
 """
 
 from typing import TypeVar
@@ -22,7 +24,7 @@ MAX_MS = 2**53
 
 
 class NewWebhook(BaseModel):
-    """What a webhook is made from."""
+    """The body of ``POST /api/webhooks``."""
 
     model_config = ConfigDict(defer_build=True)
 
@@ -56,7 +58,7 @@ def get_project(caller: Caller, project_id: str) -> ResponseReturnValue:
 @blueprint.get("/projects/<project_id>/fields")
 @needs("tasks:read")
 def list_fields(caller: Caller, project_id: str) -> ResponseReturnValue:
-    """The custom fields of a project's tasks; every project has others."""
+    """The custom fields of a project's tasks, which differ from project to project."""
     return jsonify(data=project_of(project_id).fields)
 
 
@@ -83,7 +85,7 @@ def create_task(caller: Caller, project_id: str) -> ResponseReturnValue:
 @blueprint.get("/tasks")
 @needs("tasks:read")
 def list_tasks(caller: Caller) -> ResponseReturnValue:
-    """Tasks of all projects, newest first, from ``since`` on; ``sort=updated`` goes by the last change."""
+    """Tasks of all projects since ``since``, newest first, or with ``sort=updated`` last changed first."""
     return _task_list(None)
 
 
@@ -97,7 +99,7 @@ def get_task(caller: Caller, task_id: str) -> ResponseReturnValue:
 @blueprint.patch("/tasks/<task_id>")
 @needs("tasks:write")
 def change_task(caller: Caller, task_id: str) -> ResponseReturnValue:
-    """Change what the body names; custom fields merge by key."""
+    """Change the fields in the body; custom fields are merged by key."""
     project, change = project_of(task_of(task_id).project_id), body_as(TaskChange)
     try:
         task = current().tasks.change(task_id, project, change)
@@ -121,14 +123,14 @@ def delete_task(caller: Caller, task_id: str) -> ResponseReturnValue:
 @blueprint.get("/webhooks")
 @needs("webhooks")
 def list_webhooks(caller: Caller) -> ResponseReturnValue:
-    """The person's webhooks, with how the last post to each went."""
+    """The person's webhooks, with the result of the last delivery to each."""
     return jsonify(data=[hook.to_json() for hook in current().webhooks.of(caller.person)])
 
 
 @blueprint.post("/webhooks")
 @needs("webhooks")
 def create_webhook(caller: Caller) -> ResponseReturnValue:
-    """Register an address for one event. The signing secret stands in this answer only."""
+    """Register a webhook for one event. Only this response contains the signing secret."""
     new, hooks = body_as(NewWebhook), current().webhooks
     if new.event not in EVENTS:
         abort(invalid("event", f"Give one of {', '.join(EVENTS)}."))
@@ -161,27 +163,27 @@ def _task_list(project_id: str | None) -> ResponseReturnValue:
 
 
 def project_of(project_id: str) -> Project:
-    """The project of that id, or a 404."""
+    """The project with this id. Aborts with 404 if there is none."""
     return current().projects.get(project_id) or abort(absent("project"))
 
 
 def task_of(task_id: str) -> Task:
-    """The task of that id, or a 404."""
+    """The task with this id. Aborts with 404 if there is none."""
     return current().tasks.get(task_id) or abort(absent("task"))
 
 
 def absent(noun: str) -> Response:
-    """The answer for an id under which there is nothing."""
+    """The 404 response for an unknown id."""
     return problem(404, "not_found", f"There is no such {noun}.")
 
 
 def invalid(field: str, message: str) -> Response:
-    """The answer for one parameter or field that is wrong."""
+    """The 400 response for an invalid parameter or field."""
     return problem(400, "invalid", message, details=[{"field": field, "message": message}])
 
 
 def body_as(model: type[M]) -> M:
-    """The JSON body as ``model``, or a 400 with details."""
+    """The JSON body, validated as ``model``. Aborts with 400 and details if it is not valid."""
     try:
         return model.model_validate_json(request.get_data())
     except ValidationError as error:
@@ -193,7 +195,7 @@ def body_as(model: type[M]) -> M:
 
 
 def window() -> Window:
-    """The page that ``page`` and ``per_page`` ask for."""
+    """The page that the parameters ``page`` and ``per_page`` select."""
     return Window(_number("page", 1, MAX_PAGE), _number("per_page", 20, MAX_PER_PAGE))
 
 
@@ -207,7 +209,7 @@ def _number(name: str, default: int, most: int) -> int:
 
 
 def since() -> int | None:
-    """``since`` in epoch milliseconds: given so, or as ISO 8601 with a time zone."""
+    """The parameter ``since`` in epoch milliseconds; it may be those, or ISO 8601 with a time zone."""
     text = request.args.get("since")
     if not text:
         return None

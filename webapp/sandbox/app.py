@@ -1,8 +1,7 @@
-"""Wires the sandbox, a small third party to connect to: its own product, process, origin, cookie and database.
+"""Creates the sandbox: a small third-party product to connect to, with its own process, origin, cookie and database.
 
-It trusts nobody's Host header, frames nowhere and runs no script, but for the example of a product that may be served
-beside it. It is for one machine: it refuses to start on an address that is not loopback, because anybody may pick who
-they are here.
+It runs only on loopback addresses, because visitors choose who they are without a password. It refuses other Host
+headers, cannot be framed and runs no scripts, except on the pages of the example product that it may serve too.
 """
 
 # Flask-WTF carries no types.
@@ -54,9 +53,9 @@ def create_sandbox(
 ) -> Flask:
     """The sandbox as a WSGI application, with its state in ``data``.
 
-    ``public_url`` is its own origin, which must be loopback (else ``ValueError``); the one OAuth client has exactly
-    ``redirect_uris`` and is shown as ``client_name``. ``example`` is what the example of a product needs, which is
-    absent without it. A slow account waits ``slow_seconds``, a slow receiver ``receiver_seconds``.
+    ``public_url`` is its own origin, which must be loopback (else ``ValueError``). Its only OAuth client has exactly
+    the redirect URIs ``redirect_uris`` and is shown as ``client_name``. Without ``example``, the example product is not
+    served. Slow accounts wait ``slow_seconds``, slow receivers ``receiver_seconds``.
     """
     public_url = public_url.rstrip("/")
     if not is_loopback(public_url):
@@ -86,7 +85,7 @@ def create_sandbox(
 
 
 def _configure(app: Flask, key: bytes, *, secure: bool) -> None:
-    # Cookies know no ports: on localhost the dashboard's would be overwritten by one of the same name.
+    # Cookies are not separated by port: on localhost, one of the same name would overwrite the dashboard's.
     app.config.update(
         SECRET_KEY=key,
         SESSION_COOKIE_NAME="sandbox_session",
@@ -96,7 +95,7 @@ def _configure(app: Flask, key: bytes, *, secure: bool) -> None:
         MAX_CONTENT_LENGTH=MAX_BODY,
         WTF_CSRF_TIME_LIMIT=None,  # as long as the session: a page left open keeps working
     )
-    templating.prepare(app.jinja_env)  # the pieces that all pages share want it
+    templating.prepare(app.jinja_env)  # the templates shared with the dashboard need it
     app.jinja_env.filters["iso"] = clocks.iso
     app.jinja_env.filters["when"] = lambda ms: clocks.iso(ms)[:16].replace("T", " ") + " UTC"
 
@@ -114,7 +113,7 @@ def _mount(app: Flask) -> None:
 
 
 def _check_host() -> ResponseReturnValue | None:
-    """Refuse foreign names, so that no page elsewhere can reach in through DNS rebinding."""
+    """Refuse host names that are not loopback, which prevents DNS rebinding."""
     return None if is_loopback(f"http://{request.host}") else ("Unknown host.\n", 400)
 
 
@@ -130,7 +129,7 @@ def _add_headers(response: Response) -> Response:
 
 
 def _http_error(error: HTTPException) -> ResponseReturnValue:
-    """JSON for programs, a page for people; what a view aborted with goes out as it is."""
+    """The response for ``error``: JSON for the API, else a page. A response that a view aborted with is unchanged."""
     if error.response is not None:
         return error.response
     status = error.code or 500

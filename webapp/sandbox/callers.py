@@ -1,7 +1,7 @@
-"""Who calls the JSON API: a bearer token, the header ``X-Api-Key``, or HTTP Basic with account id and key.
+"""Authentication of the JSON API: a bearer token, the header ``X-Api-Key``, or HTTP Basic with account id and key.
 
-Answers 401 to what is unknown, and 403 to a disabled key or a missing scope (RFC 6750 section 3.1). The behaviour of
-the grant decides whether the answer is slow, or 503. A key may do everything.
+Unknown credentials get 401, a disabled key or a missing scope 403 (RFC 6750 section 3.1). Keys have every scope. The
+behaviour of a grant may delay the response or replace it with 503.
 """
 
 import functools
@@ -28,7 +28,7 @@ REALM = 'realm="Sandbox Tasks"'
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A person, by way of a grant or a key."""
+    """The person behind a request, with the scopes of their grant or key."""
 
     person: Person
     scopes: frozenset[str]
@@ -39,7 +39,7 @@ class Caller:
 def needs(
     scope: str,
 ) -> Callable[[Callable[Concatenate[Caller, P], ResponseReturnValue]], Callable[P, ResponseReturnValue]]:
-    """Let a view be called only with ``scope``; it gets the :class:`Caller` as its first argument."""
+    """Decorate a view that requires ``scope``; it gets the :class:`Caller` as its first argument."""
 
     def decorate(view: Callable[Concatenate[Caller, P], ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
         @functools.wraps(view)
@@ -59,7 +59,7 @@ def needs(
 
 
 def problem(status: int, error: str, message: str, challenge: str | None = None, **more: object) -> Response:
-    """The one shape of an API error: ``error`` for programs, ``message`` for people."""
+    """The response of every API error: ``error`` for programs, ``message`` for people."""
     response = jsonify(error=error, message=message, **more)
     response.status_code = status
     if challenge is not None:
@@ -99,7 +99,7 @@ def _of_token() -> Caller:
 
 
 class _Validator(BearerTokenValidator):
-    """Looks bearer tokens up in ``grants``; Authlib judges expiry and revocation (RFC 6750)."""
+    """Looks up bearer tokens; Authlib checks whether they are expired or revoked (RFC 6750)."""
 
     def authenticate_token(self, token_string: str) -> Token | None:
         token = current().grants.find_access(token_string)

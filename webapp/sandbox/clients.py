@@ -1,6 +1,6 @@
-"""The one OAuth client that is registered here, in the shape that Authlib asks for (RFC 6749 section 2).
+"""The sandbox's only OAuth client, with the methods that Authlib requires (RFC 6749 section 2), and the scopes.
 
-Its scopes say what it may be allowed to do, in the wire's words and in plain ones.
+The grants that people give it are left to :mod:`webapp.sandbox.grants`.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Client:
         return self.redirect_uris[0] if len(self.redirect_uris) == 1 else None
 
     def get_allowed_scope(self, scope: str | None) -> str:
-        """The scopes that exist, each once, in the order asked for; the default when none was asked for."""
+        """The requested scopes that exist, without repetition, or the default scope if none was requested."""
         return " ".join(dict.fromkeys(name for name in (scope or DEFAULT_SCOPE).split() if name in SCOPES))
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
@@ -55,5 +55,5 @@ class Client:
 
 
 def in_words(scope: str) -> list[str]:
-    """The plain sentences for a space-separated scope, in the order they were asked for."""
+    """The descriptions of a space-separated scope, in its order."""
     return [SCOPES[name] for name in scope.split() if name in SCOPES]

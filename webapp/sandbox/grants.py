@@ -1,10 +1,8 @@
-"""What a consent gives: a grant, the code that stands for it, and its tokens, in the shapes that Authlib reads. Owns
-their tables: who allowed what, and what that is still worth.
+"""Grants, their authorization codes and their tokens, with the attributes that Authlib reads. Owns their tables.
 
-The behaviour of an account is how this provider treats a grant once it was given; others act on it. Codes and tokens
-are kept as SHA-256 only. Every use that may happen once is claimed by one conditional UPDATE, so of two concurrent
-requests one wins; the other counts as a replay and ends the grant (RFC 9700 section 4.14.2, RFC 6749 section 4.1.2).
-The protocol itself is left to ``oauth``.
+Codes and tokens are stored only as SHA-256. A code or refresh token is used up by one conditional UPDATE, so of two
+concurrent requests one succeeds; the other counts as a replay and revokes the grant (RFC 9700 section 4.14.2, RFC 6749
+section 4.1.2). The protocol is left to ``oauth``, and so is most of what a grant's behaviour means.
 """
 
 from collections.abc import Mapping
@@ -31,7 +29,8 @@ GRANT_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """``access_seconds`` is the life of an access token; ``revokes`` ends the grant at its first refresh."""
+    """How the sandbox treats a grant. ``access_seconds`` is the lifetime of access tokens; ``revokes`` ends the grant
+    at its first refresh."""
 
     slug: str
     label: str
@@ -68,7 +67,7 @@ def behaviour_of(slug: str) -> Behaviour:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """One "Allow", with the behaviour that was picked for it. Times in epoch milliseconds."""
+    """A person's consent, with the behaviour that was chosen for it. Times are epoch milliseconds."""
 
     id: str
     client_id: str
@@ -100,7 +99,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """An access or refresh token as it stands now; the method names are those Authlib calls."""
+    """An access or refresh token; the method names are those Authlib calls."""
 
     hash: str
     kind: str
@@ -131,7 +130,7 @@ class Grants:
     def allow(
         self, code: str, client_id: str, person: Person, scope: str, behaviour: Behaviour, uri: str, challenge: str
     ) -> None:
-        """Record a consent and the ``code`` that stands for it, good for five minutes."""
+        """Record a consent and its authorization ``code``, which is valid for five minutes."""
         now, grant_id = self._clock(), crypto.new_id("grant")
         row = {"id": grant_id, "client_id": client_id, "person_id": person.id, "scope": scope}
         pending = {"grant_id": grant_id, "redirect_uri": uri, "challenge": challenge, "expires_at": now + CODE_LIFE}
@@ -140,7 +139,7 @@ class Grants:
             db.table("codes").insert(pending | {"hash": hash_token(code)})
 
     def find_code(self, code: str, client_id: str) -> Code | None:
-        """The redeemable code, or None. Showing a used one again ends its grant."""
+        """The code if it can be redeemed, or None. Using a code again revokes its grant."""
         row = self._one("codes", code)
         if row is None or row["client_id"] != client_id or row["expires_at"] <= self._clock():
             return None
@@ -152,15 +151,15 @@ class Grants:
         return Code(row["hash"], _grant(row), row["redirect_uri"], row["challenge"])
 
     def redeem(self, code: Code, token: Mapping[str, Any]) -> bool:
-        """Turn ``code`` into ``token`` (a token response). False when another request was first."""
+        """Exchange ``code`` for ``token``, a token response. Returns False if another request was first."""
         return self._exchange("codes", code.hash, code.grant, "exchanged_at", token)
 
     def find_access(self, token: str) -> Token | None:
-        """The access token, live or not, or None when there never was one."""
+        """The access token, even if it is expired or revoked, or None if it is unknown."""
         return self._token(token, "access")
 
     def find_refresh(self, token: str) -> Token | None:
-        """The usable refresh token, or None. Showing a rotated one again ends its grant."""
+        """The refresh token if it is valid, or None. Using one again after its rotation revokes its grant."""
         row = self._one("tokens", token)
         if row is None or row["kind"] != "refresh":
             return None
@@ -171,7 +170,7 @@ class Grants:
         return None if refresh.expired or refresh.is_revoked() else refresh
 
     def rotate(self, old: Token, token: Mapping[str, Any]) -> bool:
-        """Replace the refresh token ``old`` by the pair in ``token``. False when another request was first."""
+        """Replace the refresh token ``old`` with the pair in ``token``. Returns False if another request was first."""
         done = self._exchange("tokens", old.hash, old.grant, "refreshed_at", token)
         if done and old.grant.behaviour.revokes:
             self.revoke(old.grant.id, "This account takes access back after its first refresh.")
@@ -182,17 +181,17 @@ class Grants:
         return self._token(token, "access") or self._token(token, "refresh")
 
     def revoke(self, grant_id: str, why: str) -> bool:
-        """End a grant with all its tokens. False when it is gone or ended already."""
+        """Revoke a grant with all its tokens. Returns False if it does not exist or is revoked already."""
         with self._store.write() as db:
             return self._end(db, grant_id, why)
 
     def set_behaviour(self, grant_id: str, behaviour: Behaviour) -> None:
-        """Give a grant another behaviour, from its next request on."""
+        """Change a grant's behaviour from its next request on."""
         with self._store.write() as db:
             db.execute("UPDATE grants SET behaviour = ? WHERE id = ?", [behaviour.slug, grant_id])
 
     def live(self, client_id: str) -> list[Grant]:
-        """Every grant of the client that still gives access, newest first."""
+        """The client's grants that are in use, newest first."""
         sql = f"""SELECT {GRANT_COLUMNS} FROM grants g WHERE client_id = ? AND exchanged_at IS NOT NULL
             AND revoked_at IS NULL ORDER BY created_at DESC, id"""  # noqa: S608 - a constant
         with self._store.read() as db:

@@ -1,9 +1,8 @@
-"""The authorization server by Authlib: code with PKCE S256, rotating refresh tokens, revocation and ``iss`` (RFC 6749,
-7636, 7009 and 9207), with its consent page, endpoints and metadata.
+"""The sandbox's OAuth authorization server, built with Authlib: its consent page, endpoints and metadata.
 
-Authlib lets plain http pass on loopback hosts by itself (RFC 8252 section 7.3), so ``AUTHLIB_INSECURE_TRANSPORT`` stays
-unset and no other code of the process is affected; ``app`` refuses to start anywhere else. Storage is left to
-``grants``.
+It supports the authorization code with PKCE S256, rotating refresh tokens, revocation and ``iss`` (RFC 6749, 7636, 7009
+and 9207). Authlib accepts plain http on loopback hosts (RFC 8252 section 7.3), so ``AUTHLIB_INSECURE_TRANSPORT`` stays
+unset. Storage is left to ``grants``.
 """
 
 import re
@@ -40,7 +39,7 @@ CARRIED = (
     "code_challenge",
     "code_challenge_method",
 )
-# RFC 6749 appendix A and section 4.1.2.1: what may stand in these parameters, and be repeated in an error.
+# The characters that these parameters, and errors that repeat them, may contain (RFC 6749 appendix A and 4.1.2.1).
 _SAFE = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]*")
 pages = Blueprint("oauth_pages", __name__)
 endpoints = Blueprint("oauth_endpoints", __name__)
@@ -48,7 +47,7 @@ endpoints = Blueprint("oauth_endpoints", __name__)
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What somebody allowed: Authlib carries it from the consent page to the code as "the user"."""
+    """The person and behaviour chosen on the consent page: Authlib passes it on to the code as "the user"."""
 
     person: Person
     behaviour: Behaviour
@@ -67,13 +66,13 @@ def create_server(app: Flask, sandbox: Sandbox) -> AuthorizationServer:
 
 
 def delay_if_slow(behaviour: Behaviour) -> None:
-    """Wait the slow account's seconds. Nothing is held while waiting."""
+    """Sleep for the delay of slow accounts, if this is one. Call it outside transactions."""
     if behaviour.slow:
         time.sleep(current().slow_seconds)
 
 
 def token_response(server: AuthorizationServer) -> Response:
-    """Answer the token endpoint with the behaviour of the grant that was asked for."""
+    """The token endpoint's response, delayed if the grant's behaviour is slow."""
     response = cast(Response, server.create_token_response())
     if behaviour := g.get("behaviour"):
         delay_if_slow(behaviour)
@@ -120,10 +119,10 @@ class CodeGrant(AuthorizationCodeGrant):
         return authorization_code
 
     def delete_authorization_code(self, authorization_code: Any) -> None:
-        """Nothing to do: redeeming marked it, in the transaction that stored the tokens."""
+        """Does nothing: the transaction that stored the tokens marked the code as used."""
 
     def authenticate_user(self, authorization_code: Code) -> Grant:
-        """The "user" that tokens are made for is the grant: it knows how long they live."""
+        """The grant, as the "user" of the tokens: its behaviour sets their lifetime."""
         return authorization_code.grant
 
 
@@ -142,11 +141,11 @@ class RefreshGrant(RefreshTokenGrant):
         return refresh_token.grant
 
     def revoke_old_credential(self, refresh_token: Any) -> None:
-        """Nothing to do: rotating marked it, in the transaction that stored the new pair."""
+        """Does nothing: the transaction that stored the new pair marked the old token as used."""
 
 
 class RequiredS256(CodeChallenge):
-    """PKCE that every client must use, and only with S256: Authlib by itself asks public clients alone."""
+    """Requires PKCE of every client, with S256: Authlib by itself requires it only of public clients."""
 
     SUPPORTED_CODE_CHALLENGE_METHOD = ["S256"]  # noqa: RUF012 - as Authlib declares it
 
@@ -160,12 +159,12 @@ class RequiredS256(CodeChallenge):
 
 
 class Revocation(RevocationEndpoint):
-    """Token revocation (RFC 7009): whichever token is shown, its whole grant ends."""
+    """Token revocation (RFC 7009); revoking either token revokes the whole grant."""
 
     CLIENT_AUTH_METHODS = AUTH_METHODS
 
     def check_params(self, request: Any, client: Client) -> None:
-        """A hint only speeds up a search, so an unknown one is passed over (RFC 7009 section 2.1)."""
+        """Require a token. An unknown hint is ignored (RFC 7009 section 2.1)."""
         if "token" not in request.form:
             raise InvalidRequestError("Send the token to revoke.")
 
@@ -177,7 +176,7 @@ class Revocation(RevocationEndpoint):
 
 
 class Issuer(IssuerParameter):
-    """Names this server in each authorization response (RFC 9207 section 2)."""
+    """Adds ``iss`` to each authorization response (RFC 9207 section 2)."""
 
     def __init__(self, issuer: str) -> None:
         self._issuer = issuer
@@ -196,7 +195,7 @@ def _find_client(client_id: str) -> Client | None:
 
 
 def _save_token(token: Mapping[str, Any], request: Any) -> None:
-    """Store what was generated. Raises ``InvalidGrantError`` for whoever comes second with one code or token."""
+    """Store a token response. Raises ``InvalidGrantError`` if the code or refresh token was used before."""
     grants = current().grants
     if request.refresh_token is not None:
         done = grants.rotate(request.refresh_token, token)
@@ -208,7 +207,7 @@ def _save_token(token: Mapping[str, Any], request: Any) -> None:
 
 @pages.get("/oauth/authorize")
 def ask() -> ResponseReturnValue:
-    """The consent page, or the reason why there is none."""
+    """The consent page, or the refusal of an invalid request."""
     authorization = _validated()
     if not isinstance(authorization, dict):
         return authorization
@@ -217,7 +216,7 @@ def ask() -> ResponseReturnValue:
 
 @pages.post("/oauth/authorize")
 def decide() -> ResponseReturnValue:
-    """Send the person back with a code, or with ``access_denied``."""
+    """Redirect the person back to the client with a code, or with ``access_denied``."""
     authorization = _validated()
     if not isinstance(authorization, dict):
         return authorization
@@ -271,7 +270,7 @@ def metadata() -> ResponseReturnValue:
 def _validated() -> dict[str, Any] | ResponseReturnValue:
     """The checked request as ``{"grant", "scope"}``, or the answer that refuses it.
 
-    Only an address that is registered, character for character, is ever redirected to.
+    It redirects only to URIs that are registered, compared character by character.
     """
     if any(_SAFE.fullmatch(request.values.get(name, "")) is None for name in CARRIED if name != "state"):
         return _refusal("The request holds characters that OAuth does not allow."), 400
@@ -285,8 +284,8 @@ def _validated() -> dict[str, Any] | ResponseReturnValue:
 def _refuse(error: OAuth2Error) -> ResponseReturnValue:
     if not error.redirect_uri:
         return _refusal(error.description or "The request is not valid."), 400
-    told = [(str(name), str(value)) for name, value in error.get_body()]
-    location = add_params_to_uri(error.redirect_uri, [*told, ("iss", current().public_url)])
+    parameters = [(str(name), str(value)) for name, value in error.get_body()]
+    location = add_params_to_uri(error.redirect_uri, [*parameters, ("iss", current().public_url)])
     return redirect(location, 303)
 
 
@@ -295,8 +294,8 @@ def _refusal(why: str) -> str:
 
 
 def _consent_page(authorization: dict[str, Any], problem: str | None = None) -> str:
-    # Chromium holds form-action against every redirect that follows a form, and the application's own callback
-    # may redirect further (a success address on another host), so this one page may not name a single origin.
+    # Chromium applies form-action to every redirect after a form is sent, and the client's callback may redirect
+    # further, to a success URL on another host, so this page allows every http and https origin.
     g.form_action = "'self' http: https:"
     return render_template(
         "sandbox/consent.html",
@@ -311,7 +310,7 @@ def _consent_page(authorization: dict[str, Any], problem: str | None = None) -> 
 
 
 def _refuse_unreadable_credentials() -> None:
-    """Authlib splits and decodes the header without a net; a broken one must not become a 500."""
+    """Abort with 401 if the Authorization header is malformed, for which Authlib would raise other exceptions."""
     header = request.headers.get("Authorization")
     if header is None or (request.authorization is not None and len(header.split(None, 1)) == 2):
         return
@@ -322,5 +321,5 @@ def _refuse_unreadable_credentials() -> None:
 
 
 def _server() -> Any:
-    """Authlib's server; Any, for its stubs lag behind what it takes and gives."""
+    """Authlib's server; Any, because its type stubs are out of date."""
     return current_app.extensions[SERVER]

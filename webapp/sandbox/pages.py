@@ -1,4 +1,4 @@
-"""The pages for people: what this is, tasks, accounts with their live grants, keys."""
+"""The sandbox's pages: home, tasks, accounts with their live grants, and keys."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,25 +20,25 @@ blueprint = Blueprint("pages", __name__)
 
 @blueprint.get("/")
 def home() -> ResponseReturnValue:
-    """What this is, and where its parts are."""
+    """The home page, which explains the sandbox."""
     return render_template("sandbox/home.html", scopes=SCOPES, public_url=current().public_url)
 
 
 @blueprint.get("/icon.svg")
 def icon() -> ResponseReturnValue:
-    """The mark, as the icon of a browser tab."""
+    """The logo, for the browser tab."""
     return render_template("sandbox/mark.svg"), {"Content-Type": "image/svg+xml"}
 
 
 @blueprint.get("/tasks")
 def tasks() -> ResponseReturnValue:
-    """The tasks of all projects or one, newest first, with a form for another."""
+    """The tasks of one or all projects, newest first, with a form to add one."""
     return _tasks_page()
 
 
 @blueprint.post("/tasks")
 def create_task() -> ResponseReturnValue:
-    """Add a task from the form; the webhooks hear of it."""
+    """Add a task from the form and notify the webhooks."""
     project = current().projects.get(request.form.get("project", ""))
     person = find_person(request.form.get("person", ""))
     if project is None or person is None:
@@ -56,7 +56,7 @@ def create_task() -> ResponseReturnValue:
 
 @blueprint.post("/tasks/<task_id>/done")
 def finish_task(task_id: str) -> ResponseReturnValue:
-    """Mark a task done or open again; the webhooks hear of it."""
+    """Mark a task as done, or as open again, and notify the webhooks."""
     task = current().tasks.get(task_id) or abort(404)
     project = current().projects.get(task.project_id) or abort(404)
     changed = current().tasks.change(task_id, project, TaskChange.model_validate({"done": not task.done})) or abort(404)
@@ -67,7 +67,7 @@ def finish_task(task_id: str) -> ResponseReturnValue:
 
 @blueprint.get("/accounts")
 def accounts() -> ResponseReturnValue:
-    """Per person, the applications that have access now."""
+    """The people, each with the applications that have access."""
     client = current().client
     live = current().grants.live(client.client_id)
     return render_template(
@@ -82,14 +82,14 @@ def accounts() -> ResponseReturnValue:
 
 @blueprint.post("/accounts/<grant_id>/revoke")
 def revoke(grant_id: str) -> ResponseReturnValue:
-    """Take an application's access away, as a person would at a real provider."""
+    """Revoke an application's access, as a person would at a real provider."""
     current().grants.revoke(grant_id, "The person revoked it.")
     return redirect(url_for("pages.accounts"), 303)
 
 
 @blueprint.post("/accounts/<grant_id>/behaviour")
 def set_behaviour(grant_id: str) -> ResponseReturnValue:
-    """Let a connected account act up, or behave again."""
+    """Change the behaviour of a connected account."""
     behaviour = BEHAVIOURS.get(request.form.get("behaviour", "")) or abort(400)
     current().grants.set_behaviour(grant_id, behaviour)
     return redirect(url_for("pages.accounts"), 303)
@@ -97,7 +97,7 @@ def set_behaviour(grant_id: str) -> ResponseReturnValue:
 
 @blueprint.get("/keys")
 def keys() -> ResponseReturnValue:
-    """Keys that work, and keys that don't."""
+    """The working keys, a disabled one and a mistyped one."""
     keys = current().keys
     mistyped = keys.working[0].secret[:-1] + "x"  # no hex digit, so never a real key
     return render_template("sandbox/keys.html", keys=keys, mistyped=mistyped)
@@ -130,7 +130,7 @@ def _new_task(project: Project) -> NewTask:
 
 
 def _values(fields: Iterable[Field]) -> Iterable[tuple[str, Value]]:
-    """The custom fields out of the form, in the types the API takes; empty ones are left out."""
+    """The custom fields of the form, in the types that the API accepts, without empty ones."""
     for field in fields:
         text = request.form.get(f"field.{field['key']}", "").strip()
         if field["type"] == "boolean":
@@ -145,4 +145,4 @@ def _number(text: str) -> Value:
     try:
         return float(text) if "." in text else int(text)
     except ValueError:
-        return text  # no number: the field's own check says so
+        return text  # the check of the field refuses it

@@ -1,8 +1,8 @@
-"""The three demonstration people who own everything in the sandbox, and their keys.
+"""The three demonstration people who own everything in the sandbox, and their API keys.
 
-Nobody signs in here: who one is, is picked. Applications that connect without OAuth use a key: one per person, and one
-that was switched off. Keys derive from the installation's secret (RFC 5869), so they are the same after a restart and
-stand in no file.
+There is no sign-in: visitors choose who they are. Applications that connect without OAuth use a key: one for each
+person, and a disabled one. Keys are derived from the installation's secret (RFC 5869), so they survive restarts and are
+not stored.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _KEY_LENGTH = 40  # hex digits: 160 bits
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who uses Sandbox Tasks. ``account_id`` is the user name of HTTP Basic."""
+    """A user of Sandbox Tasks."""
 
     id: str
     name: str
@@ -23,16 +23,16 @@ class Person:
 
     @property
     def account_id(self) -> str:
-        """The id that goes with a key in HTTP Basic, such as ``acct_ada``."""
+        """The user name of HTTP Basic, such as ``acct_ada``; the password is the key."""
         return f"acct_{self.id.removeprefix('per_')}"
 
     @property
     def initials(self) -> str:
-        """Two letters for the round badge."""
+        """The person's two initials."""
         return "".join(word[0] for word in self.name.split())[:2]
 
     def to_json(self) -> dict[str, str]:
-        """The profile as ``GET /api/me`` answers it."""
+        """The profile, as ``GET /api/me`` returns it."""
         return {"id": self.id, "name": self.name, "email": self.email, "account_id": self.account_id}
 
 
@@ -65,13 +65,13 @@ class Keys:
         self.disabled = Key(PEOPLE[-1], _derive(secret, "disabled"), disabled=True)
 
     def by_key(self, key: str) -> Key | None:
-        """The key itself, as the header ``X-Api-Key`` carries it, or None when there is no such key."""
+        """The key with this secret, or None."""
         return next(
             (candidate for candidate in (*self.working, self.disabled) if crypto.same(candidate.secret, key)), None
         )
 
     def by_account(self, account_id: str, key: str) -> Key | None:
-        """The key as HTTP Basic carries it: it must be the account's own."""
+        """The key with this secret if it belongs to the account, or None."""
         api_key = self.by_key(key)
         return api_key if api_key and api_key.person.account_id == account_id else None
 

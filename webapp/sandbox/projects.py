@@ -1,7 +1,4 @@
-"""Owns the table of projects: 200 of them, seeded once, each with custom fields of its own.
-
-Their names and fields stand in ``projects.toml``.
-"""
+"""The sandbox's 200 projects, each with its own custom fields. Owns their table, filled once from ``projects.toml``."""
 
 import json
 import tomllib
@@ -19,7 +16,7 @@ WORKS: list[str] = _DATA["works"]
 
 
 class Field(TypedDict):
-    """One custom field: ``type`` is text, number, choice or boolean; ``choices`` is empty unless it is choice."""
+    """A custom field: ``type`` is text, number, choice or boolean; only a choice has ``choices``."""
 
     key: str
     label: str
@@ -40,12 +37,12 @@ class Project:
     fields: tuple[Field, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The project as the API lists it; its fields have a path of their own."""
+        """The project, as the API returns it; its fields have their own path."""
         return {"id": self.id, "name": self.name, "field_count": len(self.fields)}
 
 
 class Projects:
-    """The projects in ``store``; making this seeds an empty store."""
+    """The projects in ``store``, which are created if it has none."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -60,7 +57,7 @@ class Projects:
         return _project(rows[0]) if rows else None
 
     def search(self, text: str, window: Window) -> Page[Project]:
-        """The projects whose name holds ``text`` in any case, by name."""
+        """A page of the projects whose name contains ``text``, ignoring case, by name."""
         where = "FROM projects WHERE holds(name, :text)"
         params = {"text": text, "limit": window.per_page, "offset": window.offset}
         with self._store.read() as db:
@@ -75,7 +72,7 @@ class Projects:
 
 
 def _seed(number: int) -> dict[str, str]:
-    """Project ``number``: the same on every machine. Each takes 0 to 4 neighbouring fields of the pool."""
+    """The row of project ``number``, the same in every installation, with 0 to 4 of the custom fields."""
     index = number - 1
     place, work = PLACES[index % len(PLACES)], WORKS[index // len(PLACES) % len(WORKS)]
     name = f"{place} {work}" if index < COUNT // 2 else f"{place} {work} II"

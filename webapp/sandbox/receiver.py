@@ -1,9 +1,9 @@
-"""Owns what the receiver got: the last 50 requests with the verdict on both signatures of each, and for each path how
-it answers and which key it checks with.
+"""The webhook receiver: keeps the last 50 requests and, for each path, how to answer and the key to verify with.
 
-``x-pd-signature`` is ``t=<unix seconds>,v1=<hex>``, HMAC-SHA256 of ``<t>.<raw body>`` keyed with the UTF-8 bytes of
-the whole key. Standard Webhooks signs ``<id>.<timestamp>.<raw body>``, keyed with the decoded bytes after ``whsec_``.
-A pasted signing key is stored sealed, and only to show verdicts.
+It verifies both signatures of a request. ``x-pd-signature`` is ``t=<unix seconds>,v1=<hex>``, the HMAC-SHA256 of
+``<t>.<raw body>`` keyed with the UTF-8 bytes of the whole key. Standard Webhooks signs ``<id>.<timestamp>.<raw body>``,
+keyed with the decoded bytes after ``whsec_``. Signing keys are stored sealed. The endpoint and the page are left to
+``receiver_pages``.
 """
 
 import base64
@@ -35,11 +35,11 @@ ANSWERS = {
     "500": "500 Error",
     "slow": "200 after 10 seconds",
 }
-EVERYWHERE = ""  # the path whose answer holds wherever none was chosen
+EVERYWHERE = ""  # the path whose answer is the default of all paths
 
 
 class State(Enum):
-    """How a signature stands."""
+    """The result of verifying a signature."""
 
     VALID = "valid"
     WRONG = "wrong"
@@ -50,7 +50,7 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The state of one signature with a sentence about it."""
+    """The state of a signature, with a sentence that explains it."""
 
     state: State
     words: str
@@ -64,7 +64,7 @@ UNCHECKED = Verdict(State.UNCHECKED, "Paste the signing key to check it.")
 
 
 def key_bytes(key: str) -> bytes:
-    """The bytes after ``whsec_``. Raises ``ValueError`` with a sentence when it is no such key."""
+    """The decoded bytes after ``whsec_``. Raises ``ValueError`` with a message to show if ``key`` is no signing key."""
     try:
         raw = base64.b64decode(key.removeprefix(PREFIX).encode("ascii", "replace"), validate=True)
     except binascii.Error:
@@ -75,7 +75,7 @@ def key_bytes(key: str) -> bytes:
 
 
 def check_pd(key: str | None, headers: Mapping[str, str], body: bytes, at: float) -> Verdict:
-    """The verdict on ``x-pd-signature``; ``headers`` in lower case, ``at`` the arrival in unix seconds."""
+    """The verdict on ``x-pd-signature``. Header names are in lower case; ``at`` is the arrival in Unix seconds."""
     header = headers.get("x-pd-signature")
     if header is None:
         return MISSING
@@ -111,7 +111,7 @@ def _same(signature: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One request as it came in; ``at`` in epoch milliseconds, header names in lower case."""
+    """A received request; ``at`` in epoch milliseconds, header names in lower case."""
 
     id: int
     path: str
@@ -123,11 +123,11 @@ class Received:
 
     @property
     def text(self) -> str:
-        """The beginning of the body, for reading."""
+        """The beginning of the body as text."""
         return self.body[:SHOWN_BYTES].decode("utf-8", "replace")
 
     def verdicts(self, key: str | None) -> dict[str, Verdict]:
-        """What ``key`` says about both signatures."""
+        """The verdicts on both signatures, verified with ``key``."""
         seen, at = dict(self.headers), self.at / SECOND
         return {
             "x-pd-signature": check_pd(key, seen, self.body, at),
@@ -136,7 +136,7 @@ class Received:
 
 
 class Receiver:
-    """The receiver's memory in ``store``."""
+    """The requests, answers and keys in ``store``."""
 
     def __init__(self, store: Store, clock: Clock, secret: bytes) -> None:
         self._store = store
@@ -144,7 +144,7 @@ class Receiver:
         self._key = derive(secret, "sandbox receiver")
 
     def record(self, path: str, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes) -> None:
-        """Keep a request and drop all but the last 50. Credentials in headers are masked."""
+        """Store a request, with credentials in headers masked, and delete all but the last 50."""
         shown = [(name.lower(), "•••" if name.lower() in MASKED else value) for name, value in headers]
         row = {"path": path, "method": method, "target": target, "headers": json.dumps(shown), "body": body}
         with self._store.write() as db:
@@ -153,33 +153,33 @@ class Receiver:
             db.execute(f"DELETE FROM received WHERE id <= ({oldest})", [KEPT])  # noqa: S608 - a constant
 
     def requests(self, path: str | None = None) -> list[Received]:
-        """What is kept, newest first; of one path when one is named."""
+        """The stored requests, newest first; with ``path`` only those of that path."""
         sql = "SELECT * FROM received WHERE :path IS NULL OR path = :path ORDER BY id DESC"
         with self._store.read() as db:
             return [_received(row) for row in db.query(sql, {"path": path})]
 
     def clear(self) -> None:
-        """Forget every request; answers and keys stay."""
+        """Delete all requests; answers and keys are kept."""
         with self._store.write() as db:
             db.execute("DELETE FROM received")
 
     def answer(self, path: str) -> str:
-        """How this path answers now: a key of ANSWERS."""
+        """How to answer requests to ``path``: a key of :data:`ANSWERS`."""
         chosen = self.answers()
         return chosen.get(path) or chosen.get(EVERYWHERE) or "200"
 
     def answers(self) -> dict[str, str]:
-        """Every choice that was made, by path."""
+        """The chosen answers by path."""
         with self._store.read() as db:
             rows = db.query("SELECT path, answer FROM receivers WHERE answer IS NOT NULL")
             return {row["path"]: row["answer"] for row in rows}
 
     def choose(self, path: str, answer: str | None) -> None:
-        """Let ``path`` answer so; None returns it to the choice for everywhere."""
+        """Set the answer of ``path``; None resets it to the default."""
         self._set(path, "answer", answer)
 
     def paths(self) -> list[str]:
-        """Every path with a key or an answer of its own."""
+        """The paths with their own key or answer."""
         kept = "SELECT path FROM receivers WHERE path <> :all AND (answer IS NOT NULL OR sealed_key IS NOT NULL)"
         with self._store.read() as db:
             return [row["path"] for row in db.query(f"{kept} ORDER BY path", {"all": EVERYWHERE})]
@@ -196,7 +196,7 @@ class Receiver:
             return None  # sandbox.key was replaced: the key must be pasted again
 
     def set_key(self, path: str, key: str | None) -> None:
-        """Check ``path`` with ``key`` from now on; None forgets it."""
+        """Set the signing key of ``path``; None deletes it."""
         self._set(path, "sealed_key", None if key is None else seal(self._key, key.encode(), f"receiver {path}"))
 
     def _set(self, path: str, column: str, value: Any) -> None:

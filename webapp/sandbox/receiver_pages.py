@@ -1,7 +1,4 @@
-"""The receiver's address, and the page that shows what it got, with the verdict on both signatures and its settings.
-
-``/receiver/<any path>`` records a request and answers as was chosen for that path.
-"""
+"""The receiver's endpoint ``/receiver/<any path>``, and the page that shows its requests, verdicts and settings."""
 
 import time
 
@@ -20,7 +17,10 @@ blueprint = Blueprint("receiver", __name__)
 
 @inbox.route("/receiver/<path:path>", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
 def receive(path: str) -> ResponseReturnValue:
-    """Record any method, so that a redirect which was wrongly followed shows up too."""
+    """Record a request and answer as chosen for its path.
+
+    Any method is accepted, so that a redirect that was followed wrongly is recorded, too.
+    """
     receiver = current().receiver
     target = request.full_path if request.query_string else request.path
     receiver.record(path, request.method, target, request.headers.items(), request.get_data())
@@ -40,7 +40,7 @@ def show() -> ResponseReturnValue:
 
 @blueprint.post("/settings/receiver/answer")
 def choose_answer() -> ResponseReturnValue:
-    """Set what a path answers from now on; an empty path means every other one."""
+    """Set the answer of a path; an empty path sets the default."""
     path, answer = _path(), request.form.get("answer", "")
     if answer not in ANSWERS and not (path and answer == ""):
         return _page("Pick one of the answers."), 422
@@ -50,7 +50,7 @@ def choose_answer() -> ResponseReturnValue:
 
 @blueprint.post("/settings/receiver/key")
 def set_key() -> ResponseReturnValue:
-    """Keep a signing key for a path; an empty one forgets it."""
+    """Set the signing key of a path; an empty key deletes it."""
     path, key = _path(), request.form.get("key", "").strip()
     try:
         if key:
@@ -65,7 +65,7 @@ def set_key() -> ResponseReturnValue:
 
 @blueprint.post("/settings/receiver/clear")
 def clear() -> ResponseReturnValue:
-    """Forget every request."""
+    """Delete all requests."""
     current().receiver.clear()
     return redirect(url_for("receiver.show"), 303)
 

@@ -1,4 +1,4 @@
-"""Everything one running sandbox holds, gathered once by ``app`` and reached from a request by :func:`current`."""
+"""The parts of a running sandbox, assembled by ``app`` and available to requests through :func:`current`."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -19,7 +19,7 @@ EXTENSION = "sandbox"
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """One sandbox. ``slow_seconds`` is how long a slow account waits, ``receiver_seconds`` a slow receiver."""
+    """A running sandbox. Slow accounts wait ``slow_seconds``, slow receivers ``receiver_seconds``."""
 
     public_url: str
     client: Client

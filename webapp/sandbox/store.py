@@ -1,7 +1,7 @@
-"""The sandbox's own SQLite file, numbered pages of its rows, and the secret beside it.
+"""The sandbox's SQLite file with its tables, numbered pages of rows, and the installation's secret.
 
-Each block opens a connection of its own and closes it, so any thread may use it and none is left open. A block
-that writes is one ``BEGIN IMMEDIATE`` transaction. What the tables mean is left to the modules that own them.
+Each ``read`` or ``write`` block opens and closes its own connection, so any thread may use the store. A ``write`` block
+is one ``BEGIN IMMEDIATE`` transaction. What the rows mean is left to the modules that own the tables.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ migrations = Migrations("sandbox")
 
 
 class Store:
-    """``<data>/sandbox.db``, made and brought up to date when it is opened."""
+    """The database ``<data>/sandbox.db``, created or migrated when it is opened."""
 
     def __init__(self, data: pathlib.Path) -> None:
         data.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ class Store:
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Database]:
-        """A connection inside one write transaction: committed at the end, rolled back by an exception."""
+        """A connection in a write transaction, which commits at the end and rolls back on an exception."""
         with self._connect() as db:
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -64,7 +64,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Page ``page`` (from 1) of pages of ``per_page`` rows."""
+    """The numbers that select one page: ``page``, from 1, and ``per_page`` rows."""
 
     page: int = 1
     per_page: int = 20
@@ -76,7 +76,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """The rows of one window, and how many there are in all."""
+    """The rows of one page, and the number of rows of all pages."""
 
     items: Sequence[T]
     window: Window
@@ -84,19 +84,19 @@ class Page(Generic[T]):
 
     @property
     def pages(self) -> int:
-        """How many pages there are; an empty list has one."""
+        """The number of pages, at least 1."""
         return max(1, -(-self.total // self.window.per_page))
 
     def to_json(self, item: Callable[[T], Any]) -> dict[str, Any]:
-        """The page as the API answers it."""
+        """The page, as the API returns it."""
         data = [item(row) for row in self.items]
         return {"data": data, "page": self.window.page, "per_page": self.window.per_page, "total": self.total}
 
 
 def secret_of(data: pathlib.Path) -> bytes:
-    """The 32 random bytes from which cookies and demonstration keys derive; kept in ``<data>/sandbox.key``.
+    """The 32 random bytes from which cookie and API keys are derived, created on first use.
 
-    It stands outside the database, so that no key shown to people can be read from it.
+    They are in ``<data>/sandbox.key`` and not in the database, so the database does not reveal the keys.
     """
     data.mkdir(parents=True, exist_ok=True)
     path = data / "sandbox.key"
@@ -105,14 +105,14 @@ def secret_of(data: pathlib.Path) -> bytes:
         fresh.touch(mode=0o600)
         fresh.write_bytes(crypto.new_key())
         with contextlib.suppress(FileExistsError):
-            os.link(fresh, path)  # unlike a rename it never replaces a key that another process just made
+            os.link(fresh, path)  # unlike a rename, it never replaces a key that another process has just created
         fresh.unlink()
     return path.read_bytes()
 
 
 @migrations()
 def first_tables(db: Database) -> None:
-    """Grants with their codes and tokens, projects with their tasks, webhooks, and what the receiver got."""
+    """Create the tables of grants, codes, tokens, projects, tasks, webhooks and received requests."""
     when = {"created_at": int, "exchanged_at": int, "refreshed_at": int, "revoked_at": int}
     grants = _columns("id", "client_id", "person_id", "scope", "behaviour", "revoked_why", **when)
     db.table("grants").create(grants, pk="id")

@@ -1,4 +1,4 @@
-"""Owns the table of tasks, and what a task may hold: the common fields, and the custom ones of its project."""
+"""Tasks, with the fields that all have and the custom fields of their project. Owns their table."""
 
 import datetime
 import json
@@ -29,7 +29,7 @@ class BadField(ValueError):
 
 
 class NewTask(BaseModel):
-    """What a task is made from."""
+    """The values of a new task."""
 
     model_config = ConfigDict(defer_build=True, strict=True)
 
@@ -41,7 +41,7 @@ class NewTask(BaseModel):
 
 
 class TaskChange(BaseModel):
-    """What may change on a task; what is absent stays. Custom fields merge by key, null removes one."""
+    """Changes to a task; absent fields stay as they are. Custom fields are merged by key, and null removes one."""
 
     model_config = ConfigDict(defer_build=True, strict=True)
 
@@ -54,7 +54,7 @@ class TaskChange(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task. Times in epoch milliseconds; ``due`` is an ISO date."""
+    """A task. Times are epoch milliseconds; ``due`` is an ISO date."""
 
     id: str
     project_id: str
@@ -68,7 +68,7 @@ class Task:
     updated_at: int
 
     def to_json(self) -> dict[str, Any]:
-        """The task as the API and a webhook carry it."""
+        """The task, as the API and webhooks send it."""
         return {
             "id": self.id,
             "project_id": self.project_id,
@@ -110,7 +110,7 @@ class Tasks:
         return task
 
     def change(self, task_id: str, project: Project, change: TaskChange) -> Task | None:
-        """Apply ``change`` to a task of ``project``, or None when it is gone. Raises :class:`BadField`."""
+        """Change a task of ``project``. Returns None if it no longer exists. Raises :class:`BadField`."""
         values = change.model_dump(exclude_unset=True, mode="json")
         with self._store.write() as db:
             rows = list(db.query("SELECT * FROM tasks WHERE id = ?", [task_id]))
@@ -126,7 +126,7 @@ class Tasks:
         return _task(row)
 
     def delete(self, task_id: str) -> bool:
-        """Remove a task; False when there was none."""
+        """Delete a task. Returns False if there was none."""
         with self._store.write() as db:
             return db.execute("DELETE FROM tasks WHERE id = ?", [task_id]).rowcount == 1
 
@@ -144,7 +144,7 @@ class Tasks:
         since: int | None = None,
         sort: str = "created",
     ) -> Page[Task]:
-        """Tasks, newest first by ``sort`` (a key of SORTS), from ``since`` (epoch milliseconds) on."""
+        """A page of tasks since ``since`` (epoch milliseconds), newest first by ``sort``, a key of :data:`SORTS`."""
         column = SORTS[sort]
         where = f"""FROM tasks WHERE (:project IS NULL OR project_id = :project)
             AND (:since IS NULL OR {column} >= :since) AND holds(title, :text)"""
@@ -158,7 +158,7 @@ class Tasks:
 
 
 def checked(project: Project, values: Mapping[str, Value]) -> dict[str, Value]:
-    """``values`` when they fit the project's fields. Raises :class:`BadField`."""
+    """``values``, if the project's custom fields allow them. Raises :class:`BadField` otherwise."""
     known = {field["key"]: field for field in project.fields}
     for key, value in values.items():
         if key not in known:

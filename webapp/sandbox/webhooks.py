@@ -1,7 +1,7 @@
-"""Owns the table of webhooks, and tells their addresses when a task is created or changed.
+"""Webhooks, which are notified when a task is created or changed. Owns their table.
 
-A delivery is one POST from a background thread: five seconds, no redirect, no retry. The sandbox runs on the machine
-of whoever tries things out, so it posts to loopback addresses alone.
+A delivery is one POST from a background thread, with a timeout of five seconds, no redirects and no retries. It goes
+only to loopback addresses, because the sandbox runs on a developer's own machine.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ MAX_PER_PERSON = 100
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Where to post one kind of event, of one project or of all. ``last_status`` tells how the last post went."""
+    """A URL to notify of one kind of event, in one project or in all. ``last_status`` is the last delivery's result."""
 
     id: str
     person_id: str
@@ -58,11 +58,11 @@ class Webhook:
 
 
 class TooMany(ValueError):
-    """Somebody holds as many webhooks as they may."""
+    """The person has as many webhooks as are allowed."""
 
 
 class Webhooks:
-    """The webhooks in ``store``; each signs with a secret that derives from the installation's."""
+    """The webhooks in ``store``. Their signing keys are derived from the installation's ``secret``."""
 
     def __init__(self, store: Store, clock: Clock, secret: bytes) -> None:
         self._store = store
@@ -71,7 +71,7 @@ class Webhooks:
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="sandbox-webhooks")
 
     def register(self, person: Person, grant_id: str | None, url: str, event: str, project_id: str | None) -> Webhook:
-        """Add a webhook. Raises :class:`TooMany`; the address must have passed :func:`allowed_url`."""
+        """Add a webhook. The caller has checked the URL with :func:`allowed_url`. Raises :class:`TooMany`."""
         hook = Webhook(crypto.new_id("whk"), person.id, grant_id, project_id, url, event, self._clock())
         with self._store.write() as db:
             if db.table("webhooks").count_where("person_id = ?", [person.id]) >= MAX_PER_PERSON:
@@ -86,17 +86,17 @@ class Webhooks:
             return [Webhook(**row) for row in db.query(sql, [person.id])]
 
     def delete(self, person: Person, webhook_id: str) -> bool:
-        """Remove one of a person's webhooks; False when there was none."""
+        """Delete one of a person's webhooks. Returns False if there was none."""
         sql = "DELETE FROM webhooks WHERE id = ? AND person_id = ?"
         with self._store.write() as db:
             return db.execute(sql, [webhook_id, person.id]).rowcount == 1
 
     def secret_of(self, hook: Webhook) -> str:
-        """The key of the hook's signatures."""
+        """The key that signs the webhook's deliveries."""
         return "sbx_whk_" + derive(self._secret, f"sandbox webhook {hook.id}").hex()
 
     def announce(self, event: str, task: Task) -> None:
-        """Post ``event`` about ``task`` to everybody who asked for it and may still hear of it; returns at once."""
+        """Deliver ``event`` about ``task`` to the webhooks for it whose grant is not revoked; returns at once."""
         sql = """SELECT w.* FROM webhooks w LEFT JOIN grants g ON g.id = w.grant_id
             WHERE w.event = ? AND (w.project_id IS NULL OR w.project_id = ?) AND g.revoked_at IS NULL"""
         with self._store.read() as db:
@@ -116,7 +116,7 @@ def allowed_url(url: str) -> bool:
     """Whether events may be posted to ``url``: http or https, on a loopback host, without credentials."""
     try:
         parts = urlsplit(url)
-        parts.port  # noqa: B018  # raises for one that is none
+        parts.port  # noqa: B018  # raises ValueError for an invalid port
     except ValueError:
         return False
     secrets = parts.username, parts.password
@@ -124,7 +124,7 @@ def allowed_url(url: str) -> bool:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the host of ``url`` is this very machine."""
+    """Whether the host of ``url`` is a loopback address."""
     try:
         return loopback(urlsplit(url).hostname or "")
     except ValueError:
@@ -132,9 +132,9 @@ def is_loopback(url: str) -> bool:
 
 
 def post_signed(url: str, secret: str, event: Mapping[str, Any]) -> str:
-    """Post ``event`` once and say how it went, such as ``204`` or ``no answer``.
+    """Post ``event`` once and return the result, such as ``204`` or ``no answer``.
 
-    The certificate of a server on this machine is not checked: it is often its own. ``X-Sandbox-Signature`` is
+    Certificates are not verified: servers on this machine often have self-signed ones. ``X-Sandbox-Signature`` is
     ``sha256=`` and the hex HMAC-SHA256 of the body, keyed with the UTF-8 secret.
     """
     body = json.dumps(event, ensure_ascii=False).encode()
@@ -148,7 +148,7 @@ def post_signed(url: str, secret: str, event: Mapping[str, Any]) -> str:
     with requests.Session() as session, warnings.catch_warnings():
         warnings.simplefilter("ignore", urllib3.exceptions.InsecureRequestWarning)
         session.trust_env = False
-        session.verify = False  # no address but a loopback one comes here
+        session.verify = False  # the URL is always a loopback address
         try:
             options: dict[str, Any] = {"timeout": TIMEOUT_SECONDS, "allow_redirects": False, "stream": True}
             with session.post(url, data=body, headers=headers, **options) as response:

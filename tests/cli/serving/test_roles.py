@@ -249,7 +249,7 @@ def test_the_start_token_lets_the_first_person_in_and_the_sandbox_learns_its_cli
     service = open_service(prepared_settings)
     client_id, client_secret = oauth_apps.ensure_sandbox(service)
     example_id, example_secret = oauth_clients.example(service)
-    assert start_tokens.admits(service.store, now, prepared["start_token"])
+    assert start_tokens.is_valid(service.store, now, prepared["start_token"])
     close_service(service)
     assert prepared["sandbox"] == {
         "client_id": client_id,

@@ -43,14 +43,14 @@ def test_nobody_is_invited_while_one_address_is_wrong(stage: Any) -> None:
     assert (
         answer.status_code == 422 and "The role must be" in answer.text and "kim@example.com</textarea>" in answer.text
     )
-    assert invitations.waiting(stage.store) == []
+    assert invitations.list_open(stage.store) == []
 
 
 def test_one_is_invited_again_and_withdrawn(stage: Any) -> None:
     browser = stage.signed_in()
     (old,) = links(browser.send("/build/people/invitations", {"emails": "kim@example.com", "role": "member"}).text)
     stage.clock.advance(8 * DAY)
-    (row,) = invitations.waiting(stage.store)
+    (row,) = invitations.list_open(stage.store)
     page = browser.get("/build/people").text
     assert "Ended" in page and "Invite again" in page
     (new,) = links(browser.send(f"/build/people/invitations/{row.id}/renewal").text)

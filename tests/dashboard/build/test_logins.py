@@ -55,7 +55,7 @@ def test_somebody_is_signed_out_and_helped_with_a_link(stage: Any, bob: User) ->
     page = browser.send(f"/build/people/{bob.id}/reset-link")
     assert "data-relative>in 1 day</time>" in page.text, "when the link ends"
     secret = page.text.partition("/new-password?token=")[2].partition("<")[0]
-    assert password_resets.whose(stage.store, stage.clock, secret) == users.get(stage.store, bob.id)
+    assert password_resets.user_of_token(stage.store, stage.clock, secret) == users.get(stage.store, bob.id)
     assert secret not in browser.get("/build/people").text
     assert "passkeys are removed" in browser.get(f"/build/people/{bob.id}/two-step/off").text
     browser.send(f"/build/people/{bob.id}/two-step/off")

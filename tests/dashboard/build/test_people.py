@@ -37,7 +37,7 @@ def test_to_other_roles_nothing_of_it_is_there(stage: Any, bob: User, role: str)
     for path in (*posts, f"/invitations/{invitation.id}/renewal", f"/invitations/{invitation.id}/withdrawal"):
         assert browser.send(PEOPLE + path, {"role": "owner", "emails": "kim@example.com"}).status_code == 404
     assert users.get(stage.store, bob.id).role == role and len(users.all_users(stage.store)) == 2
-    assert [row.email for row in invitations.waiting(stage.store)] == ["lena@example.com"]
+    assert [row.email for row in invitations.list_open(stage.store)] == ["lena@example.com"]
 
 
 def test_the_page_tells_who_there_is(stage: Any, bob: User) -> None:
@@ -57,7 +57,7 @@ def test_the_page_tells_who_there_is(stage: Any, bob: User) -> None:
 def test_somebody_who_signs_in_in_two_steps_can_be_helped(
     stage: Any, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(totp, "everybody", lambda _: {bob.id})
+    monkeypatch.setattr(totp, "user_ids", lambda _: {bob.id})
     assert "Switch two-step sign-in off" in stage.signed_in().get(PEOPLE).text
 
 

@@ -39,7 +39,7 @@ def test_a_link_that_does_not_work_says_so(stage: Any, token: str, ending: str) 
         stage.clock.advance(7 * DAY)
     elif ending == "withdrawn":
         with stage.store.write() as tx:
-            invitations.withdraw(tx, stage.clock(), invitations.waiting(tx)[0].id)
+            invitations.withdraw(tx, stage.clock(), invitations.list_open(tx)[0].id)
     elif ending == "replaced":
         invitations.invite(stage.store, stage.clock, email="lena@example.com", role="owner")
     sent = {"foreign": f"x{token}", "absent": ""}.get(ending, token)

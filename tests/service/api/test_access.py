@@ -107,8 +107,8 @@ def person(shared: Any) -> str:
 def test_a_user_api_key_opens_few_operations_and_a_replaced_one_none(
     shared: Any, person: str, operation: Operation
 ) -> None:
-    old = api_keys.give(shared.service.store, shared.clock, person)
-    key = api_keys.give(shared.service.store, shared.clock, person)
+    old = api_keys.create(shared.service.store, shared.clock, person)
+    key = api_keys.create(shared.service.store, shared.clock, person)
     assert ask(shared, operation, old).status_code == 401
     answer = ask(shared, operation, key)
     opened = (200, 400, 404) if "<" in operation.path else (200, 400)

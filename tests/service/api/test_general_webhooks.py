@@ -118,7 +118,7 @@ def test_members_look_after_none(world: World) -> None:
     person = users.create(
         world.service.store, world.clock, email="m@example.com", password="a long password", role="member"
     )
-    key = api_keys.give(world.service.store, world.clock, person.id)
+    key = api_keys.create(world.service.store, world.clock, person.id)
     webhook_id = made(world, world.server())
     for method, path in (("GET", ""), ("DELETE", f"/{webhook_id}"), ("POST", f"/{webhook_id}/test_event")):
         assert world.call(method, f"/v1/webhooks{path}", key).status_code == 403

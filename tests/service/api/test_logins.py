@@ -49,7 +49,7 @@ def test_sessions_end_and_a_link_is_made(world: Any, people: dict[str, str]) -> 
     assert world.call("DELETE", f"{member}/two_step", token).status_code == 204
     reset = world.post(f"{member}/password_reset", token).json
     secret = reset["url"].partition("/new-password?token=")[2]
-    person = password_resets.whose(store, world.clock, secret)
+    person = password_resets.user_of_token(store, world.clock, secret)
     assert person is not None and person.id == people["member"]
     world.call("PATCH", member, token, json={"disabled": True})
     assert world.post(f"{member}/password_reset", token).status_code == 409

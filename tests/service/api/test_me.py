@@ -16,7 +16,7 @@ def test_a_person_and_their_workspace(world: Any) -> None:
     owner = users.create(store, clock, email="ada@example.com", password="ten letters", role="owner")
     clock.advance(1000)
     member = users.create(store, clock, email="bob@example.com", password="ten letters", role="member")
-    key = api_keys.give(store, clock, member.id)
+    key = api_keys.create(store, clock, member.id)
     data = world.get("/v1/users/me", key).json["data"]
     assert (data["id"], data["username"], data["email"]) == (member.id, "bob", "bob@example.com")
     assert data["role"] == "member"
@@ -26,6 +26,6 @@ def test_a_person_and_their_workspace(world: Any) -> None:
     by_client = world.get("/v1/users/me", world.server()).json["data"]
     assert by_client["id"] == owner.id and by_client["orgs"][0]["id"] == workspace["id"]
     assert world.get("/v1/users/me", world.server("connect:*")).status_code == 403
-    api_keys.give(store, clock, member.id)
+    api_keys.create(store, clock, member.id)
     refused = world.get("/v1/users/me", key)
     assert refused.status_code == 401 and refused.headers["WWW-Authenticate"] == "Bearer"

@@ -28,7 +28,7 @@ def create(email: str, password: str | None, role: str, as_json: bool) -> None:
     secret = click.prompt("Password", hide_input=True, err=True) if password is None else password
     with opened() as service:
         login = users.create(service.store, service.clock, email=email, password=secret, role=role)
-        key = api_keys.give(service.store, service.clock, login.id)
+        key = api_keys.create(service.store, service.clock, login.id)
     facts = {"id": login.id, "email": login.email, "role": login.role, "api_key": key}
     show(facts, as_json, "The login was made. Its API key is shown this once.")
 
@@ -55,7 +55,7 @@ def api_key(email: str, as_json: bool) -> None:
     """Give somebody another API key; the one before ends at once."""
     with opened() as service:
         person = _person(service, email)
-        key = api_keys.give(service.store, service.clock, person.id)
+        key = api_keys.create(service.store, service.clock, person.id)
     show({"id": person.id, "email": person.email, "api_key": key}, as_json, "The key is shown this once.")
 
 

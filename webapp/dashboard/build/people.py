@@ -63,7 +63,7 @@ def changed(sentence: str, tone: str, code: int = 200) -> AnyResponse:
 def _list() -> dict[str, Any]:
     """What the lists of people and invitations are drawn from; of many people those whose address was searched for."""
     board, query = dashboard(), request.values.get("q", "")[:MAX_QUERY]
-    everybody, waiting = users.all_users(board.store), invitations.waiting(board.store)
+    everybody, waiting = users.all_users(board.store), invitations.list_open(board.store)
     matching = [user for user in everybody if holds(user.email, query)]
     return {
         "query": query,
@@ -72,8 +72,8 @@ def _list() -> dict[str, Any]:
         "people": matching[:MOST_SHOWN],
         "me": person(),
         "alone": sum(user.enabled and user.role == "owner" for user in everybody) == 1,
-        "guarded": totp.everybody(board.store) | passkeys.everybody(board.store),
-        "waiting": [(row, invitations.works(board.store, board.clock(), row)) for row in waiting],
+        "guarded": totp.user_ids(board.store) | passkeys.user_ids(board.store),
+        "waiting": [(row, invitations.is_valid(board.store, board.clock(), row)) for row in waiting],
         "email_of": {user.id: user.email for user in everybody},
         "roles": [(name, ROLES[name]) for name in EVERYBODY],
         "roles_by": board.oidc.name if board.oidc and board.settings.oidc_roles else "",

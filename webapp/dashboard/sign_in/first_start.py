@@ -27,7 +27,7 @@ def page() -> AnyResponse:
     board, token = dashboard(), request.args.get("token", "")
     if users.any_user(board.store):
         return go(url_for("dashboard.session.page"))
-    if not start_tokens.admits(board.store, board.clock, token):
+    if not start_tokens.is_valid(board.store, board.clock, token):
         return _refused()
     return _form(token, names=board.first_project.names() if board.first_project else None)
 

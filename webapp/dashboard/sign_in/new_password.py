@@ -39,7 +39,7 @@ def save() -> AnyResponse:
 
 def _form(token: str, error: str = "", code: int = 200) -> Response:
     board = dashboard()
-    user = password_resets.whose(board.store, board.clock, token)
+    user = password_resets.user_of_token(board.store, board.clock, token)
     if user is None:
         return _refused()
     page = render_template("dashboard/session/new_password.html", token=token, email=user.email, error=error)

@@ -93,5 +93,5 @@ def _to_json(call: Call, invitation: invitations.Invitation) -> dict[str, Any]:
         "invited_by": invitation.invited_by,
         "created_at": iso(invitation.created_at),
         "expires_at": iso(invitation.expires_at),
-        "active": invitations.works(call.store, call.service.clock(), invitation),
+        "active": invitations.is_valid(call.store, call.service.clock(), invitation),
     }

@@ -37,7 +37,7 @@ def test_who_is_disabled_is_out_everywhere_and_keeps_what_is_connected(
     service: Service, scene: Scene, bob: User, plant: Any
 ) -> None:
     account = plant(bob.id)
-    session, key = signed_in(service, bob), api_keys.give(service.store, service.clock, bob.id)
+    session, key = signed_in(service, bob), api_keys.create(service.store, service.clock, bob.id)
     token = tokens.create(service, scene, TokenRequest(bob.id), client_id=None)["token"]
     link, _ = logins(service).reset_link(bob.id)
     assert not logins(service).change(bob.id, enabled=False).enabled
@@ -47,16 +47,16 @@ def test_who_is_disabled_is_out_everywhere_and_keeps_what_is_connected(
             callers.authenticate(service, bearer)
     assert logins(service).change(bob.id, enabled=True, role="developer").role == "developer"
     assert callers.authenticate(service, key).person_id == bob.id
-    assert password_resets.whose(service.store, service.clock, link.partition("=")[2]) is None
+    assert password_resets.user_of_token(service.store, service.clock, link.partition("=")[2]) is None
     assert accounts.get(service.store, scene, account.id) == account
 
 
 def test_who_is_removed_leaves_nothing_behind(service: Service, scene: Scene, bob: User, plant: Any) -> None:
     plant(bob.id)
-    session, key = signed_in(service, bob), api_keys.give(service.store, service.clock, bob.id)
+    session, key = signed_in(service, bob), api_keys.create(service.store, service.clock, bob.id)
     logins(service).remove(bob.id)
     assert sessions.find(service.store, service.clock, session) is None
-    assert api_keys.owner(service.store, key) is None
+    assert api_keys.owner_id(service.store, key) is None
     assert external_users.of_id(service.store, bob.id) == []
     with pytest.raises(NotFound):
         logins(service).remove(bob.id)

@@ -14,7 +14,7 @@ blueprint = frame.blueprint
 def page() -> str:
     """The page."""
     parts = clients.context() | webhooks.context() | limits.context() | usage.context() | calls.context()
-    own_key_given_at = api_keys.given_at(dashboard().store, person().id)
+    own_key_given_at = api_keys.created_at(dashboard().store, person().id)
     return render_template(
         "dashboard/build/keys/page.html", secret=frame.shown_now(), own_key_given_at=own_key_given_at, **parts
     )

@@ -88,7 +88,7 @@ def authenticate(service: Service, bearer: str) -> Caller:
 
 
 def _person(service: Service, key: str) -> str:
-    person_id = api_keys.owner(service.store, key)
+    person_id = api_keys.owner_id(service.store, key)
     person = users.by_id(service.store, person_id) if person_id is not None else None
     if person is None or not person.enabled:
         raise Unauthorized("The user API key is not known or was replaced; look in Settings.")
