@@ -17,7 +17,7 @@ from authlib.integrations.requests_client import OAuth2Session
 from tests.fakes.npm_registry import package, registry
 from tests.fakes.served import Served, served
 from tests.service.domain.agents.planted import plant_agent, plant_approval
-from tests.service.domain.instance.pieces.planted import plant_pieces
+from tests.service.domain.pieces.planted import plant_pieces
 from webapp.kit.clock import now
 from webapp.kit.crypto import new_id
 from webapp.people import invitations, users

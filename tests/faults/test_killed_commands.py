@@ -18,12 +18,12 @@ import pytest
 from tests.cli.conftest import COMMAND, ROOT, Shell
 from tests.fakes.npm_registry import NpmRegistry, registry
 from tests.faults.world import World
-from tests.service.domain.instance.pieces.tried import NAME, describe, package_of
+from tests.service.domain.pieces.tried import NAME, describe, package_of
 from webapp.kit import scratch
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import takeover
 from webapp.service.domain.instance.opening import close_service, open_service
-from webapp.service.domain.instance.pieces import rows, steps, syncing
+from webapp.service.domain.pieces import disk, installation, pieces
 from webapp.service.pieces import npm
 from webapp.service.pieces.packages import Places
 from webapp.settings import Settings
@@ -127,18 +127,18 @@ def test_an_integration_whose_process_is_killed_is_gone_on_with(
     while (left := working_below(places.root)) and time.monotonic() < ends:
         time.sleep(0.05)
     assert left == [], "npm ends with whoever called it"
-    (piece,) = rows.all_of(service.store)
+    (piece,) = pieces.all_of(service.store)
     assert piece.holder
     served.stalls = False
-    assert rows.claim(service) is None
+    assert pieces.claim(service) is None
     ends = time.monotonic() + 30  # where machines share a database, a heartbeat tells
     while takeover.take_over(service) == 0:
         assert time.monotonic() < ends
         time.sleep(0.2)
-    assert steps.work(service)
-    assert rows.get(service.store, piece.id).state == "ready"
+    assert installation.work(service)
+    assert pieces.get(service.store, piece.id).state == "ready"
     monkeypatch.setattr(scratch, "YOUNG_S", 0.0)
-    syncing.sync(service)
+    disk.sync(service)
     assert not [path.name for path in places.root.iterdir() if path.name.startswith((".looking-", ".bringing-"))]
 
 

@@ -16,7 +16,7 @@ from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.component_files import Component
 from webapp.service.catalog.declarations import Declare, Declared
 from webapp.service.catalog.sources import BUILT_IN, Places
-from webapp.service.domain.instance import opening
+from webapp.service.domain.base import catalog_file
 
 Facts = Mapping[str, Mapping[str, Any]]
 Declarations = tuple[list[Declared], list[str]]
@@ -73,7 +73,7 @@ def built_catalogs(
 
 def keep() -> None:
     """Begin to keep them, for as long as this process lasts."""
-    opening.ensure = built_catalogs(opening.ensure)  # type: ignore[assignment, attr-defined]
+    catalog_file.ensure = built_catalogs(catalog_file.ensure)  # type: ignore[assignment, attr-defined]
     build._digest = hashed_apps(build._digest)  # type: ignore[assignment]
     declaring.declared = declared_components(declaring.declared)  # type: ignore[assignment]
 

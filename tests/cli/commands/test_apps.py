@@ -7,13 +7,13 @@ import pytest
 
 from tests.cli.in_process import Commands
 from tests.fakes.openapi_documents import root
-from webapp.service.domain.instance import opening
+from webapp.service.domain.base import catalog_file
 
 
 @pytest.fixture
 def document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The file of an API whose catalog is not built."""
-    monkeypatch.setattr(opening, "update_catalog", lambda service: None)
+    monkeypatch.setattr(catalog_file, "update", lambda service: None)
     paths = {"/pets": {"get": {"operationId": "listPets", "tags": ["Pets"]}, "trace": {}}}
     file = tmp_path / "acme.json"
     file.write_text(json.dumps(root(paths)), "utf-8")

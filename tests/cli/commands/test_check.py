@@ -25,7 +25,7 @@ from tests.dashboard.plain_service import without_extensions
 from tests.fakes.installation import Installation
 from tests.once import postgres as databases
 from tests.people.openid import ENV, FakeOpenId
-from tests.service.domain.instance.pieces.tried import describe, tarball
+from tests.service.domain.pieces.tried import describe, tarball
 from webapp.cli.commands import check
 from webapp.errors import Invalid
 from webapp.kit.clock import DAY, FakeClock, now

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.in_process import Commands
-from tests.service.domain.instance.pieces.planted import plant
-from tests.service.domain.instance.pieces.tried import NAME, describe, tarball
+from tests.service.domain.pieces.planted import plant
+from tests.service.domain.pieces.tried import NAME, describe, tarball
 from webapp.cli.commands.pieces import facts_of, tell
 from webapp.service.components.pieces import node
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
-from webapp.service.domain.instance.pieces import listing, rows
+from webapp.service.domain.pieces import listing, pieces
 from webapp.settings import Settings
 from webapp.store.stores import open_store
 
@@ -42,7 +42,7 @@ def test_one_is_added_changed_and_removed(patchbay: Commands, data: Path, tmp_pa
 def test_why_one_is_not_brought_stands_below_the_list(patchbay: Commands, data: Path, tmp_path: Path) -> None:
     patchbay.json("piece", "add", str(tarball(tmp_path)))
     with closing(open_store(Settings.from_env({}, data=data))) as store, store.write() as tx:
-        rows.change(tx, rows.all_of(store)[0], state="failed", error="It could not be loaded (index.js, line 3).")
+        pieces.change(tx, pieces.all_of(store)[0], state="failed", error="It could not be loaded (index.js, line 3).")
     assert "Kiosk: It could not be loaded (index.js, line 3)." in patchbay.run("piece", "list").stderr
 
 

@@ -21,16 +21,15 @@ import pytest
 
 from tests.dashboard.embedded import Embedded
 from tests.fakes.user_data import plant_account
-from tests.service.domain.instance.pieces import planted
+from tests.service.domain.pieces import planted
 from webapp.dashboard.build import integrations
 from webapp.dashboard.client.build.pieces import Piece as ShownPiece
 from webapp.dashboard.client.build.pieces import Pieces
 from webapp.errors import UpstreamFailed
 from webapp.service.components.pieces import node
-from webapp.service.domain.base import piece_reach
-from webapp.service.domain.instance import opening
-from webapp.service.domain.instance.pieces import rows
-from webapp.service.domain.instance.pieces.rows import Piece
+from webapp.service.domain.base import catalog_file, piece_hosts
+from webapp.service.domain.pieces import pieces
+from webapp.service.domain.pieces.pieces import Piece
 from webapp.service.pieces.registry import Registry, Release, Results
 
 Plant = Callable[..., Piece]
@@ -42,21 +41,21 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 def machine(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """It has Node, and the catalog is not built anew; nothing is added before or after."""
     monkeypatch.setattr(node, "find", lambda: node.Node(Path("/usr/bin/node"), "22.1.0"))
-    monkeypatch.setattr(opening, "update_catalog", lambda service: None)
+    monkeypatch.setattr(catalog_file, "update", lambda service: None)
     yield
     with office.service.store.write() as tx:
-        for piece in rows.all_of(tx):
-            rows.delete(tx, piece)
+        for piece in pieces.all_of(tx):
+            pieces.delete(tx, piece)
 
 
 @pytest.fixture
-def plant_of_conftest(office: Embedded) -> Plant:
+def plant(office: Embedded) -> Plant:
     """Adds an integration."""
     return lambda *name, **facts: planted.plant(office.service, *name, **facts)
 
 
 @pytest.fixture
-def plant_ready_of_conftest(office: Embedded) -> Plant:
+def plant_ready(office: Embedded) -> Plant:
     """One that waits to be confirmed."""
     return lambda *name, **facts: planted.plant_ready(office.service, *name, **facts)
 
@@ -110,8 +109,8 @@ def test_each_stands_in_its_part_of_the_page() -> None:
     states: list[dict[str, Any]] = [
         {"state": "added"}, {"state": "adding"}, {"state": "ready", **fresh}, {"state": "adding", **fresh},
     ]  # fmt: skip
-    pieces = Pieces(data=tuple(piece(**facts) for facts in states), node="22")
-    parts = integrations.parts(pieces)
+    shown = Pieces(data=tuple(piece(**facts) for facts in states), node="22")
+    parts = integrations.parts(shown)
     assert [len(parts[name]) for name in ("added", "working", "waiting")] == [2, 2, 1]
     assert integrations.progress_mark(piece(state="adding", step=2)) == "adding.2"
 
@@ -199,8 +198,8 @@ def test_what_it_may_reach_is_changed_and_what_was_refused_allowed(
     office: Embedded, plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser, piece = office.browser(), plant()
-    monkeypatch.setattr(piece_reach, "package_of", lambda path: piece.package)
-    piece_reach.note(office.service, "x.json", ["cdn.shop.example"])
+    monkeypatch.setattr(piece_hosts, "package_of", lambda path: piece.package)
+    piece_hosts.note(office.service, "x.json", ["cdn.shop.example"])
     assert "1 host refused" in browser.get(PAGE)
     own = f"{PAGE}/{piece.id}"
     assert 'aria-label="Allow cdn.shop.example"' in browser.get(own)
@@ -211,7 +210,7 @@ def test_what_it_may_reach_is_changed_and_what_was_refused_allowed(
     refused = browser.send(f"{own}/hosts", {"hosts": "https://x/"})
     assert refused.status_code == 422 and "https://x/</textarea>" in refused.text
     assert "Saved." in browser.follow(f"{own}/hosts", {"hosts": "*.shop.example"})
-    assert rows.get(office.service.store, piece.id).hosts == ("*.shop.example",)
+    assert pieces.get(office.service.store, piece.id).hosts == ("*.shop.example",)
     assert browser.send(f"{own}/allowance", {"host": "https://x/"}).status_code == 303
 
 
@@ -243,7 +242,7 @@ def test_owners_alone_see_and_change_it(office: Embedded, plant: Plant) -> None:
 
 
 def now(office: Embedded, piece: Piece) -> Piece:
-    return rows.get(office.service.store, piece.id)
+    return pieces.get(office.service.store, piece.id)
 
 
 def test_a_package_is_looked_at_and_stopped(office: Embedded) -> None:
@@ -308,10 +307,10 @@ def test_a_newer_version_says_what_it_changes(office: Embedded, plant: Plant) ->
 
 def test_one_click_updates_to_what_changes_nothing_and_keeps_the_hosts(office: Embedded, plant: Plant) -> None:
     browser, piece = office.browser(), plant(state="ready", wanted="1.1.0", newest="1.1.0")
-    version = rows.version(office.service.store, piece, "1.0.0")
+    version = pieces.version(office.service.store, piece, "1.0.0")
     assert version is not None
     with office.service.store.write() as tx:
-        rows.keep_version(tx, replace(version, id=rows.version_id(piece.id, "1.1.0"), version="1.1.0"), {})
+        pieces.keep_version(tx, replace(version, id=pieces.version_id(piece.id, "1.1.0"), version="1.1.0"), {})
     form = browser.get(PAGE).split(f'action="{PAGE}/{piece.id}/update"')[1].split("</form>")[0]
     fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
     assert "Update to 1.1.0" in form and (fields["version"], fields["hosts"]) == ("1.1.0", "api.shop.example")

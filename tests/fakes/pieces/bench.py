@@ -25,8 +25,8 @@ from webapp.kit.crypto import new_id
 from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.deliveries.endpoints import key_of
-from webapp.service.domain.instance.pieces import rows
-from webapp.service.domain.instance.pieces.rows import Piece
+from webapp.service.domain.pieces import pieces
+from webapp.service.domain.pieces.pieces import Piece
 from webapp.service.domain.triggers import deployed_triggers, fire, inbox, lifecycle, renewal, subscriptions
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.sender import Sender
@@ -50,13 +50,13 @@ class Bringing:
 class PieceBench:
     """``plans`` are what was added, by the package's name."""
 
-    def __init__(self, data: Path, web: Web, clock: FakeClock, pieces: Sequence[Bringing]) -> None:
+    def __init__(self, data: Path, web: Web, clock: FakeClock, brought: Sequence[Bringing]) -> None:
         self.web, self.clock = web, clock
         self._stack = ExitStack()
         self.receiver = self._stack.enter_context(receiver.receiving())
         self.installation = _Installation(data, web, clock, self.receiver.netloc)
         try:
-            self.plans = {plan.package.name: plan for plan in [self._add(piece) for piece in pieces]}
+            self.plans = {plan.package.name: plan for plan in [self._add(piece) for piece in brought]}
             self.installation.restart()
             self.installation.start()
         except BaseException:
@@ -150,7 +150,7 @@ class PieceBench:
         hosts = tuple(dict.fromkeys((*plan.hosts, *piece.hosts)))
         plans.write(plan, data, hosts)
         with service.store.write() as tx:
-            rows.insert(tx, _row(package, name, piece.version, plan.title, hosts))
+            pieces.insert(tx, _row(package, name, piece.version, plan.title, hosts))
         return plan
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from tests.fakes.openapi_documents import root
 from webapp.service.api.imported_apps import GZIP
+from webapp.service.domain.base import catalog_file
 from webapp.service.domain.components import runs
 from webapp.service.domain.components.runs import Run
-from webapp.service.domain.instance import opening
 
 PATHS = {
     "/pets": {"get": {"operationId": "listPets", "tags": ["Pets"]}, "trace": {}},
@@ -23,7 +23,7 @@ ACME = "/v1/imported_apps/acme"
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The catalog is not built anew, which takes seconds."""
-    monkeypatch.setattr(opening, "update_catalog", lambda service: None)
+    monkeypatch.setattr(catalog_file, "update", lambda service: None)
 
 
 def put(world: Any, **body: Any) -> Any:

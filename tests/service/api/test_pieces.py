@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.service.domain.instance.pieces.planted import plant, plant_ready
+from tests.service.domain.pieces.planted import plant, plant_ready
 from webapp.service.components.pieces import node
-from webapp.service.domain.base import piece_reach
-from webapp.service.domain.instance import opening
+from webapp.service.domain.base import catalog_file, piece_hosts
 from webapp.service.pieces.registry import Registry, Release, Results
 
 PIECES = "/v1/pieces"
@@ -18,7 +17,7 @@ PIECES = "/v1/pieces"
 def _here(monkeypatch: pytest.MonkeyPatch) -> None:
     """This machine has Node, and the catalog is not built anew."""
     monkeypatch.setattr(node, "find", lambda: node.Node(Path("/usr/bin/node"), "22.1.0"))
-    monkeypatch.setattr(opening, "update_catalog", lambda service: None)
+    monkeypatch.setattr(catalog_file, "update", lambda service: None)
 
 
 def send(world: Any, method: str, path: str, **body: Any) -> Any:
@@ -66,8 +65,8 @@ def test_the_registry_is_asked_for_newer_ones_at_once(world: Any, monkeypatch: p
 
 def test_its_reach_and_whether_people_see_it_are_changed(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     piece = plant(world.service)
-    monkeypatch.setattr(piece_reach, "package_of", lambda path: piece.package)
-    piece_reach.note(world.service, "x.json", ["cdn.shop.example"])
+    monkeypatch.setattr(piece_hosts, "package_of", lambda path: piece.package)
+    piece_hosts.note(world.service, "x.json", ["cdn.shop.example"])
     assert send(world, "GET", f"/{piece.id}").json["refused_hosts"][0]["host"] == "cdn.shop.example"
     allowed = send(world, "POST", f"/{piece.id}/allow", host="cdn.shop.example").json
     assert (allowed["hosts"], allowed["refused_hosts"]) == (["api.shop.example", "cdn.shop.example"], [])

@@ -11,8 +11,8 @@ from webapp.errors import Unavailable
 from webapp.service.catalog.build import build
 from webapp.service.catalog.sources import Places
 from webapp.service.components.calls import ErrorInfo, Reply
+from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance import opening
 from webapp.service.worker import catalog_watch
 from webapp.service.worker.catalog_watch import CatalogWatch
 
@@ -76,7 +76,7 @@ def test_files_of_an_app_count_too(service: Service) -> None:
 
 def test_nothing_is_built_while_nothing_changes(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[Any] = []
-    monkeypatch.setattr(opening, "update_catalog", built.append)
+    monkeypatch.setattr(catalog_file, "update", built.append)
     watch = CatalogWatch(service)
     for _ in range(5):
         watch.turn()

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from tests.service.domain.instance.pieces.tried import NAME, describe, tarball
+from tests.service.domain.pieces.tried import NAME, describe, tarball
 from webapp.errors import Unavailable
 from webapp.service.components.pieces import node
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance.pieces import adding, looking, rows, syncing
-from webapp.service.domain.instance.pieces.adding import Source
+from webapp.service.domain.pieces import disk, lifecycle, pieces, updates
+from webapp.service.domain.pieces.lifecycle import Source
 from webapp.service.worker import piece_engine
 from webapp.service.worker.piece_engine import PieceEngine
 
@@ -20,10 +20,10 @@ def test_a_turn_does_what_waits(service: Service, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(node, "find", lambda: node.Node(Path("/usr/bin/node"), "20.0.0"))
     engine = PieceEngine(service)
     assert engine.turn() == piece_engine.EVERY_S
-    piece = adding.begin(service, NAME, source=Source("tarball", tarball(tmp_path)))
+    piece = lifecycle.begin(service, NAME, source=Source("tarball", tarball(tmp_path)))
     engine.turn()
-    assert rows.get(service.store, piece.id).state == "ready"
-    monkeypatch.setattr(looking, "of_authors", lambda *_: {"x": tmp_path})
+    assert pieces.get(service.store, piece.id).state == "ready"
+    monkeypatch.setattr(updates, "of_authors", lambda *_: {"x": tmp_path})
     assert engine.turn() == piece_engine.AUTHORS_EVERY_S
 
 
@@ -32,7 +32,7 @@ def test_what_could_not_be_added_is_a_line_of_the_log(
 ) -> None:
     describe(monkeypatch, error="The package is too old.")
     monkeypatch.setattr(node, "find", lambda: node.Node(Path("/usr/bin/node"), "20.0.0"))
-    adding.begin(service, NAME, source=Source("tarball", tarball(tmp_path)))
+    lifecycle.begin(service, NAME, source=Source("tarball", tarball(tmp_path)))
     with caplog.at_level("INFO"):
         PieceEngine(service).turn()
     (line,) = [each.getMessage() for each in caplog.records if "could not be added" in each.getMessage()]
@@ -44,9 +44,9 @@ def test_it_looks_thoroughly_once_and_after_trouble_waits(service: Service, monk
 
     def sync(_: Service, *, thoroughly: bool) -> list[Any]:
         looks.append(thoroughly)
-        return [] if len(looks) < 2 else [syncing.Finding(rows.Piece(*["x"] * 21), "1", "Away.")]  # type: ignore[arg-type]
+        return [] if len(looks) < 2 else [disk.Finding(pieces.Piece(*["x"] * 21), "1", "Away.")]  # type: ignore[arg-type]
 
-    monkeypatch.setattr(syncing, "sync", sync)
+    monkeypatch.setattr(disk, "sync", sync)
     engine = PieceEngine(service)
     for _ in range(4):
         engine.turn()

@@ -33,7 +33,8 @@ from webapp.service.components.pieces import node
 from webapp.service.domain.base.keyring import WeakKey, is_weak
 from webapp.service.domain.deliveries import stats
 from webapp.service.domain.instance import instance_key
-from webapp.service.domain.instance.pieces import rows, syncing
+from webapp.service.domain.pieces import disk as pieces_disk
+from webapp.service.domain.pieces import pieces as added_pieces
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
@@ -322,8 +323,8 @@ def pieces(settings: Settings) -> Looks:
     if exists(settings):
         with closing(open_store(settings)) as store:
             if not store.pending():
-                count = sum(1 for piece in rows.all_of(store) if piece.version)
-                findings = syncing.check(store, settings.data)
+                count = sum(1 for piece in added_pieces.all_of(store) if piece.version)
+                findings = pieces_disk.check(store, settings.data)
     known = node.find()
     if known is None:
         yield "problem" if count else "note", node.MISSING

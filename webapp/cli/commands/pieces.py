@@ -12,10 +12,10 @@ from webapp.cli.options import JSON, opened, show, table
 from webapp.errors import Conflict, Invalid
 from webapp.kit.clock import iso
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance.pieces import adding, keeping, listing, rows
-from webapp.service.domain.instance.pieces.adding import REGISTRY, Source
-from webapp.service.domain.instance.pieces.listing import PieceView
-from webapp.service.domain.instance.pieces.rows import Piece
+from webapp.service.domain.pieces import lifecycle, listing, pieces
+from webapp.service.domain.pieces.lifecycle import REGISTRY, Source
+from webapp.service.domain.pieces.listing import PieceView
+from webapp.service.domain.pieces.pieces import Piece
 from webapp.service.pieces import packages, tarballs
 from webapp.service.pieces.packages import Wanted
 
@@ -48,11 +48,11 @@ def add(names: tuple[str, ...], hosts: tuple[str, ...], hidden: bool, source: Pa
 def update(names: tuple[str, ...], preview: bool, as_json: bool) -> None:
     """Bring NAMES, or all that came from the registry, to their newest version; what they may reach stays."""
     with opened() as service:
-        pieces = [_named(service, name) for name in names] or [
+        named = [_named(service, name) for name in names] or [
             view.piece for view in listing.listed(service) if view.current and view.current.source == "registry"
         ]
         what = "would be so" if preview else "is up to date"
-        tell((_updated(service, each, preview=preview) for each in pieces), what, as_json=as_json)
+        tell((_updated(service, each, preview=preview) for each in named), what, as_json=as_json)
 
 
 @piece.command("list")
@@ -81,7 +81,7 @@ def list_(check: bool, as_json: bool) -> None:
 def remove(name: str, with_accounts: bool, as_json: bool) -> None:
     """Remove the integration NAME with its actions and triggers."""
     with opened() as service:
-        removed = keeping.remove(service, _named(service, name).id, with_uses=with_accounts)
+        removed = lifecycle.remove(service, _named(service, name).id, with_uses=with_accounts)
     show({"package": removed.package, "version": removed.version}, as_json, "The integration was removed.")
 
 
@@ -92,15 +92,15 @@ def remove(name: str, with_accounts: bool, as_json: bool) -> None:
 @JSON
 def change(name: str, hosts: tuple[str, ...], shown: bool | None, as_json: bool) -> None:
     """Change what the integration NAME may reach (in place of what it may now), and whether people see it."""
-    from webapp.service.domain.instance.pieces import syncing
+    from webapp.service.domain.pieces import disk
 
     with opened() as service:
         named = _named(service, name)
         if hosts:
-            keeping.set_hosts(service, named.id, hosts)
+            lifecycle.set_hosts(service, named.id, hosts)
         if shown is not None:
-            (keeping.show if shown else keeping.hide)(service, named.id)
-        syncing.sync(service)
+            (lifecycle.show if shown else lifecycle.hide)(service, named.id)
+        disk.sync(service)
         view = listing.find(service, named.id)
     tell([view], "was changed", as_json=as_json)
 
@@ -110,10 +110,10 @@ def change(name: str, hosts: tuple[str, ...], shown: bool | None, as_json: bool)
 @JSON
 def sync(source: Path | None, as_json: bool) -> None:
     """Bring to this machine what others have added, and bring again what is not whole here."""
-    from webapp.service.domain.instance.pieces import syncing
+    from webapp.service.domain.pieces import disk
 
     with opened() as service:
-        findings = syncing.sync(service, thoroughly=True, tarballs=source)
+        findings = disk.sync(service, thoroughly=True, tarballs=source)
     rows_ = [{"package": each.piece.package, "version": each.version, "problem": each.sentence} for each in findings]
     table(rows_, as_json, "problems", "Everything that was added stands on this machine.")
     raise SystemExit(1 if findings else 0)
@@ -122,20 +122,20 @@ def sync(source: Path | None, as_json: bool) -> None:
 def _brought(service: Service, name: str, source: Path | None, hosts: tuple[str, ...], *, hidden: bool) -> PieceView:
     chosen = _source(name, source)
     if chosen.kind in ("tarball", "folder"):
-        name = adding.named_by(chosen, service.settings.piece_mb)
-    begun = adding.begin(service, name, source=chosen)
+        name = lifecycle.named_by(chosen, service.settings.piece_mb)
+    begun = lifecycle.begin(service, name, source=chosen)
     return _finished(service, begun.id, hosts or None, hidden=hidden)
 
 
 def _updated(service: Service, standing: Piece, *, preview: bool) -> PieceView:
     """The integration in its newest version, or as it stands where that is the newest."""
-    used = rows.version(service.store, standing, standing.version)
+    used = pieces.version(service.store, standing, standing.version)
     source = Source(used.source, Path(used.origin)) if used and used.source != "registry" else REGISTRY
     if source.kind == "registry":
         newest = listing.registry(service).look_up(Wanted(standing.package)).version
         if not packages.newer(newest, standing.version):
             return listing.find(service, standing.id)
-    adding.begin(service, standing.package, source=source)
+    lifecycle.begin(service, standing.package, source=source)
     return _finished(service, standing.id, None, hidden=standing.hidden, preview=preview)
 
 
@@ -159,52 +159,52 @@ def _finished(
             click.echo(f"{_STEPS[step]} …", err=True)
         view = listing.find(service, piece_id)
         if view.piece.state == "ready" and preview:
-            adding.stop(service, piece_id)
+            lifecycle.stop(service, piece_id)
             return view
         if view.piece.state == "ready":
             chosen = hosts if hosts is not None else view.piece.hosts or view.offered.hosts
-            adding.confirm(service, piece_id, chosen, shown=not hidden)
+            lifecycle.confirm(service, piece_id, chosen, shown=not hidden)
             list(_followed(service, piece_id))
             view = listing.find(service, piece_id)
     except KeyboardInterrupt:
-        adding.stop(service, piece_id)
+        lifecycle.stop(service, piece_id)
         raise
     if view.piece.state == "failed":
-        adding.stop(service, piece_id)
+        lifecycle.stop(service, piece_id)
         raise Conflict(view.piece.error)
     return view
 
 
 def _followed(service: Service, piece_id: str) -> Iterator[int]:
     """The steps as they begin, whoever does them: this process, unless a worker was quicker."""
-    from webapp.service.domain.instance.pieces import steps
+    from webapp.service.domain.pieces import installation
 
-    seen, works = 0, threading.Thread(target=steps.work, args=(service,), daemon=True)
-    now = rows.get(service.store, piece_id)
+    seen, works = 0, threading.Thread(target=installation.work, args=(service,), daemon=True)
+    now = pieces.get(service.store, piece_id)
     works.start()
     while now.state in ("adding", "writing"):
         if now.step > seen:
             seen = now.step
             yield seen
         if not now.holder and not works.is_alive():
-            works = threading.Thread(target=steps.work, args=(service,), daemon=True)
+            works = threading.Thread(target=installation.work, args=(service,), daemon=True)
             works.start()
         time.sleep(_LOOK_S)
-        now = rows.get(service.store, piece_id)
+        now = pieces.get(service.store, piece_id)
     works.join()
 
 
 def _named(service: Service, name: str) -> Piece:
-    standing = rows.of_package(service.store, packages.parse(name).package)
+    standing = pieces.of_package(service.store, packages.parse(name).package)
     if standing is None:
         raise Invalid(f"There is no integration {name}; `patchbay piece list` shows what was added.")
     return standing
 
 
 def _troubles(service: Service) -> dict[str, str]:
-    from webapp.service.domain.instance.pieces import syncing
+    from webapp.service.domain.pieces import disk
 
-    return {finding.piece.id: finding.sentence for finding in syncing.check(service.store, service.settings.data)}
+    return {finding.piece.id: finding.sentence for finding in disk.check(service.store, service.settings.data)}
 
 
 def facts_of(view: PieceView) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from webapp.service.api.base.operations import Example, Group, Operations, PathP
 from webapp.service.catalog.app import App as CatalogApp
 from webapp.service.catalog.search import Subset
 from webapp.service.domain.accounts import apps, oauth_app_checks, oauth_apps
-from webapp.service.domain.instance.pieces import origins
+from webapp.service.domain.pieces import uses
 
 APPS = Group("Apps", "The catalog: what can be connected, and how.")
 APP = PathParameter("app", "The app's slug or id.", "sandbox")
@@ -248,7 +248,7 @@ def _with_extensions(call: Call, app: CatalogApp) -> dict[str, Any]:
         "actions": app.actions,
         "triggers": app.triggers,
         "ways": _named(call, call.service.catalog.ways(app)),
-        "pieces": [origin.to_json() for origin in origins.of_app(call.store, app.slug)],
+        "pieces": [origin.to_json() for origin in uses.of_app(call.store, app.slug)],
     }
     return {**app.api_dict, "patchbay": extensions}
 

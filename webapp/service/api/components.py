@@ -38,7 +38,7 @@ from webapp.service.domain.base import scopes
 from webapp.service.domain.components import component_requests, components, file_stash
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.components import OptionsQuery
-from webapp.service.domain.instance.pieces import origins
+from webapp.service.domain.pieces import uses
 
 MAX_PAGE = 1_000_000
 
@@ -320,7 +320,7 @@ def show(noun: Noun, call: Call) -> Response:
     component = component_requests.find(call.service, call.path["component_id"], version, noun.kind)
     if not call.query(Version).extensions:
         return answer({"data": to_json(component)})
-    origin = origins.of_component(call.store, component)
+    origin = uses.of_component(call.store, component)
     return answer({"data": {**orjson.loads(component.json), "patchbay": {"piece": origin and origin.to_json()}}})
 
 

@@ -13,9 +13,9 @@ from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, Body, DateTime, Flag, Query
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.base import scopes
-from webapp.service.domain.instance.pieces import adding, keeping, listing, looking
-from webapp.service.domain.instance.pieces.contents import Contents
-from webapp.service.domain.instance.pieces.listing import PieceView, SearchResult
+from webapp.service.domain.pieces import lifecycle, listing, updates
+from webapp.service.domain.pieces.listing import PieceView, SearchResult
+from webapp.service.domain.pieces.pieces import Contents
 
 ALL, ONE = "/v1/pieces", "/v1/pieces/<piece:piece_id>"
 operations = Operations(
@@ -214,7 +214,7 @@ def list_piece_packages(call: Call) -> Response:
 @operations.post("/v1/pieces/look", answer=Pieces, errors=(502,))
 def look_for_newer_pieces(call: Call) -> Response:
     """Ask the registry for newer versions now, of all that came from it; else that is done once a day."""
-    looking.look_now(call.service)
+    updates.look_now(call.service)
     return list_pieces(call)
 
 
@@ -228,7 +228,7 @@ def look_for_newer_pieces(call: Call) -> Response:
 def create_piece(call: Call) -> Response:
     """Bring a package here and look at it, or another version of one that was added; nothing is in the catalog yet."""
     order = call.body(NewPiece)
-    return _one(call, adding.begin(call.service, order.name, order.version).id)
+    return _one(call, lifecycle.begin(call.service, order.name, order.version).id)
 
 
 @operations.get(ONE, answer=LicensedPiece)
@@ -247,14 +247,16 @@ def get_piece(call: Call) -> Response:
 def confirm_piece(call: Call) -> Response:
     """Add what was looked at, or use the version that waits from now on; 409 unless it waits for that."""
     order, piece_id = call.body(PieceConfirmation), call.path["piece_id"]
-    added = adding.confirm(call.service, piece_id, order.hosts, shown=not order.hidden, version=order.version or None)
+    added = lifecycle.confirm(
+        call.service, piece_id, order.hosts, shown=not order.hidden, version=order.version or None
+    )
     return _one(call, added.id)
 
 
 @operations.post(f"{ONE}/stop", errors=(409,), example=Example(path={"piece_id": "$PIECE_TO_STOP_ID"}))
 def stop_piece(call: Call) -> Response:
     """Give up what is brought or waits, or put away why it failed; what was added before stays."""
-    adding.stop(call.service, call.path["piece_id"])
+    lifecycle.stop(call.service, call.path["piece_id"])
     return no_content()
 
 
@@ -263,9 +265,9 @@ def update_piece(call: Call) -> Response:
     """Change what it may reach, and whether lists show it."""
     order, piece_id = call.body(PieceChange), call.path["piece_id"]
     if order.hosts is not None:
-        keeping.set_hosts(call.service, piece_id, order.hosts)
+        lifecycle.set_hosts(call.service, piece_id, order.hosts)
     if order.hidden is not None:
-        (keeping.hide if order.hidden else keeping.show)(call.service, piece_id)
+        (lifecycle.hide if order.hidden else lifecycle.show)(call.service, piece_id)
     return _one(call, piece_id)
 
 
@@ -278,13 +280,13 @@ def update_piece(call: Call) -> Response:
 )
 def allow_piece(call: Call) -> Response:
     """Let it reach one host more."""
-    return _one(call, keeping.allow(call.service, call.path["piece_id"], call.body(PieceHost).host).id)
+    return _one(call, lifecycle.allow(call.service, call.path["piece_id"], call.body(PieceHost).host).id)
 
 
 @operations.delete(ONE, query=PieceRemoval, errors=(409,), example=Example(path={"piece_id": "$PIECE_TO_DELETE_ID"}))
 def delete_piece(call: Call) -> Response:
     """Remove an integration with its actions and triggers; 409 while it is used."""
-    keeping.remove(call.service, call.path["piece_id"], with_uses=call.query(PieceRemoval).with_uses)
+    lifecycle.remove(call.service, call.path["piece_id"], with_uses=call.query(PieceRemoval).with_uses)
     return no_content()
 
 

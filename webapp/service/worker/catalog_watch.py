@@ -16,8 +16,8 @@ from contextlib import suppress
 
 from webapp.errors import Unavailable
 from webapp.service.catalog.sources import Places
+from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance import opening
 
 EVERY_S = 0.2
 AFTER_TROUBLE_S = 5.0
@@ -62,7 +62,7 @@ class CatalogWatch:
         before, self._seen = self._seen, _signature(self._places)
         self.look_s = time.thread_time() - began
         if before == self._seen != self._built:
-            opening.update_catalog(self._service)
+            catalog_file.update(self._service)
             self._built = self._seen
 
     def _run(self) -> None:

@@ -10,7 +10,7 @@ import time
 
 from webapp.errors import Unavailable
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance.pieces import looking, rows, steps, syncing
+from webapp.service.domain.pieces import disk, installation, pieces, updates
 
 EVERY_S = 5.0
 AT_MOST_EVERY_S = 0.5
@@ -45,25 +45,25 @@ class PieceEngine:
 
     def turn(self) -> float:
         """Do what is to be done; how many seconds to wait then. Raises :class:`Unavailable`."""
-        while not self._stopping.is_set() and (piece := steps.work(self._service)):
+        while not self._stopping.is_set() and (piece := installation.work(self._service)):
             if piece.state == "failed":
                 log.info("The integration %s could not be added: %s", piece.package, piece.error)
-        pieces = rows.all_of(self._service.store)
+        added = pieces.all_of(self._service.store)
         now = time.monotonic()
         if now >= self._sync_at:
             self._sync(now)
-        if pieces and now >= self._look_at:
+        if added and now >= self._look_at:
             self._look_at = now + LOOK_EVERY_S
-            looking.ask_for_newer(self._service)
-            for piece in pieces:
-                steps.prune(self._service, piece)
-        authors = looking.of_authors(self._service, pieces)
-        looking.take_in_changes(self._service, authors)
+            updates.ask_for_newer(self._service)
+            for piece in added:
+                installation.prune(self._service, piece)
+        authors = updates.of_authors(self._service, added)
+        updates.take_in_changes(self._service, authors)
         return AUTHORS_EVERY_S if authors else EVERY_S
 
     def _sync(self, now: float) -> None:
         """Bring this machine's disk to what the table says; after trouble, again in a minute."""
-        findings = syncing.sync(self._service, thoroughly=not self._synced)
+        findings = disk.sync(self._service, thoroughly=not self._synced)
         self._synced = True
         for finding in findings:
             log.warning("%s %s: %s", finding.piece.package, finding.version, finding.sentence)

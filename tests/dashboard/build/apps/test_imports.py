@@ -9,7 +9,7 @@ import pytest
 
 from tests.dashboard.embedded import Browser, Embedded
 from tests.fakes.openapi_documents import root
-from webapp.service.domain.instance import opening
+from webapp.service.domain.base import catalog_file
 
 PATHS: dict[str, Any] = {
     "/pets": {"get": {"operationId": "listPets", "tags": ["Pets"]}, "post": {"tags": ["Pets"], "deprecated": True}},
@@ -21,7 +21,7 @@ PREVIEW, IMPORT = "/build/apps/imports/preview", "/build/apps/imports"
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The catalog is not built anew, which takes seconds."""
-    monkeypatch.setattr(opening, "update_catalog", lambda service: None)
+    monkeypatch.setattr(catalog_file, "update", lambda service: None)
 
 
 def upload(browser: Browser, paths: dict[str, Any], **form: Any) -> Any:

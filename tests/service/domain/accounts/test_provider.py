@@ -34,7 +34,7 @@ from markupsafe import escape
 
 from tests.fakes.provider import APP_TOML, Play
 from tests.service.catalog.test_spec import BASE, BROUGHT
-from tests.service.domain.instance.pieces.planted import plant
+from tests.service.domain.pieces.planted import plant
 from webapp.errors import Refused, UpstreamFailed
 from webapp.kit import assets, cursors
 from webapp.kit.clock import HOUR, MINUTE
@@ -55,12 +55,12 @@ from webapp.service.domain.accounts import (
 )
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt, AttemptRequest
-from webapp.service.domain.base import piece_reach
+from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, WrongAccount
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, proxy
 from webapp.service.domain.components.proxy import ProxyRequest
-from webapp.service.domain.instance.pieces import keeping
+from webapp.service.domain.pieces import lifecycle
 from webapp.service.domain.projects import activity, projects
 from webapp.service.link import wiring
 from webapp.service.link.oauth import binding_cookie
@@ -730,7 +730,7 @@ def test_each_question_has_a_process_of_its_own() -> None:
 )
 def test_what_it_says_is_told(reply: Reply, answer: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     noted: list[tuple[str, Sequence[str]]] = []
-    monkeypatch.setattr(piece_reach, "note_of", lambda _, package, hosts: noted.append((package, hosts)))
+    monkeypatch.setattr(piece_hosts, "note_of", lambda _, package, hosts: noted.append((package, hosts)))
     assert checked(reply, brought())[0] == answer
     assert noted == ([("@acme/piece-acme", ("b.example",))] if reply.refused_hosts else [])
 
@@ -740,8 +740,8 @@ def test_it_may_reach_what_its_owner_lets_it_reach_now(service: Service) -> None
     checking = replace(service, executor=cast("Executor", asked))
     kind, sentence = provider.check_by_piece(checking, brought(), VALUES)
     assert (kind, "b.example" in sentence) == ("trouble", True)
-    assert [each.host for each in piece_reach.refused_of(service.store, piece.package)] == ["b.example"]
-    keeping.allow(service, piece.id, "b.example")
+    assert [each.host for each in piece_hosts.refused_of(service.store, piece.package)] == ["b.example"]
+    lifecycle.allow(service, piece.id, "b.example")
     asked.reply = Reply({"valid": True})
     assert provider.check_by_piece(checking, brought(), VALUES) == ("ok", "")
     assert asked.questions[1].hosts[:2] == ("a.example", "b.example")

@@ -17,7 +17,7 @@ from webapp.errors import Invalid, NotFound
 from webapp.kit import cursors
 from webapp.service.components.calls import Call, ErrorInfo, Reply
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.base import piece_reach
+from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import component_requests, components, grants, runs
 from webapp.service.domain.components.component_requests import ComponentRequest
@@ -53,7 +53,7 @@ def test_a_failed_run_is_an_answer_and_is_kept_without_secrets(service: Service,
 def test_what_a_component_keeps_goes_into_its_next_run(
     service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(piece_reach, "package_of", lambda path: "@acme/piece-shop")
+    monkeypatch.setattr(piece_hosts, "package_of", lambda path: "@acme/piece-shop")
     states: list[Any] = []
 
     def call(_: Service, asked: Call, *__: Any) -> Reply:

@@ -5,16 +5,16 @@ from typing import Any, cast
 
 import pytest
 
-from tests.service.domain.instance.pieces.planted import plant
+from tests.service.domain.pieces.planted import plant
 from tests.service.quotas import with_quotas
 from webapp.service.catalog.components import ComponentInfo
 from webapp.service.components.calls import ErrorInfo, Reply
-from webapp.service.domain.base import piece_reach
+from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import piece_stores, runs
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.instance import removal, rotation
-from webapp.service.domain.instance.pieces import keeping
+from webapp.service.domain.pieces import lifecycle
 from webapp.service.domain.projects import external_users, projects
 from webapp.service.domain.projects.projects import Scene
 
@@ -35,7 +35,7 @@ def asked(scene: Scene, user: str = "alice", component: ComponentInfo = SHOP) ->
 
 @pytest.fixture(autouse=True)
 def _packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(piece_reach, "package_of", lambda path: "" if path == "." else path.replace("_", "/"))
+    monkeypatch.setattr(piece_hosts, "package_of", lambda path: "" if path == "." else path.replace("_", "/"))
 
 
 @pytest.fixture
@@ -153,6 +153,6 @@ def test_it_goes_with_the_integration_unless_what_is_used_stays(
     piece = plant(service)
     keep(a=1)
     keep(OTHER, a=1)
-    keeping.remove(service, piece.id, with_uses=stays)
+    lifecycle.remove(service, piece.id, with_uses=stays)
     assert piece_stores.values(service, asked(scene)) == ({"a": 1} if stays else {})
     assert piece_stores.values(service, asked(scene, component=OTHER)) == {"a": 1}

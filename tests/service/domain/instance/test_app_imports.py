@@ -11,10 +11,11 @@ from tests.fakes.openapi_documents import root
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import runs
 from webapp.service.domain.components.runs import Run
-from webapp.service.domain.instance import app_imports, opening
+from webapp.service.domain.instance import app_imports
 from webapp.service.domain.instance.app_imports import Source, bring, fetched, listed, preview, remove, uses
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.outcomes import Failure, Response
@@ -25,7 +26,7 @@ PATHS: dict[str, Any] = {"/pets": {"get": {"operationId": "listPets"}}}
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The catalog is not built anew, which takes seconds; that it is asked for is told by ``opening``'s own tests."""
-    monkeypatch.setattr(opening, "update_catalog", lambda service: None)
+    monkeypatch.setattr(catalog_file, "update", lambda service: None)
 
 
 def source(paths: dict[str, Any]) -> Source:

@@ -1,6 +1,8 @@
 """Which triggers hear the events of a client: those that are on, once its owner has entered the secret.
 
 Who may see an event: as it says itself, or as Slack says when the account asks.
+
+What a piece says that it listens to.
 """
 
 from typing import Any
@@ -21,11 +23,13 @@ from tests.fakes.declared.told_events import (
     Todoist,
     ToldStage,
 )
+from tests.fakes.pieces.triggers import PieceStage
 from tests.fakes.triggers import summaries
 from webapp.errors import Invalid
 from webapp.kit.clock import DAY, SECOND
 from webapp.service.domain.accounts import lifecycle, oauth_apps
 from webapp.service.domain.triggers import app_hooks, deployed_triggers, deployments, inbox
+from webapp.service.domain.triggers.app_hooks import Listener
 
 TELLERS = (GitHubApp, HubSpot, Intercom, Linear, Notion, Shopify, Square, Todoist)
 
@@ -184,3 +188,24 @@ def test_what_is_said_to_be_of_another_shop_is_not_shown_there(slack_bench: Benc
     assert events.send("acme", altered={"X-Shopify-Shop-Domain": "evil.myshopify.com"}) == 200
     events.work()
     assert [summaries(events.service, trigger) for trigger in (alice, eve)] == [[], []]
+
+
+@pytest.mark.parametrize(
+    "value", [None, [], {"listeners": None}, {"listeners": [{"events": ["a"], "identifier": None}]}]
+)
+def test_whoever_says_nothing_listens_to_nobody(value: Any) -> None:
+    told = app_hooks.listeners_of(value)
+    with pytest.raises(Invalid, match="whose events"):
+        app_hooks.listener_names_by_identifier(told)
+
+
+def test_names_are_those_of_each(piece_stage: PieceStage) -> None:
+    told = [Listener(("a", "b"), "1"), Listener(("b",), "2"), Listener(("c",), "1")]
+    assert app_hooks.listener_names(told) == ("a", "b", "c")
+    assert app_hooks.listener_names_by_identifier(told) == {"1": ("a", "b", "c"), "2": ("b",)}
+
+
+def test_a_trigger_that_hears_nobody_is_not_deployed(piece_stage: PieceStage) -> None:
+    with pytest.raises(Invalid, match="whose events"):
+        piece_stage.deploy("mallory")
+    assert [call.method for call in piece_stage.played.calls] == ["activate", "deactivate"]

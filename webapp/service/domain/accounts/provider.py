@@ -23,7 +23,7 @@ from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
-from webapp.service.domain.base import piece_reach
+from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth, probe, sessions, smtp
 from webapp.service.outbound.databases import ENGINES, Engine, account_of
@@ -290,7 +290,7 @@ def check_by_piece(service: Service, app: App, values: Mapping[str, str]) -> Pie
             name=piece.package,
             method="validate",
             fields={"auth": auth_values.of_account(piece.auth, values), "index": piece.auth.index},
-            hosts=(*piece_reach.of_package(service.store, piece.package), *auth_values.hosts_of(piece.auth, values)),
+            hosts=(*piece_hosts.of_package(service.store, piece.package), *auth_values.hosts_of(piece.auth, values)),
             allow_hosts=service.settings.allow_hosts,
             user=new_id("check"),  # so that no process knows two people's accounts
             mask=tuple(value for name, value in values.items() if name not in shown),
@@ -299,7 +299,7 @@ def check_by_piece(service: Service, app: App, values: Mapping[str, str]) -> Pie
     )
     answer = reply.value if reply.ok and isinstance(reply.value, Mapping) else {}
     if reply.refused_hosts:
-        piece_reach.note_of(service, piece.package, reply.refused_hosts)
+        piece_hosts.note_of(service, piece.package, reply.refused_hosts)
     if answer.get("valid") is True:
         return "ok", ""
     if reply.refused_hosts:

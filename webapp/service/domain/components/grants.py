@@ -18,7 +18,7 @@ from webapp.service.components.calls import AccountGrant, Call, ErrorInfo, Obser
 from webapp.service.components.pieces.form import ENDING as PIECE
 from webapp.service.domain.accounts import accounts, credentials, health
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.base import piece_reach
+from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components.prop_values import FIELD
 from webapp.service.domain.projects import external_users
@@ -183,7 +183,7 @@ def _of_another_app(service: Service, prop: Prop, account: Account) -> Invalid:
 
 def _make(service: Service, request: Call, granted: CallGrants) -> Reply:
     whole = replace(request, accounts=granted.accounts, allow_hosts=granted.allow_hosts)
-    return piece_reach.call(service, whole) if request.path.endswith(PIECE) else service.executor.call(whole)
+    return piece_hosts.call(service, whole) if request.path.endswith(PIECE) else service.executor.call(whole)
 
 
 def _settle(service: Service, used: Account, reply: Reply) -> Account:

@@ -13,7 +13,7 @@ import orjson
 from webapp import quotas
 from webapp.errors import PatchbayError, TooLarge
 from webapp.service.components.calls import ErrorInfo, Observation, Reply
-from webapp.service.domain.base import piece_reach
+from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import runs
 from webapp.service.domain.components.component_requests import ComponentRequest
@@ -43,14 +43,14 @@ _STORES = Table("piece_stores", PieceStore, write_only=("values_sealed",))
 
 def values(service: Service, request: ComponentRequest) -> dict[str, Any]:
     """What the integration keeps for the user for whom its component is called; nothing for any other component."""
-    package = piece_reach.package_of(str(request.component.path))
+    package = piece_hosts.package_of(str(request.component.path))
     user = external_users.find(service.store, request.scene, request.external_id) if package else None
     return _read(service, service.store, user, package) if user else {}
 
 
 def kept(service: Service, request: ComponentRequest, reply: Reply, run_id: str) -> Reply:
     """``reply`` of a run, what it changes in the store being kept; or one that says that there is no room for it."""
-    package = piece_reach.package_of(str(request.component.path)) if reply.state else ""
+    package = piece_hosts.package_of(str(request.component.path)) if reply.state else ""
     if not package:
         return reply
     try:

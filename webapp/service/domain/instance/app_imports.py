@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from webapp import audit
 from webapp.errors import Conflict, Invalid
 from webapp.service.catalog.importing.records import MOST_BYTES, Options, Record
+from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance import opening
 from webapp.service.outbound.outcomes import Failure
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def bring(service: Service, source: Source, slug: str, options: Options) -> "Wri
     verb, again = ("imported_again", "again ") if before else ("imported", "")
     count = len(written.plan.actions)
     _note(service, slug, verb, f"Imported the app {slug} {again}with {count} action{'' if count == 1 else 's'}.")
-    opening.update_catalog(service)
+    catalog_file.update(service)
     service.catalog.refresh()
     return written
 
@@ -86,7 +86,7 @@ def remove(service: Service, slug: str, *, with_accounts: bool = False) -> Recor
         raise Conflict(f"{told} connected to {slug}. Disconnect them first.")
     standing = files.remove(service.settings.data, slug)
     _note(service, slug, "removed", f"Removed the imported app {slug}.")
-    opening.update_catalog(service)
+    catalog_file.update(service)
     service.catalog.refresh()
     return standing
 

@@ -15,7 +15,7 @@ from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import runs
 from webapp.service.domain.deliveries import deliveries
-from webapp.service.domain.instance.pieces import rows as pieces
+from webapp.service.domain.pieces import pieces
 from webapp.service.domain.triggers import inbox, lifecycle
 from webapp.store.contract import Tx
 

@@ -22,9 +22,8 @@ from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries.events import ReceivedRequest
-from webapp.service.domain.triggers import app_hooks, deployed_triggers, inbox
+from webapp.service.domain.triggers import app_hooks, deployed_triggers, inbox, piece_triggers
 from webapp.service.domain.triggers.inbox import InboundRequest
-from webapp.service.domain.triggers.pieces import told_events
 from webapp.service.outbound.outcomes import Json, at_path, parse_json
 from webapp.store.contract import Tx
 
@@ -42,7 +41,7 @@ def receive(service: Service, slug: str, oauth_app_id: str, received: InboundReq
     client, facts, secret = listener(service, slug, oauth_app_id)
     if isinstance(facts, PieceEvents):
         address = oauth_apps.events_address(service, slug, client.id)
-        return _told(service, told_events.Listening(facts, client.id, secret, address), client, request)
+        return _told(service, piece_triggers.Listening(facts, client.id, secret, address), client, request)
     if not fits(facts.signature, secret, request.payload()):
         return HttpAnswer(401, '{"error": "The signature does not fit."}', inbox.JSON)
     parsed = parse_json(received.body)
@@ -119,10 +118,10 @@ def _take_in(
     _fan_out(service, client, name, keys, text, request)
 
 
-def _told(service: Service, at: told_events.Listening, client: OAuthApp, request: ReceivedRequest) -> HttpAnswer:
+def _told(service: Service, at: piece_triggers.Listening, client: OAuthApp, request: ReceivedRequest) -> HttpAnswer:
     """Take in what a piece says that ``request`` tells."""
     event = request.payload()
-    told = told_events.read(service, at, event)
+    told = piece_triggers.read_events(service, at, event)
     if told.name:
         text = json.dumps([told.identifier, told.name, event["query"], event["bodyRaw"]], sort_keys=True)
         _fan_out(service, client, told.name, frozenset({told.identifier}), text, request)

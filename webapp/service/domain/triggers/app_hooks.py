@@ -7,6 +7,8 @@ again every six hours. No trigger needs an address and a secret of its own.
 
 A trigger gets an event only if its account may see it: as the event says, or as its provider says when the account
 itself asks.
+
+What a piece's trigger listens to at the one address of an OAuth client: its code says so when switched on.
 """
 
 import logging
@@ -26,8 +28,6 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.pieces import listeners
-from webapp.service.domain.triggers.pieces.listeners import Listener
 from webapp.service.outbound import probe
 from webapp.service.outbound.outcomes import at_path
 from webapp.service.outbound.probe import RefusalRules
@@ -38,6 +38,7 @@ TYPE = "$.interface.apphook"
 ASKED_EVERY = 6 * HOUR
 AT_ONCE = 50
 log = logging.getLogger(__name__)
+_NOBODY = "The app did not say whose events these are. Connect the account again, then try again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,14 @@ def prop_of(trigger: DeployedTrigger) -> Mapping[str, Any] | None:
     return next((prop for prop in trigger.props if prop["type"] == TYPE), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """The events of these names, of whom the piece calls ``identifier``; empty where it does not know."""
+
+    events: tuple[str, ...]
+    identifier: str
+
+
 def listen(
     service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], told: Sequence[Listener] | None = None
 ) -> None:
@@ -78,10 +87,10 @@ def listen(
         raise Invalid("Choose the account whose events it is to hear.")
     app = service.app(account.app)
     _check_ready(service, app, account)
-    names = tuple(prop.get("eventNames") or ()) if told is None else listeners.names(told)
+    names = tuple(prop.get("eventNames") or ()) if told is None else listener_names(told)
     hook, asked_at = AppHook(trigger.id, account.id, "", names), None
     if app.spec.events is None:
-        by_identifier = listeners.names_by_identifier(told or ())
+        by_identifier = listener_names_by_identifier(told or ())
         hooks = {key: replace(hook, event_names=events) for key, events in by_identifier.items()}
     else:
         answer = _answer(service, app, grants.fresh(service, account))
@@ -276,3 +285,30 @@ def _rules(rules: RefusalRules, seen_by: SeenBy) -> RefusalRules:
     body = rules.body
     hidden = replace(body, refused=(*body.refused, *seen_by.hidden)) if body else None
     return RefusalRules((*rules.statuses, 403, 404), hidden)
+
+
+def listeners_of(value: Any) -> list[Listener]:
+    """Those in what a piece's ``activate`` returned."""
+    listed = value.get("listeners") if isinstance(value, dict) else None
+    return [
+        Listener(tuple(map(str, each["events"])), str(each.get("identifier") or ""))
+        for each in (listed if isinstance(listed, list) else [])
+    ]
+
+
+def listener_names(listeners: Sequence[Listener]) -> tuple[str, ...]:
+    """The names of all their events, each once. Raises :class:`Invalid` where there are none."""
+    if names := tuple({name: None for listener in listeners for name in listener.events}):
+        return names
+    raise Invalid(_NOBODY)
+
+
+def listener_names_by_identifier(listeners: Sequence[Listener]) -> dict[str, tuple[str, ...]]:
+    """The names of the events of each. Raises :class:`Invalid` where there is nobody."""
+    by_identifier = dict[str, tuple[str, ...]]()
+    for listener in listeners:
+        if listener.identifier:
+            by_identifier[listener.identifier] = (*by_identifier.get(listener.identifier, ()), *listener.events)
+    if not by_identifier:
+        raise Invalid(_NOBODY)
+    return by_identifier

@@ -17,9 +17,8 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.triggers import app_hooks, deployed_triggers, runs, subscriptions, trigger_accounts
+from webapp.service.domain.triggers.app_hooks import Listener
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.pieces import listeners
-from webapp.service.domain.triggers.pieces.listeners import Listener
 from webapp.service.domain.triggers.runs import StateTooLarge
 
 Hook = Literal["deploy", "activate", "deactivate", "renew"]
@@ -130,7 +129,7 @@ def run_hooks(
         if not reply.ok and not (ends_by_itself and hook == "deactivate"):
             raise HookFailed(hook, reply)
         if hook == "activate" and told_by_piece:
-            _listen(service, trigger, configured, listeners.of_activation(reply.value))
+            _listen(service, trigger, configured, app_hooks.listeners_of(reply.value))
         emitted += reply.events
     return emitted
 

@@ -45,12 +45,12 @@ from webapp.service.domain.triggers import (
     deployed_triggers,
     fire,
     lifecycle,
+    piece_triggers,
     plans,
     runs,
     subscriptions,
 )
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.pieces import handshakes
 from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Reader, Row, Tx, claiming
 
@@ -293,7 +293,7 @@ def answers_synchronously(trigger: DeployedTrigger) -> bool:
 
 def caller_waits(service: Service, trigger: DeployedTrigger) -> bool:
     """Whether a caller may have to wait for a run: always, or where the request is a piece's handshake."""
-    return answers_synchronously(trigger) or handshakes.expected(service, trigger) is not None
+    return answers_synchronously(trigger) or piece_triggers.expected_handshake(service, trigger) is not None
 
 
 def receive_request(service: Service, trigger: DeployedTrigger, received: InboundRequest) -> HttpAnswer:
@@ -308,7 +308,7 @@ def receive_request(service: Service, trigger: DeployedTrigger, received: Inboun
         return told
     request = kept_request(received, timestamp=received.at)
     _measured(request, MAX_BYTES)
-    if (handshake := handshakes.answer(service, trigger, request)) is not None:
+    if (handshake := piece_triggers.answer_handshake(service, trigger, request)) is not None:
         return handshake
     if answers_synchronously(trigger):
         return _answered(service, trigger, request.payload())

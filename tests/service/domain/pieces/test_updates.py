@@ -1,0 +1,106 @@
+"""Newer versions in the registry, and what authors change."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.service.domain.pieces.planted import plant
+from tests.service.domain.pieces.tried import NAME, describe
+from webapp.errors import NotFound, UpstreamFailed
+from webapp.kit.clock import DAY, HOUR
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.pieces import installation, lifecycle, listing, pieces, updates
+from webapp.service.domain.pieces.lifecycle import Source
+from webapp.service.pieces import fetch, packages
+from webapp.service.pieces.fetch import Bringer, Brought
+from webapp.service.pieces.registry import Registry, Release
+
+
+def test_the_registry_is_asked_once_a_day(service: Service, clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    piece = plant(service)
+    monkeypatch.setattr(Registry, "look_up", lambda *_: Release(piece.package, "2.0.0", "2.0.0"))
+    assert not updates.ask_for_newer(service)
+    clock.advance(DAY)
+    assert updates.ask_for_newer(service)
+    assert listing.find(service, piece.id).has_newer
+    assert not updates.ask_for_newer(service)
+
+
+def test_one_that_cannot_be_asked_is_asked_again_in_an_hour(
+    service: Service, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise UpstreamFailed("It is away.")
+
+    plant(service)
+    monkeypatch.setattr(Registry, "look_up", away)
+    clock.advance(DAY)
+    assert updates.ask_for_newer(service)
+    assert not updates.ask_for_newer(service)
+    clock.advance(HOUR)
+    assert updates.ask_for_newer(service)
+
+
+def test_the_registry_is_asked_at_once_where_somebody_wishes(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    piece, other, own = plant(service), plant(service, "kiosk"), plant(service, "own", source="folder")
+    newest = {piece.package: Release(piece.package, "2.0.0", "2.0.0")}
+
+    def look_up(_: Registry, wanted: Any) -> Release:
+        if wanted.package in newest:
+            return newest[wanted.package]
+        raise NotFound("The registry has it no longer.")
+
+    monkeypatch.setattr(Registry, "look_up", look_up)
+    updates.look_now(service)
+    assert listing.find(service, piece.id).has_newer
+    assert not listing.find(service, other.id).has_newer and not listing.find(service, own.id).has_newer
+
+    def away(*_: object) -> None:
+        raise UpstreamFailed("It is away.")
+
+    monkeypatch.setattr(Registry, "look_up", away)
+    with pytest.raises(UpstreamFailed, match="It is away"):
+        updates.look_now(service)
+
+
+def test_what_an_author_changes_is_taken_in_without_being_confirmed_again(
+    service: Service, clock: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    describe(monkeypatch)
+    manifest = tmp_path / "package.json"
+    manifest.write_text(json.dumps({"name": NAME, "version": "0.1.0"}))
+
+    def from_folder(self: Bringer, source: Path, folder: str, version: str) -> Brought:
+        own = self.places.package(folder, version) / "node_modules" / NAME
+        own.mkdir(parents=True)
+        (own / "package.json").write_text(manifest.read_text())
+        return Brought(NAME, version, "{}", packages.digest(own.parents[1]), 1, "", "", "", "")
+
+    monkeypatch.setattr(fetch.Bringer, "from_folder", from_folder)
+    piece = lifecycle.begin(service, NAME, source=Source("folder", tmp_path))
+    installation.work(service)
+    lifecycle.confirm(service, piece.id, ["api.kiosk.example"], shown=True)
+    installation.work(service)
+    first = pieces.get(service.store, piece.id)
+    assert updates.of_authors(service, [first]) == {NAME: tmp_path}
+    os.utime(manifest, ns=(0, (clock() - 1) * 1_000_000))
+    updates.take_in_changes(service, {NAME: tmp_path})
+    assert not installation.work(service)
+    clock.advance(5_000)
+    os.utime(manifest, ns=(0, (clock() - 1_000) * 1_000_000))
+    updates.take_in_changes(service, {NAME: tmp_path})
+    assert installation.work(service) and installation.work(service)
+    second = pieces.get(service.store, piece.id)
+    assert (second.state, second.hosts) == ("added", ("api.kiosk.example",))
+    assert second.version != first.version
+    clock.advance(5_000)
+    os.utime(manifest, ns=(0, (clock() - 2_000) * 1_000_000))
+    lifecycle.set_hosts(service, piece.id, ["cdn.kiosk.example"])  # behind the change, and before it was seen
+    updates.take_in_changes(service, {NAME: tmp_path})
+    assert installation.work(service) and installation.work(service)
+    assert pieces.get(service.store, piece.id).version not in (first.version, second.version)
+    updates.take_in_changes(service, {NAME: tmp_path})
+    assert not installation.work(service)

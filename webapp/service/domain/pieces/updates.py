@@ -1,0 +1,88 @@
+"""Looks for newer versions in the registry, and for changes that authors make in their folders."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from webapp.errors import Conflict, NotFound, PatchbayError
+from webapp.kit.clock import DAY, HOUR, SECOND
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.pieces import lifecycle, listing, pieces
+from webapp.service.domain.pieces.lifecycle import Source
+from webapp.service.domain.pieces.pieces import Piece
+from webapp.service.pieces import packages
+from webapp.service.pieces.packages import Wanted
+
+AGAIN_AFTER_TROUBLE = HOUR
+SETTLED = 500
+"""Milliseconds for which an author's folder must have stood still."""
+log = logging.getLogger(__name__)
+
+
+def ask_for_newer(service: Service) -> bool:
+    """Ask the registry for the newest version of one integration that it was not asked for within a day.
+
+    Whether there was one.
+    """
+    now = service.clock()
+    due = [
+        piece
+        for piece in pieces.all_of(service.store)
+        if piece.version and piece.source == "registry" and piece.looked_at <= now - DAY
+    ]
+    if not due:
+        return False
+    try:
+        _ask(service, due[0])
+    except PatchbayError as error:
+        log.info("Nothing newer is known of %s: %s", due[0].package, error.message)
+        with service.store.write() as tx:
+            pieces.change(tx, due[0], looked_at=now - DAY + AGAIN_AFTER_TROUBLE)
+    return True
+
+
+def look_now(service: Service) -> None:
+    """Ask the registry for the newest version of each integration that came from it.
+
+    Raises :class:`webapp.errors.UpstreamFailed`, with a sentence, at the first that it does not tell.
+    """
+    for piece in pieces.all_of(service.store):
+        if piece.version and piece.source == "registry":
+            with suppress(NotFound):  # the registry has it no longer
+                _ask(service, piece)
+
+
+def _ask(service: Service, piece: Piece) -> None:
+    newest = listing.registry(service).look_up(Wanted(piece.package)).newest
+    with service.store.write() as tx:
+        pieces.change(tx, piece, newest=newest, looked_at=service.clock())
+
+
+def take_in_changes(service: Service, folders: Mapping[str, Path]) -> None:
+    """Bring those packages again whose author has changed something in the folder that each comes from."""
+    for package, folder in folders.items():
+        piece = pieces.of_package(service.store, package)
+        changed_at = packages.changed_at(folder) if folder.is_dir() else 0
+        if piece and _packed_at(piece) < changed_at <= service.clock() - SETTLED:
+            try:
+                lifecycle.begin(service, package, source=Source("folder", folder))
+            except Conflict as error:
+                log.info("%s", error.message)
+
+
+def _packed_at(piece: Piece) -> int:
+    """From when on a change in its folder is not in what was brought last (epoch milliseconds).
+
+    The last number of a version says in which second it was packed; what an owner changes since has no part in that.
+    """
+    if piece.state == "failed" and not piece.wanted:  # before it had a version
+        return piece.changed_at
+    return int((piece.wanted or piece.version).rpartition(".")[2]) * SECOND
+
+
+def of_authors(service: Service, candidates: Iterable[Piece]) -> dict[str, Path]:
+    """The folders of authors from which some of ``candidates`` come that are not being brought just now, by package."""
+    still = [piece for piece in candidates if piece.version and piece.state in ("added", "failed")]
+    used = [(piece, pieces.version(service.store, piece, piece.version)) for piece in still]
+    return {piece.package: Path(version.origin) for piece, version in used if version and version.source == "folder"}

@@ -1,0 +1,148 @@
+"""Requests that only a piece's own code understands: a provider's handshake, and events at the address of an OAuth app.
+
+A piece says by a header, a parameter of the query or a member of the body which requests are handshakes; its code
+answers them at once. Of events it says whether a request is genuine, whose event it carries, and what to answer. The
+code has no network for that, and an event in a request that is not genuine is never believed.
+"""
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.errors import Unavailable
+from webapp.service.catalog.spec import PieceEvents
+from webapp.service.components.calls import HttpAnswer, Reply
+from webapp.service.components.errors import LoadError
+from webapp.service.components.pieces import form
+from webapp.service.components.pieces.package_calls import PackageCall, PackageMethod
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries.events import ReceivedRequest
+from webapp.service.domain.triggers import calls, runs
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+
+HANDSHAKE_S = 25.0
+_PLACES = {"HEADER_PRESENT": "headers", "QUERY_PRESENT": "query", "BODY_PARAM_PRESENT": "body"}
+_FAILED = HttpAnswer(
+    500, '{"error": "The trigger could not answer this request."}', {"content-type": "application/json"}
+)
+ANSWER_S = 10.0
+_JSON = {"content-type": "application/json"}
+_FORGED = HttpAnswer(401, '{"error": "The signature does not fit."}', _JSON)
+_NOT_ASKED = "The event cannot be looked at now. Send it again."
+_ANSWERS = ("exception", "http")  # how a call fails whose code ran: it has not said yes
+
+
+def expected_handshake(service: Service, trigger: DeployedTrigger) -> Mapping[str, Any] | None:
+    """How the provider of ``trigger`` tries its address; None where it does not."""
+    component = calls.component_of(service, trigger) if trigger.emitter == "source" else None
+    if component is None or not component.of_piece:
+        return None
+    try:
+        return form.read(component.path).piece.handshake
+    except LoadError:
+        return None
+
+
+def answer_handshake(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> HttpAnswer | None:
+    """What the piece answers where ``request`` is a handshake, else None; what the piece remembers of it is kept."""
+    handshake = expected_handshake(service, trigger)
+    event = request.payload() if handshake else {}
+    if handshake is None or not _is_handshake(handshake, event):
+        return None
+    state = runs.remembered(service, trigger)
+    reply = calls.call(service, trigger, "handshake", state=state, event=event, deadline_s=HANDSHAKE_S)
+    if not reply.ok:
+        return _FAILED
+    with service.store.write() as tx:
+        runs.remember(tx, service, trigger, reply.state)
+    return reply.response or HttpAnswer(200, "", {})
+
+
+def _is_handshake(handshake: Mapping[str, Any], event: Mapping[str, Any]) -> bool:
+    place, name = _PLACES.get(str(handshake.get("strategy"))), handshake.get("paramName")
+    values = event.get(place) if place else None
+    if not isinstance(values, dict) or not isinstance(name, str):
+        return False
+    return (name.lower() if place == "headers" else name) in values
+
+
+@dataclass(frozen=True, slots=True)
+class AppEvents:
+    """What came: the event ``name`` of whom the piece calls ``identifier``, empty where there is none; and what to
+    answer."""
+
+    answer: HttpAnswer | None
+    name: str = ""
+    identifier: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """The address: what there is to know of it, who asks (an OAuth client), and what signs."""
+
+    facts: PieceEvents
+    client_id: str
+    secret: str
+    address: str
+
+
+def read_events(service: Service, at: Listening, event: Mapping[str, Any]) -> AppEvents:
+    """What the request ``event`` tells. Raises :class:`Unavailable` while the piece cannot be asked."""
+    told = _parsed(service, at, event)
+    if told.name == "" and told.answer is not None:
+        return told  # a handshake, which some providers do not sign
+    if not _is_genuine(service, at, event):
+        return AppEvents(_FORGED)
+    return told
+
+
+def _parsed(service: Service, at: Listening, event: Mapping[str, Any]) -> AppEvents:
+    reply = _asked(service, at, "parse", {"event": event, "endpoint": at.address})
+    value = reply.value if reply.ok and isinstance(reply.value, dict) else {}
+    name, identifier = value.get("event"), value.get("identifier")
+    answer = value.get("reply")
+    return AppEvents(
+        _answer(answer) if isinstance(answer, dict) else None,
+        str(name) if name and identifier else "",
+        str(identifier) if name and identifier else "",
+    )
+
+
+def _is_genuine(service: Service, at: Listening, event: Mapping[str, Any]) -> bool:
+    """Whether the piece says yes to the secret, and no to another: one that always says yes has looked at nothing."""
+    return _says_yes(service, at, event, at.secret) and not _says_yes(service, at, event, secrets.token_hex())
+
+
+def _says_yes(service: Service, at: Listening, event: Mapping[str, Any], secret: str) -> bool:
+    reply = _asked(service, at, "verify", {"event": event, "secret": secret, "endpoint": at.address})
+    return reply.ok and reply.value is True
+
+
+def _asked(service: Service, at: Listening, method: PackageMethod, fields: Mapping[str, Any]) -> Reply:
+    reply = service.executor.ask_package(
+        PackageCall(
+            folder=service.settings.data / "pieces" / at.facts.folder,
+            name=at.facts.package,
+            method=method,
+            fields=fields,
+            user=f"events of {at.client_id}",
+            deadline_s=ANSWER_S,
+            mask=(at.secret,),
+        )
+    )
+    if reply.error is not None and reply.error.kind not in _ANSWERS:
+        raise Unavailable(_NOT_ASKED)
+    return reply
+
+
+def _answer(reply: Mapping[str, Any]) -> HttpAnswer:
+    """What a piece replies with, on the wire: a text as it is, anything else as JSON."""
+    body, headers = reply.get("body"), reply.get("headers") or {}
+    shown = {
+        str(name): str(value) for name, value in headers.items() if "\n" not in str(value) and "\r" not in str(value)
+    }
+    if isinstance(body, str):
+        return HttpAnswer(200, body, {"content-type": "text/plain; charset=utf-8", **shown})
+    return HttpAnswer(200, json.dumps(body), {**_JSON, **shown})
