@@ -28,5 +28,7 @@ def office(
     shutil.copy(built_catalog, data)
     settings = Settings.from_env({}, data=data)
     service = open_service(settings, office_clock)
-    yield Embedded(service, settings, office_clock)
+    embedded = Embedded(service, settings, office_clock)
+    office_clock.advance(1)  # the first project is the oldest: those that tests make must be younger
+    yield embedded
     close_service(service)
