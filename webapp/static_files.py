@@ -11,7 +11,7 @@ from werkzeug.security import safe_join
 from webapp.kit import assets, compressed
 
 _TEXTS = (".css", ".js", ".svg")
-WORTH_IT = 400  # bytes of a drawing; below, the head of the answer outgrows what is saved
+MIN_COMPRESSED_BYTES = 400  # of an SVG; below, the added headers are larger than what compression saves
 
 
 def sent(filename: str) -> Response | None:
@@ -26,7 +26,7 @@ def sent(filename: str) -> Response | None:
 
 def drawing(svg: bytes, headers: Mapping[str, str]) -> Response:
     """A drawing that never changes at its address, compressed where that is worth it."""
-    answer = compressed.answer(svg, "image/svg+xml", worth=WORTH_IT)
+    answer = compressed.answer(svg, "image/svg+xml", min_bytes=MIN_COMPRESSED_BYTES)
     answer.headers.update({"Cache-Control": assets.IMMUTABLE, **headers})
     return answer
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from webapp.kit import clock
-from webapp.kit.clock import SECOND, TOLERATED, ClockMonitor, Deadline
+from webapp.kit.clock import SECOND, TOLERANCE, ClockMonitor, Deadline
 
 
 def test_now_is_the_wall_clock_in_milliseconds() -> None:
@@ -70,6 +70,6 @@ def test_a_step_back_is_noticed_once() -> None:
     monitor = ClockMonitor()
     assert monitor.is_set_back(100 * SECOND)  # at the start, it may have been
     assert not monitor.is_set_back(101 * SECOND)
-    assert not monitor.is_set_back(101 * SECOND - TOLERATED)
+    assert not monitor.is_set_back(101 * SECOND - TOLERANCE)
     assert monitor.is_set_back(10 * SECOND)
     assert not monitor.is_set_back(11 * SECOND)

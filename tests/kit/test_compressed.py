@@ -26,8 +26,8 @@ def test_it_is_compressed_for_whoever_takes_it() -> None:
 
 def test_short_ones_stay_as_they_are() -> None:
     with Flask(__name__).test_request_context(headers=GZIP):
-        for worth, packed in ((len(TEXT), True), (len(TEXT) + 1, False)):
-            answer = compressed.answer(TEXT, "text/plain", worth=worth)
+        for min_bytes, packed in ((len(TEXT), True), (len(TEXT) + 1, False)):
+            answer = compressed.answer(TEXT, "text/plain", min_bytes=min_bytes)
             assert ("Content-Encoding" in answer.headers) is packed
 
 

@@ -23,13 +23,13 @@ EXTENDED = b"RIFF\x00\x00\x00\x00WEBPVP8X" + bytes(8) + (299).to_bytes(3, "littl
     ],
 )  # fmt: skip
 def test_type_and_size_are_read_and_what_breaks_off_is_nothing(content: bytes, media_type: str) -> None:
-    assert images.measured(content + b"more") == Image(media_type, 300, 200)
+    assert images.measure(content + b"more") == Image(media_type, 300, 200)
     for end in range(17):
-        assert images.measured(content[:end]) is None
+        assert images.measure(content[:end]) is None
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"GIF89a\x01\x00\x01\x00", b"<svg/>", b"\xff\xd8\xff\xd9", b"RIFF\0\0\0\0WEBPXYZ " + bytes(20)]
 )
 def test_anything_else_is_no_image(content: bytes) -> None:
-    assert images.measured(content) is None
+    assert images.measure(content) is None

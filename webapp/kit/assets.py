@@ -1,8 +1,8 @@
-"""Where templates and static files live, and the URLs of the latter, which may be cached for a year.
+"""The folders of templates and static files, and URLs of static files that browsers may cache for a year.
 
-:func:`templates_dir` and :func:`static_dir` work in a source tree and in an installed wheel. A style sheet is written
-in one file a noun, and sent as one: each ``@import`` is replaced by what it names, and comments and indentation are
-left out. A browser that is given the files as they stand shows the same, after more requests.
+:func:`templates_dir` and :func:`static_dir` work in a source tree and in an installed wheel. A style sheet is sent as
+one file: each ``@import`` is replaced with the file that it imports, and comments and indentation are removed. Sending
+the files is left to :mod:`webapp.static_files`.
 """
 
 import functools
@@ -30,10 +30,10 @@ def static_dir() -> Path:
 
 
 def asset_url(path: str, prefix: str = "/static") -> str:
-    """The URL of a file below ``static/``, with the hash of its content, so that it never goes stale.
+    """The URL of a file below ``static/``, with the hash of its content, so that it can be cached for ever.
 
-    An edited file has another within a second. Files in ``vendor/`` have their version in the name and are named as
-    they are, as style sheets name them.
+    After an edit, the URL changes within a second. Files in ``vendor/`` have their version in the name, so their URLs
+    have no hash.
     """
     url = f"{prefix}/{path}"
     if path.startswith("vendor/"):
@@ -43,7 +43,7 @@ def asset_url(path: str, prefix: str = "/static") -> str:
 
 
 def content_hash(path: str) -> str:
-    """Twelve hex digits of the SHA-256 of a file below ``static/``; empty where there is no such file."""
+    """The first twelve hex digits of the SHA-256 of a file below ``static/``; empty if it does not exist."""
     file = static_dir() / path
     try:
         return _hash(file, state(file))
@@ -52,14 +52,14 @@ def content_hash(path: str) -> str:
 
 
 def cache_control(path: str, version: str | None) -> str:
-    """The ``Cache-Control`` of a file below ``static/`` that was asked for with ``?v=version``."""
+    """The ``Cache-Control`` of a file below ``static/`` that was requested with ``?v=version``."""
     if path.startswith("vendor/") or (version and version == content_hash(path)):
         return IMMUTABLE
     return "no-cache"
 
 
 def joined(file: Path) -> bytes:
-    """The content of ``file``; of a style sheet with its imports in it, without comments. Raises OSError."""
+    """The content of ``file``; a style sheet with its imports and without comments. Raises ``OSError``."""
     if file.suffix != ".css":
         return file.read_bytes()
     whole = _IMPORT.sub(lambda match: (file.parent / match[1].decode()).read_bytes(), file.read_bytes())
@@ -67,7 +67,7 @@ def joined(file: Path) -> bytes:
 
 
 def state(file: Path) -> tuple[tuple[int, int], ...]:
-    """What changes whenever :func:`joined` does: times in nanoseconds and sizes in bytes. Raises OSError."""
+    """The times (nanoseconds) and sizes (bytes) of the files in :func:`joined`. Raises ``OSError``."""
     first = _state(file)
     parts = _parts(file, *first) if file.suffix == ".css" else ()
     return (first, *map(_state, parts))
@@ -75,7 +75,7 @@ def state(file: Path) -> tuple[tuple[int, int], ...]:
 
 @functools.lru_cache(maxsize=256)
 def _parts(file: Path, mtime_ns: int, size: int) -> tuple[Path, ...]:
-    """Keyed by time and size as well, as they change with the imports."""
+    """The imports of a style sheet; the time and size invalidate the cache."""
     return tuple(file.parent / name.decode() for name in _IMPORT.findall(file.read_bytes()))
 
 
@@ -93,11 +93,11 @@ def _assets() -> Path:
 
 @functools.lru_cache(maxsize=256)
 def _version(path: str, second: int) -> str:
-    """Keyed by the second as well: a page names several files, and each of them may have a dozen parts to look at."""
+    """The content hash, cached for one second: a page has several files, each of which may have a dozen imports."""
     return content_hash(path)
 
 
 @functools.lru_cache(maxsize=256)
 def _hash(file: Path, edited: tuple[tuple[int, int], ...]) -> str:
-    """Keyed by times and sizes as well, so that an edited file gets a new URL without a restart."""
+    """The content hash; ``edited`` invalidates the cache, so that an edited file gets a new URL without a restart."""
     return hashlib.sha256(joined(file)).hexdigest()[:12]

@@ -1,7 +1,7 @@
-"""Words that came with what an operator added, such as the names of an integration's actions in its own languages.
+"""The translations that added integrations bring with them, such as the names of their actions.
 
-They stand in ``<folder>/*/languages/*.<language>.json``, each an object of texts by their English, and are read when
-somebody first speaks the language. A file that cannot be read has none.
+They are in ``<folder>/*/languages/*.<language>.json``, each a JSON object of texts by their English, and are read when
+a language is first used. Files that cannot be read are ignored.
 """
 
 import json
@@ -14,21 +14,21 @@ _PAUSE = re.compile(r"(?<=[.!?…:]) |\n+")
 
 
 class BroughtWords:
-    """Those in one folder. Threads may share it."""
+    """The translations in one folder. Safe to share between threads."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._lock = folder, threading.Lock()
         self._known: dict[str, dict[str, str]] = {}
 
     def in_language(self, language: str, text: str) -> str | None:
-        """``text`` in ``language`` (BCP 47); None where it is not known."""
+        """The translation of ``text`` into ``language`` (BCP 47), or None."""
         return self._words(language).get(text)
 
     def completing(self, ours: Callable[[str], str], language: str, text: str) -> str:
-        """``text`` in ``language``: as ``ours`` has it, or else as it is known here.
+        """``text`` in ``language``, translated by ``ours``, or else by these translations.
 
-        A beginning that is known here, up to the end of a sentence or line, stays whole: behind what a package says, we
-        say more.
+        If these translations have the beginning of ``text``, up to the end of a sentence or line, they translate it,
+        and the rest is translated by itself: we append sentences to the texts of packages.
         """
         words = self._words(language)
         for pause in reversed(list(_PAUSE.finditer(text))) if words else ():
@@ -40,7 +40,7 @@ class BroughtWords:
         return words.get(text, known) if known == text else known
 
     def forget(self) -> None:
-        """Read them again: something was added or removed."""
+        """Discard the translations, so that they are read again after integrations were added or removed."""
         with self._lock:
             self._known.clear()
 
@@ -55,9 +55,9 @@ class BroughtWords:
         words: dict[str, str] = {}
         for file in sorted(self._folder.glob(f"*/languages/*.{language}.json")):
             try:
-                told = json.loads(file.read_bytes())
+                content = json.loads(file.read_bytes())
             except (OSError, ValueError, RecursionError):
                 continue
-            pairs = told.items() if isinstance(told, dict) else ()
+            pairs = content.items() if isinstance(content, dict) else ()
             words |= {english: other for english, other in pairs if isinstance(other, str)}
         return words

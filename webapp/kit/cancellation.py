@@ -1,4 +1,4 @@
-"""Work that nobody may want any more: whoever does it looks, or is stopped, while another thread asks for that."""
+"""Cancellation of work in another thread: the work checks for a request, or registers a function that stops it."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 
 class Cancellation:
-    """Whether work is wanted no more. Threads may share one."""
+    """A request to cancel work. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -16,11 +16,11 @@ class Cancellation:
 
     @property
     def is_requested(self) -> bool:
-        """Whether somebody wants it to end."""
+        """Whether the work should end."""
         return self._requested
 
     def request(self) -> None:
-        """End the work: what is under way is stopped, and nothing more is begun."""
+        """Request that the work end, and call the registered stop functions."""
         with self._lock:
             self._requested = True
             stops = tuple(self._stops)
@@ -29,7 +29,7 @@ class Cancellation:
 
     @contextmanager
     def stopping(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Call ``stop`` where the work is to end before the block does, at once where it was before it."""
+        """Within the block, call ``stop`` when the work is cancelled; at once if it was cancelled before."""
         with self._lock:
             self._stops.append(stop)
             is_late = self._requested
@@ -43,12 +43,12 @@ class Cancellation:
 
 
 CURRENT: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
-"""What ends the work of this thread, within a block of :func:`cancelling`."""
+"""The cancellation of this thread's work, within a block of :func:`cancelling`."""
 
 
 @contextmanager
 def cancelling(cancellation: Cancellation) -> Iterator[None]:
-    """Whatever this thread does within the block ends by ``cancellation``."""
+    """Within the block, this thread's work can be cancelled with ``cancellation``."""
     token = CURRENT.set(cancellation)
     try:
         yield

@@ -1,8 +1,7 @@
-"""The one source of time: integer epoch milliseconds inside, ISO 8601 with ``Z`` at the edges.
+"""Times: integer epoch milliseconds inside the service, ISO 8601 with ``Z`` outside.
 
-Code that needs the time takes a :class:`Clock`, so that tests can move it. A :class:`Deadline` counts down by a clock
-that nobody moves. A :class:`ClockMonitor` notices that the clock was set back, as it may be by an hour or a day when a
-machine learns the time.
+Code that needs the time takes a :class:`Clock`, so that tests can control it. A :class:`Deadline` uses a monotonic
+clock. A :class:`ClockMonitor` detects that the wall clock was set back, for example when a machine corrects its time.
 """
 
 import functools
@@ -14,11 +13,11 @@ SECOND = 1_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
-TOLERATED = 2 * SECOND
+TOLERANCE = 2 * SECOND
 
 
 class Clock(Protocol):
-    """Anything that tells the time in epoch milliseconds."""
+    """A function that returns the time in epoch milliseconds."""
 
     def __call__(self) -> int: ...
 
@@ -36,7 +35,7 @@ def iso(ms: int) -> str:
 
 
 def iso_or_none(ms: int | None) -> str | None:
-    """:func:`iso`, keeping an absent time absent."""
+    """:func:`iso` of ``ms``, or None for None."""
     return None if ms is None else iso(ms)
 
 
@@ -49,7 +48,7 @@ def parse_iso(text: str) -> int:
 
 
 class Deadline:
-    """Counts down from the moment it is made, by a clock that nobody sets; ``remaining`` is in seconds."""
+    """A point in time, ``seconds`` from its creation, measured by a monotonic clock."""
 
     __slots__ = ("_ends",)
 
@@ -57,36 +56,36 @@ class Deadline:
         self._ends = time.monotonic() + seconds
 
     def remaining(self) -> float:
-        """Seconds left, always above zero; raises TimeoutError when there are none."""
+        """The seconds left, always more than zero. Raises ``TimeoutError`` after the deadline."""
         left = self._ends - time.monotonic()
         if left <= 0:
             raise TimeoutError("the deadline has passed")
         return left
 
     def at_most(self, seconds: float) -> "Deadline":
-        """The sooner of this deadline and one that starts now."""
+        """The earlier of this deadline and one ``seconds`` from now."""
         sooner = Deadline(seconds)
         sooner._ends = min(sooner._ends, self._ends)
         return sooner
 
 
 class ClockMonitor:
-    """Shown the time again and again by one thread.
+    """Detects in one thread that the clock was set back, by comparing successive times.
 
-    What was written before the clock was set back stands too far ahead: leases, ticks, the times of the next attempts.
+    Times that were stored before, such as leases and next attempts, are then too far in the future.
     """
 
     def __init__(self) -> None:
         self._latest: int | None = None
 
     def is_set_back(self, now: int) -> bool:
-        """Whether ``now`` (epoch milliseconds) lies before what was shown last; at the start, that may be so too."""
+        """Whether ``now`` (epoch milliseconds) is before the time of the last call; True in the first call."""
         before, self._latest = self._latest, now
-        return before is None or now < before - TOLERATED
+        return before is None or now < before - TOLERANCE
 
 
 class FakeClock:
-    """A clock that stands still until it is told to move; for tests and demonstrations."""
+    """A clock that only :meth:`advance` moves, for tests and demonstrations."""
 
     def __init__(self, at: int = 1_800_000_000_000) -> None:
         self.at = at

@@ -1,4 +1,4 @@
-"""Answers that are the same for everybody, compressed for whoever takes it (RFC 9110 section 8.4.1.3)."""
+"""Public responses, compressed with gzip for clients that accept it (RFC 9110 section 8.4.1.3)."""
 
 import functools
 import gzip
@@ -6,9 +6,9 @@ import gzip
 from flask import Response, request
 
 
-def answer(content: bytes, mimetype: str | None, *, worth: int = 0) -> Response:
-    """An answer with ``content``, compressed from ``worth`` bytes on."""
-    packed = request.accept_encodings.quality("gzip") > 0 and len(content) >= worth
+def answer(content: bytes, mimetype: str | None, *, min_bytes: int = 0) -> Response:
+    """A response with ``content``, compressed if it has at least ``min_bytes`` bytes and the client accepts gzip."""
+    packed = request.accept_encodings.quality("gzip") > 0 and len(content) >= min_bytes
     response = Response(_packed(content) if packed else content, mimetype=mimetype)
     response.headers["Vary"] = "Accept-Encoding"
     if packed:
@@ -17,7 +17,7 @@ def answer(content: bytes, mimetype: str | None, *, worth: int = 0) -> Response:
 
 
 def conditional(content: bytes, mimetype: str | None, version: str) -> Response:
-    """The same, which is not sent again to whoever has this ``version`` of it (RFC 9110 section 13.1.2)."""
+    """The response of :func:`answer`, or 304 for a client that has this ``version`` (RFC 9110 section 13.1.2)."""
     response = answer(content, mimetype)
     response.set_etag(f"{version}-gzip" if "Content-Encoding" in response.headers else version)
     response.make_conditional(request)

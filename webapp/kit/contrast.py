@@ -1,7 +1,7 @@
-"""How well a brand's colours can be read: the contrast of what our style sheets make of a hue, in light and in dark.
+"""The contrast of the colours that our style sheets derive from a brand's hue, in light and dark themes.
 
-Contrast is WCAG 2.2's (1.4.3): relative luminance of sRGB, from 1 to 21; text needs 4.5. The colours are the tokens of
-``static/css/patchbay/tokens.css`` in OKLCH (CSS Color 4); what sRGB cannot show is clipped per channel, as browsers do.
+Contrast is defined by WCAG 2.2 (1.4.3): from 1 to 21, where text needs 4.5. The colours are the tokens of
+``static/css/patchbay/tokens.css`` in OKLCH (CSS Color 4), clipped to sRGB per channel, as browsers do.
 """
 
 import math
@@ -14,7 +14,7 @@ ENOUGH = 4.5
 
 
 class Tone(NamedTuple):
-    """A colour in OKLCH; without a ``hue`` of its own it has the brand's, in degrees."""
+    """A colour in OKLCH. ``hue`` is in degrees; None stands for the brand's."""
 
     lightness: float
     chroma: float
@@ -37,7 +37,7 @@ DARK: Mapping[str, Tone] = {
     "surface": Tone(0.215, 0.009, 270),
     "bg": Tone(0.18, 0.008, 270),
 }
-# Text and what it stands on: buttons, also under the pointer; links; badges.
+# Text and background: buttons, also while hovered; links; badges.
 PAIRS = (
     ("accent-ink", "accent"), ("accent-ink", "accent-strong"), ("accent", "surface"), ("accent", "bg"),
     ("accent", "accent-soft"),
@@ -45,19 +45,19 @@ PAIRS = (
 
 
 class Contrast(NamedTuple):
-    """The least contrast of a brand's texts, cut to one decimal, so that it never promises too much."""
+    """The lowest contrast of a brand's texts in each theme, rounded down to one decimal."""
 
     light: float
     dark: float
 
 
 def of_hue(hue: float) -> Contrast:
-    """What a brand of ``hue`` degrees has."""
+    """The contrast of a brand with ``hue`` degrees."""
     return Contrast(_least(LIGHT, hue), _least(DARK, hue))
 
 
 def ratio(text: Tone, ground: Tone, hue: float = 0) -> float:
-    """The contrast of two colours, from 1 to 21; ``hue`` is for those that have none of their own."""
+    """The contrast of two colours, from 1 to 21; ``hue`` replaces a hue that is None."""
     darker, lighter = sorted((_luminance(text, hue), _luminance(ground, hue)))
     return (lighter + 0.05) / (darker + 0.05)
 

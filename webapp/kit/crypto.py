@@ -1,12 +1,9 @@
-"""Identifiers, tokens, keys and sealed values, as pure functions. No keys are kept here.
+"""Functions for identifiers, tokens, keys and sealed values, and the id of the current request.
 
-An identifier is a prefix that names the kind, then base62: random, or a stable hash of what it names. A token is random
-and is stored as its hash. A value is sealed by AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce and the
-caller's context as additional data, so that it opens only in the row and field it was made for; keys are derived by
-HKDF-SHA256 (RFC 5869).
-
-Here is also the id of the request that this thread answers, by which its log lines, its answer and its errors are
-matched.
+An identifier is a prefix for its kind and base62: random, or a stable hash. Tokens are random and stored as their hash.
+Values are sealed with AES-256-GCM (NIST SP 800-38D), a random 96-bit nonce and the caller's context as additional data,
+so that they open only in the row and field that they were sealed for. Keys are derived with HKDF-SHA256 (RFC 5869);
+storing them is left to the caller. The request id connects the log lines, the response and the errors of a request.
 """
 
 import base64
@@ -26,35 +23,35 @@ ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _NAME_ALPHABET = ALPHABET[:10] + ALPHABET[36:]
 KEY_BYTES = 32
 SIGNING_KEY = "whsec_"
-_RANDOM_LENGTH = 14  # 62**14 is about 2**83: no collision in any installation's life
+_RANDOM_LENGTH = 14  # 62**14 is about 2**83: collisions are practically impossible
 _STABLE_LENGTH = 12
 _NONCE_BYTES = 12
-# Where a request made while another is answered finds the other's id, which it shares.
+# The WSGI environ key of the request id that an internal request shares with the one that makes it.
 REQUEST_ENVIRON = "patchbay.request_id"
 _request: ContextVar[str] = ContextVar("request_id", default="")
 
 
 class CannotOpen(ValueError):
-    """A sealed value that was made with another key or for another place, or that was changed."""
+    """The value was sealed with another key or for another context, or it was changed."""
 
 
 def new_id(prefix: str) -> str:
-    """A fresh random id such as ``apn_8sKx2QeTn0bV4c``; ``prefix`` without its underscore."""
+    """A new random id such as ``apn_8sKx2QeTn0bV4c``; ``prefix`` is without the underscore."""
     return f"{prefix}_{random_base62(_RANDOM_LENGTH)}"
 
 
 def ordered_id(prefix: str) -> str:
-    """A fresh id that sorts after those made before it on this machine; for rows that share a millisecond."""
+    """A new id that sorts after earlier ones of this machine, even within the same millisecond."""
     return f"{prefix}_{_base62(time.time_ns())}{random_base62(6)}"
 
 
 def ordered_id_at(prefix: str, at: int) -> str:
-    """What sorts before each ordered id that was made at ``at`` (epoch milliseconds) or later, and behind the rest."""
+    """The lower bound of the ordered ids that were made at ``at`` (epoch milliseconds) or later."""
     return f"{prefix}_{_base62(at * 1_000_000)}"
 
 
 def stable_id(prefix: str, *parts: str) -> str:
-    """The same id for the same ``parts`` on every machine, such as an app's by its slug."""
+    """An id derived from ``parts``, the same on every machine, such as that of an app from its slug."""
     digest = hashlib.sha256("\x1f".join((prefix, *parts)).encode()).digest()
     number = int.from_bytes(digest, "big")
     return f"{prefix}_{_base62(number % 62**_STABLE_LENGTH)}"
@@ -66,12 +63,12 @@ def random_base62(length: int) -> str:
 
 
 def random_name(length: int) -> str:
-    """``length`` random lower-case letters and digits, for addresses, whose letter case gets lost on the way."""
+    """``length`` random lower-case letters and digits, for host names and mail addresses, which ignore case."""
     return "".join(secrets.choice(_NAME_ALPHABET) for _ in range(length))
 
 
 def hash_token(token: str) -> str:
-    """The SHA-256 of a bearer token in hex: what is stored in its place. Tokens are random, so no salt is needed."""
+    """The SHA-256 of a bearer token in hex, to be stored. Tokens are random, so it needs no salt."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -81,12 +78,12 @@ def same(value: str, other: str) -> bool:
 
 
 def new_key() -> bytes:
-    """A fresh 256-bit key."""
+    """A new random 256-bit key."""
     return secrets.token_bytes(KEY_BYTES)
 
 
 def derive(key: bytes, purpose: str) -> bytes:
-    """A 256-bit key for one ``purpose``, derived from ``key``; other purposes give unrelated keys."""
+    """A 256-bit key for ``purpose``, derived from ``key``; keys of different purposes are unrelated."""
     return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=purpose.encode()).derive(key)
 
 
@@ -105,24 +102,24 @@ def open_sealed(key: bytes, sealed: bytes, context: str) -> bytes:
 
 
 def new_signing_key() -> str:
-    """A fresh key that deliveries are signed with, such as ``whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…``."""
+    """A new key to sign deliveries with, such as ``whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…``."""
     return SIGNING_KEY + base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
 def begin_request(shared: str | None = None) -> str:
-    """Give the request that begins an id of its own, or the one it shares; what :func:`end_request` goes back to."""
+    """Set the id of the request that begins: ``shared`` or a new one. Returns the argument for :func:`end_request`."""
     before = _request.get() if shared else ""
     _request.set(shared or secrets.token_hex(8))
     return before
 
 
 def end_request(before: str) -> None:
-    """The request is over."""
+    """Restore the request id to ``before``, which :func:`begin_request` returned."""
     _request.set(before)
 
 
 def request_id() -> str:
-    """The id of the request that is answered; "" outside of any."""
+    """The id of the current request, or "" outside of requests."""
     return _request.get()
 
 

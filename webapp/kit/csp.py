@@ -1,6 +1,7 @@
-"""Content-Security-Policy (CSP level 3), read as a browser reads it: may a page frame, run or call an address?
+"""Evaluates Content-Security-Policy (CSP level 3) like a browser: may a page frame, run or call a URL?
 
-Several policies count together: each must allow it. Policies that only report are left out by whoever gathers them.
+If there are several policies, all must allow it. Fetching the page, and leaving out report-only policies, is left to
+the caller.
 """
 
 import re
@@ -11,7 +12,7 @@ from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
 Use = Literal["frame", "script", "connect"]
-# The directives that decide about each use: the first that a policy has (section 6.8.3).
+# The directives for each use, in order; the first that a policy has decides (section 6.8.3).
 DECIDING: Mapping[Use, tuple[str, ...]] = {
     "frame": ("frame-src", "child-src", "default-src"),
     "script": ("script-src-elem", "script-src", "default-src"),
@@ -37,28 +38,28 @@ Policy = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The directive of a policy that refuses an address, and what it allows instead."""
+    """The directive of a policy that refuses a URL, and the sources that it allows."""
 
     directive: str
     sources: tuple[str, ...]
-    nonce: bool = False  # a script with the page's nonce is allowed
+    nonce: bool = False  # whether a script with the page's nonce is allowed
 
     def mended(self, use: Use, source: str) -> str:
-        """The directive that allows ``source`` besides."""
+        """The directive extended to allow ``source``, too."""
         name = f"{use}-src" if self.directive == "default-src" else self.directive
         kept = [text for text in self.sources if text.lower() != "'none'"]
         return " ".join((name, *kept, source))
 
 
 def parse(text: str) -> list[Policy]:
-    """The policies of a header's value; one header may hold several, with commas between them (section 2.2.2)."""
+    """The policies in a header's value, which may be several, separated by commas (section 2.2.2)."""
     return [policy for part in text.split(",") if (policy := _policy(part))]
 
 
 def of_page(markup: str) -> list[Policy]:
-    """The policies in the ``<meta>`` elements of a page's head, without what counts in headers alone.
+    """The policies in the ``<meta>`` elements of a page's head, without directives that are valid only in headers.
 
-    The page is anybody's, so what it is read by takes time in proportion to its length, whatever it holds.
+    The page is untrusted, so the patterns that parse it take linear time.
     """
     head = _COMMENT.sub("", _END_OF_HEAD.split(markup[:_MAX_HEAD], maxsplit=1)[0])
     policies = [policy for tag in _META.findall(head) for policy in parse(_policy_of(tag))]
@@ -66,7 +67,7 @@ def of_page(markup: str) -> list[Policy]:
 
 
 def refusal(policies: Iterable[Policy], use: Use, url: str, page: str) -> Refusal | None:
-    """What keeps the page at ``page`` from using ``url``, of the first policy that does; None when nothing does."""
+    """The refusal of the first policy that forbids the page at ``page`` to use ``url``, or None if all allow it."""
     target, own = urlsplit(url), urlsplit(page)
     for policy in policies:
         name = next((name for name in DECIDING[use] if name in policy), None)
@@ -74,7 +75,7 @@ def refusal(policies: Iterable[Policy], use: Use, url: str, page: str) -> Refusa
             continue
         sources = policy[name]
         words = [source.lower() for source in sources]
-        trusting = use == "script" and "'strict-dynamic'" in words  # then addresses count for nothing
+        trusting = use == "script" and "'strict-dynamic'" in words  # then sources with URLs are ignored
         if trusting or not any(_matches(source, target, own) for source in sources):
             return Refusal(name, sources, nonce=use == "script" and any(word.startswith("'nonce-") for word in words))
     return None
@@ -85,12 +86,12 @@ def _policy(text: str) -> Policy:
     for part in text.split(";"):
         name, *sources = part.split() or ("",)
         if name:
-            directives.setdefault(name.lower(), tuple(sources))  # of a name that comes twice, the first counts
+            directives.setdefault(name.lower(), tuple(sources))  # the first directive of a name counts
     return directives
 
 
 def _matches(source: str, url: SplitResult, page: SplitResult) -> bool:
-    """Section 6.7.2.8, for addresses that are http or https."""
+    """Whether ``source`` matches ``url``, which is http or https (section 6.7.2.8)."""
     if source == "*":
         return True
     if source.lower() == "'self'":
@@ -112,7 +113,7 @@ def _is_host(url: SplitResult, wanted: str) -> bool:
 
 
 def _is_scheme(scheme: str, url: SplitResult) -> bool:
-    """What may be had without TLS may be had with it."""
+    """Whether ``scheme`` allows ``url``; http allows https, too."""
     return scheme == url.scheme or (scheme, url.scheme) == ("http", "https")
 
 
@@ -121,13 +122,13 @@ def _port(url: SplitResult) -> int:
 
 
 def _ports(page: SplitResult, url: SplitResult) -> tuple[int, ...]:
-    """The ports that are the page's own: with TLS added, the usual one as well."""
+    """The ports that match ``'self'``: the page's own, and 443 for an upgrade from http to https."""
     own = _port(page)
     return (own, 443) if (page.scheme, own, url.scheme) == ("http", 80, "https") else (own,)
 
 
 def _policy_of(tag: str) -> str:
-    """The policy that a ``<meta>`` declares; "" where it declares something else."""
+    """The policy that a ``<meta>`` element declares, or "" if it declares something else."""
     attributes = {
         name.lower(): unescape(double or single or bare) for name, double, single, bare in _ATTRIBUTE.findall(tag)
     }

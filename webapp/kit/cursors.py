@@ -1,8 +1,8 @@
-"""Keyset pagination: opaque cursors, and the page that a list answers with (contract "Lists").
+"""Keyset pagination: opaque cursors, and the pages of a list (contract "Lists").
 
-A cursor holds the sort key of one row and the fingerprint of the list it was made for, so that a cursor of
-another sort or filter is recognised as foreign. It holds no secret and is not signed: a forged one can only
-point between rows that its bearer may read anyway.
+A cursor contains the sort key of a row and the fingerprint of its list, so that a cursor of another list, sort or
+filter is refused. It contains no secret and is not signed: a forged cursor can only select rows that the caller may
+read anyway. Running the query is left to the caller.
 """
 
 import base64
@@ -21,12 +21,12 @@ MAX_LIMIT = 100
 
 
 class BadCursor(ValueError):
-    """A cursor that is broken, or that belongs to another list, sort or filter."""
+    """The cursor is broken, or belongs to another list, sort or filter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Which part of a list is asked for: at most ``limit`` rows after and/or before a cursor."""
+    """The requested part of a list: at most ``limit`` rows after and/or before a cursor."""
 
     limit: int = DEFAULT_LIMIT
     after: str | None = None
@@ -43,7 +43,7 @@ class Page(Generic[T]):
     end_cursor: str
 
     def to_json(self, item_to_json: Callable[[T], Any]) -> dict[str, Any]:
-        """The page in its envelope, each item as ``item_to_json`` draws it."""
+        """The page as the API returns it, with each item converted by ``item_to_json``."""
         items = [item_to_json(item) for item in self.items]
         info = {
             "count": len(items),
@@ -55,7 +55,7 @@ class Page(Generic[T]):
 
 
 def fingerprint(*parts: object) -> str:
-    """A short name for one list with its sort and filters; equal parts give equal names."""
+    """A short hash of a list's name, sort and filters; equal parts have equal hashes."""
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:8]
 
 
@@ -91,8 +91,8 @@ def _storable(part: object) -> bool:
 class Keyset:
     """The SQL of one keyset page: conditions to add, order and row limit.
 
-    ``conditions`` and ``params`` go into the WHERE clause; rows come back in ``order``; when ``reverse`` is set
-    they must be turned round before they are shown.
+    ``conditions`` and ``params`` are appended to the WHERE clause. With ``reverse``, the rows are returned in the
+    opposite order, which :func:`page` corrects.
     """
 
     conditions: str
@@ -103,9 +103,9 @@ class Keyset:
 
 
 def keyset(window: Window, mark: str, columns: Sequence[str], *, descending: bool) -> Keyset:
-    """Plan one page over ``columns`` (unique together), all ascending or all descending.
+    """Plan a page ordered by ``columns``, which are unique together and all ascending or all descending.
 
-    One row more than ``window.limit`` is asked for, so that the last page can be told. Raises :class:`BadCursor`.
+    It selects one row more than ``window.limit``, to detect the last page. Raises :class:`BadCursor`.
     """
     forward, backward = ("<", ">") if descending else (">", "<")
     conditions, params = [], dict[str, str | int]()
@@ -129,9 +129,9 @@ def keyset(window: Window, mark: str, columns: Sequence[str], *, descending: boo
 def page(
     rows: Sequence[T], window: Window, plan: Keyset, mark: str, key_of: Callable[[T], Key], total_count: int
 ) -> Page[T]:
-    """Make the page out of the ``limit + 1`` rows that ``plan`` fetched.
+    """The page with the up to ``limit + 1`` rows that ``plan`` selected.
 
-    ``end_cursor`` is "" when nothing follows. Paging backwards, more always follows: the cursor's own row.
+    ``end_cursor`` is "" on the last page. A page before a cursor is never the last: the cursor's row follows.
     """
     more = len(rows) > window.limit
     kept = list(rows[: window.limit])

@@ -1,20 +1,20 @@
-"""A sign of life that one process leaves for another: the time of a file. It costs no write of the database."""
+"""A heartbeat from one process to another: the modification time of a file, which needs no write to the database."""
 
 import time
 from contextlib import suppress
 from pathlib import Path
 
-WORKER = "worker.seen"  # the file beside the database that the worker touches at every turn of its loop
+WORKER = "worker.seen"  # the file in the data folder that the worker touches in every turn of its loop
 
 
 def beat(file: Path) -> None:
-    """Say that this process is alive. A disk that takes nothing now must not end it."""
+    """Touch ``file``. Errors are ignored, so that a full disk does not end the process."""
     with suppress(OSError):
         file.touch()
 
 
 def age_s(file: Path) -> float | None:
-    """Seconds since the last sign; None when there was none."""
+    """The seconds since the last :func:`beat`, or None if there was none."""
     try:
         return max(0.0, time.time() - file.stat().st_mtime)
     except OSError:

@@ -1,4 +1,4 @@
-"""What an image is and how large, read off its first bytes: PNG, JPEG and WebP. Nothing is decoded."""
+"""The media type and size of PNG, JPEG and WebP images, read from their first bytes without decoding them."""
 
 import struct
 from collections.abc import Iterator
@@ -8,15 +8,15 @@ _SOF = frozenset({0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0x
 
 
 class Image(NamedTuple):
-    """Its media type, and its size in pixels."""
+    """An image's media type, and its size in pixels."""
 
     media_type: str
     width: int
     height: int
 
 
-def measured(content: bytes) -> Image | None:
-    """What ``content`` is; ``None`` for something else, or for an image that breaks off before its size."""
+def measure(content: bytes) -> Image | None:
+    """The type and size of the image ``content``, or None for another format or a truncated image."""
     try:
         if content.startswith(b"\x89PNG\r\n\x1a\n") and content[12:16] == b"IHDR":
             return Image("image/png", *struct.unpack(">II", content[16:24]))
@@ -38,7 +38,7 @@ def _jpeg(content: bytes) -> Image | None:
 
 
 def _segments(content: bytes) -> Iterator[tuple[int, int]]:
-    """The markers of a JPEG with where their segments begin, behind the length."""
+    """The markers of a JPEG, each with the position after the length of its segment."""
     position = 2
     while content[position] == 0xFF:
         marker = content[position + 1]
@@ -51,7 +51,7 @@ def _segments(content: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _webp(content: bytes) -> Image | None:
-    """RFC 9649 section 2."""
+    """The size of a WebP image (RFC 9649 section 2)."""
     kind = content[12:16]
     if kind == b"VP8X":
         width, height = (int.from_bytes(content[at : at + 3], "little") + 1 for at in (24, 27))

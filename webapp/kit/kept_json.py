@@ -1,8 +1,8 @@
-"""JSON that is kept for long. What orjson gives holds on to its whole buffer of 4 KiB, so it is copied out of it."""
+"""JSON for long-lived objects: copies orjson's result, which would otherwise keep its whole buffer of 4 KiB alive."""
 
 import orjson
 
 
 def kept_json(value: object) -> bytes:
-    """``value`` as JSON."""
+    """``value`` as JSON, without spare memory."""
     return memoryview(orjson.dumps(value)).tobytes()

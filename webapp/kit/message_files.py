@@ -1,6 +1,6 @@
-"""Reads gettext's message files (``.po``) as they are written: there is nothing to compile and to keep up to date.
+"""Reads gettext's message files (``.po``) directly, so that there are no compiled files to keep up to date.
 
-Babel is imported by the first call: the runner and the worker import this with what they share, and read no file.
+Babel is imported on the first call, because the runner and the worker import this module but never read a file.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def read(files: Sequence[Path]) -> GNUTranslations:
-    """The messages of all ``files``, which are of one language; the first one's rule of plurals holds.
+    """The messages of all ``files``, which are of one language, with the plural rule of the first.
 
-    Raises :class:`babel.messages.pofile.PoFileError` for a file that is none.
+    Raises :class:`babel.messages.pofile.PoFileError` for an invalid file.
     """
     from babel.messages.mofile import write_mo
 
@@ -32,7 +32,7 @@ def read(files: Sequence[Path]) -> GNUTranslations:
 
 
 def pairs(files: Iterable[Path]) -> dict[str, str]:
-    """The messages of ``files`` without a plural, by their English."""
+    """The translations in ``files`` by their English, without messages that have a plural."""
     messages = [message for file in files for message in _catalog_of(file)]
     return {str(each.id): str(each.string) for each in messages if isinstance(each.id, str) and each.id and each.string}
 

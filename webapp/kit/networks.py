@@ -1,12 +1,12 @@
-"""Network addresses as limits count them."""
+"""Groups network addresses for limits."""
 
 import ipaddress
 
-UNNAMED_PROXY = "patchbay.unnamed_proxy"  # in the environment of a request that came through one
+UNNAMED_PROXY = "patchbay.unnamed_proxy"  # the WSGI environ key of a forwarding proxy that no setting names
 
 
 def network_of(address: str) -> str:
-    """One text per IPv4 address and per IPv6 /64, which is what one household or host has."""
+    """The IPv4 address, or the /64 network of an IPv6 address, which one household or host usually has."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -1,15 +1,15 @@
-"""Origins as browsers send them (RFC 6454 section 6.1): scheme, host, and the port where it is not the usual one."""
+"""Origins as browsers send them (RFC 6454 section 6.1): scheme, host, and the port unless it is the default."""
 
 import re
 from urllib.parse import urlsplit
 
 import idna
 
-_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")  # nothing that ends a directive of a policy in which it stands
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")  # no character that could end a CSP directive
 
 
 def checked_origin(text: str) -> str:
-    """``text`` as an exact origin. Raises ValueError, with a sentence, when it is none."""
+    """``text`` as an exact origin. Raises ``ValueError`` with a message to show if it is not an origin."""
     origin = exact_origin(text)
     if origin is None:
         raise ValueError(f"{text[:200]!r} is not an origin such as https://app.example.com (no path, no *).")
@@ -17,7 +17,7 @@ def checked_origin(text: str) -> str:
 
 
 def exact_origin(text: str) -> str | None:
-    """``text`` as the exact origin that a browser would send, or None when it is none."""
+    """``text`` as the exact origin that a browser would send, or None if it is not an origin."""
     try:
         parts = urlsplit(text)
         port, host = parts.port, parts.hostname

@@ -1,7 +1,7 @@
-"""Scratch folders that do not outlive their makers for long: what a killed process left is removed by the next one.
+"""Temporary folders that are removed even after a crash: the next process removes the folders of killed ones.
 
-Each holds a locked file. The kernel gives the lock back with the last process that shares it, however that died, so a
-folder whose lock is free belongs to nobody.
+Each folder contains a locked file. The kernel releases the lock when the last process that shares it ends, however it
+ends, so a folder with a free lock is abandoned.
 """
 
 import fcntl
@@ -15,22 +15,22 @@ from types import TracebackType
 
 LOCK = ".lock"
 YOUNG_S = 60.0
-"""A folder without a lock may be being made just now."""
+"""A younger folder without a lock file may be one that another process is just creating."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Scratch:
-    """A private folder (mode 0700), removed by :meth:`close`. Forks share it; whoever made it closes it."""
+    """A private folder (mode 0700). Forked processes share it; its creator removes it with :meth:`close`."""
 
     def __init__(self, prefix: str, parent: Path | None = None) -> None:
-        """``prefix`` is this use's alone. Raises ``OSError``."""
+        """``prefix`` must be unique to this use. Raises ``OSError``."""
         parent = parent or Path(tempfile.gettempdir())
         sweep(parent, prefix)
         self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         self._lock = hold(self.path)
 
     def close(self) -> None:
-        """Remove it, with all that stands in it."""
+        """Remove the folder with everything in it."""
         if self._lock >= 0:
             remove(self.path)
             os.close(self._lock)
@@ -44,15 +44,15 @@ class Scratch:
 
 
 def hold(folder: Path) -> int:
-    """Hold ``folder`` until this process and its forks have ended, or the descriptor is closed."""
+    """Lock ``folder`` until this process and its forks have ended, or the returned descriptor is closed."""
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    with suppress(BlockingIOError):  # somebody else does
+    with suppress(BlockingIOError):  # another process holds it
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return descriptor
 
 
 def is_free(folder: Path) -> bool:
-    """Whether nobody holds ``folder`` just now."""
+    """Whether no process holds ``folder``."""
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -64,7 +64,7 @@ def is_free(folder: Path) -> bool:
 
 
 def sweep(parent: Path, prefix: str) -> None:
-    """Remove the folders of this user in ``parent`` whose makers are dead."""
+    """Remove this user's abandoned folders in ``parent`` whose names start with ``prefix``."""
     for entry in os.scandir(parent):
         with suppress(OSError):
             if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False) and _is_left(entry):
@@ -72,9 +72,9 @@ def sweep(parent: Path, prefix: str) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove ``folder`` with all that stands in it; what cannot be removed stays.
+    """Remove ``folder`` with everything in it, as far as possible.
 
-    Code that was shut in here may have nested folders deeper than a path reaches, or than a function may call itself.
+    Untrusted code may have nested folders deeper than paths can be long, or than functions can recurse.
     """
     empty(folder)
     with suppress(OSError):
@@ -82,7 +82,7 @@ def remove(folder: Path) -> None:
 
 
 def empty(folder: Path) -> None:
-    """Remove all that stands in ``folder``, as :func:`remove` does."""
+    """Remove everything in ``folder``, as far as possible, like :func:`remove`."""
     with suppress(OSError):
         top = os.open(folder, _FOLDER)
         try:
@@ -94,7 +94,7 @@ def empty(folder: Path) -> None:
 
 
 def _empty(top: int) -> None:
-    """Bring the folders in each folder up to ``top``, so that none is ever deep, and remove it then."""
+    """Remove the folders in ``top``, after moving the folders inside each of them up to ``top``."""
     names = (f".{os.urandom(8).hex()}-{number}" for number in itertools.count())
     waiting = _without_files(top)
     while waiting:
@@ -103,7 +103,7 @@ def _empty(top: int) -> None:
             inner = _opened(name, top)
             try:
                 for child in _without_files(inner):
-                    os.close(_opened(child, inner))  # a folder that is not one's own to write cannot be moved
+                    os.close(_opened(child, inner))  # makes it writable, which it must be to be moved
                     brought_up = next(names)
                     os.rename(child, brought_up, src_dir_fd=inner, dst_dir_fd=top)
                     waiting.append(brought_up)
@@ -113,7 +113,7 @@ def _empty(top: int) -> None:
 
 
 def _opened(name: str, folder: int) -> int:
-    """The folder ``name`` in the open ``folder``, open; what kept its owner out of it does so no more."""
+    """Open the folder ``name`` in the open ``folder``, after making it accessible to its owner."""
     shut = os.open(name, _FOLDER | os.O_PATH, dir_fd=folder)
     try:
         with suppress(OSError):
@@ -124,7 +124,7 @@ def _opened(name: str, folder: int) -> int:
 
 
 def _without_files(folder: int) -> list[str]:
-    """Remove the files and links in the open ``folder``; the names of its folders."""
+    """Remove the files and links in the open ``folder``, and return the names of its folders."""
     folders: list[str] = []
     with os.scandir(folder) as entries:
         for entry in entries:

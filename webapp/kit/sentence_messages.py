@@ -1,9 +1,9 @@
-"""The sentences in a module of the service, for gettext's message files: a method of Babel's extraction.
+"""Extracts the sentences of the service's modules for gettext's message files; a Babel extraction method.
 
-Every sentence in such a module is taken, with no mark of its own: it begins with a capital letter or with something
-filled in, and ends with a full stop. What f-strings fill in has the name of its expression, and "the provider" is
-filled in as well, because pages name it. Left out are docstrings but those of errors, which are their messages; what
-goes to the log or to developers; and what other files of messages have. Words that fill in are taken where they are
+Sentences need no marker: every string that starts with a capital letter or a placeholder and ends with a full stop is
+extracted. The expressions in f-strings become placeholders, named after them, and so does "the provider", because pages
+insert its name. Docstrings are left out, except those of errors, which are their messages; so are texts for logs and
+developers, and texts that other message files have. Words that are inserted into sentences are extracted if they are
 :func:`webapp.kit.sentences.marked`.
 """
 
@@ -90,7 +90,7 @@ def _text(node: ast.JoinedStr | ast.Constant) -> str:
 
 
 def _name(node: ast.expr) -> str:
-    """What an expression is called where it is filled in: ``field.label`` is ``field_label``."""
+    """The name of an expression's placeholder, such as ``field_label`` for ``field.label``."""
     match node:
         case ast.Name(id):
             return id.strip("_").lower()

@@ -1,9 +1,9 @@
-"""Sentences that the service writes in English, put into the language of who reads them.
+"""Translates the service's English sentences on pages, after they were formatted.
 
-The API, logs and what is stored stay English: pages recognise a sentence by how it stands in the source. What was
-written as ``f"Enter the {field.label}."`` is the message ``Enter the {field_label}.`` of a file ``api.po``, for which
-:mod:`webapp.kit.sentence_messages` finds it. What nobody here wrote, such as a provider's own words, stays as it is,
-even where we use such a word: words that are no sentence are translated alone, or where a message is filled with ours.
+The API, logs and stored texts are English; a page recognises a sentence by its message. The code
+``f"Enter the {field.label}."`` has the message ``Enter the {field_label}.`` in ``api.po``, which
+:mod:`webapp.kit.sentence_messages` extracts. Texts of others, such as a provider's messages, are left unchanged: words
+that are no sentence are translated only if they are the whole text, or in placeholders that contain our own words.
 """
 
 import re
@@ -17,50 +17,50 @@ from webapp.kit import message_files
 
 PLACE = re.compile(r"\{(\w+)\}")
 _BETWEEN = re.compile(r"(?<=[.!?]) ")
-_LONGEST = 1_000  # characters; what is longer is a log, or an answer that was copied
+_LONGEST = 1_000  # characters; a longer text is a log or a copied response
 _PARTS = 8
 _END = re.compile(r"[.!?]$")
 _WORDS = {"app", "kind", "label", "manner", "provider", "reason", "title", "what", "words"}
-"""What is filled in with words of ours, by the end of its name: the label of a field, the kind of a value."""
+"""The last words of the names of placeholders that contain our own words, such as the label of a field."""
 
 
 def marked(words: str) -> str:
-    """``words`` themselves: what fills in a sentence and is translated too."""
+    """``words``, unchanged: marks words that are inserted into sentences, so that they are extracted."""
     return words
 
 
 class _Form(NamedTuple):
-    """A message with something to fill in: how it is recognised, and what is said instead."""
+    """A message with placeholders: the pattern that recognises it, and its translation."""
 
     pattern: re.Pattern[str]
     other: str
 
     def filled(self, values: Mapping[str, str]) -> str:
-        """What is said instead, with ``values`` by name."""
+        """The translation with ``values`` in its placeholders."""
         return PLACE.sub(lambda place: values[place[1]], self.other)
 
 
 @cache
 def of_folder(folder: Path) -> "Sentences":
-    """The sentences of the language in ``folder``; facts of apps are what some are filled with."""
+    """The sentences of the language in ``folder``, and the facts of apps, which placeholders may contain."""
     files = [folder / "apps.po", folder / "api.po"]
     return Sentences(message_files.pairs(file for file in files if file.is_file()))
 
 
 class Sentences:
-    """The sentences of one language. Threads may share it."""
+    """The sentences of one language. Safe to share between threads."""
 
     def __init__(self, messages: Mapping[str, str]) -> None:
-        """``messages`` are by their English; what fills in ``{name}`` is looked up too."""
+        """``messages`` are translations by their English, with placeholders such as ``{name}``."""
         self._whole = {english: other for english, other in messages.items() if not PLACE.search(english)}
-        self._forms = defaultdict[str, list[_Form]](list)  # by the first or last word that is not filled in
+        self._forms = defaultdict[str, list[_Form]](list)  # by the first or last word without a placeholder
         for english in sorted(messages, key=lambda text: -len(PLACE.sub("", text))):
-            if english not in self._whole and PLACE.sub("", english).strip():  # else it would be anything
+            if english not in self._whole and PLACE.sub("", english).strip():  # else it would match any text
                 self._forms[_key(english)].append(_form(english, messages[english]))
         self.translated = lru_cache(maxsize=4096)(self._translated)
 
     def _translated(self, text: str) -> str:
-        """``text`` as far as it is known; itself where nothing of it is."""
+        """``text`` with its known sentences translated."""
         if len(text) > _LONGEST:
             return text
         whole = self._whole.get(text) or self._sentence(text)
@@ -71,7 +71,7 @@ class Sentences:
         return text if whole is None else whole.replace("。 ", "。")
 
     def _sentence(self, text: str, *, loosely: bool = False) -> str | None:
-        """``text`` as one message; only ``loosely``, when what is filled in holds unknown sentences."""
+        """The translation of ``text`` as one message; ``loosely`` allows unknown sentences in placeholders."""
         if text in self._whole and _END.search(text):
             return self._whole[text]
         words = text.split(" ")
@@ -87,7 +87,7 @@ class Sentences:
         return None
 
     def _value(self, name: str, text: str) -> str:
-        """What is filled in under ``name``: a sentence, or words of ours, or several of them."""
+        """The translation of a placeholder's value: a sentence, or one or several of our own words."""
         if name.rpartition("_")[2] not in _WORDS:
             return self._sentence(text) or text
         for mark in ("; ", ", "):
@@ -97,7 +97,7 @@ class Sentences:
         return self._whole.get(text) or self._sentence(text) or text
 
     def _parts(self, text: str) -> tuple[list[str], int]:
-        """``text`` as several messages, each as long as can be; and how many of them are known."""
+        """The translated parts of ``text``, each as long as possible, and how many of them are known."""
         rest, parts, known = _BETWEEN.split(text, _PARTS), list[str](), 0
         while rest:
             for end in range(len(rest), 0, -1):
@@ -116,7 +116,7 @@ class Sentences:
 
 
 def _form(english: str, other: str) -> _Form:
-    pieces = PLACE.split(english)  # text and names by turns
+    pieces = PLACE.split(english)  # text and names, alternating
     seen, pattern = set[str](), ""
     for position, piece in enumerate(pieces):
         if position % 2 == 0:

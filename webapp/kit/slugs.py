@@ -1,6 +1,6 @@
-"""Names of apps in addresses and files, and the words that they were made of."""
+"""Slugs: the names of apps in URLs and files."""
 
 
 def words(slug: str) -> str:
-    """What ``slug`` may stand for where nothing else is known of it: ``google_sheets`` is "Google Sheets"."""
+    """A readable name for ``slug`` if its app is unknown: ``google_sheets`` gives "Google Sheets"."""
     return slug.replace("-", " ").replace("_", " ").title()

@@ -1,10 +1,9 @@
-"""Templates are laid out for whoever reads them; what is sent carries none of that layout.
+"""Prepares Jinja environments: translation, and templates without line breaks and indentation.
 
-:func:`prepare` gives a Jinja environment translation, and an extension that leaves out what no browser shows: a line
-break with its indentation becomes one space, as HTML has it, and nothing beside a tag that makes a box of its own
-(``<p>``, ``<td>``) or at an end of a template, macro or block. ``<pre>``, ``<textarea>``, ``<script>`` and ``<style>``
-keep theirs; ``{% trans %}`` has a rule of its own (:mod:`webapp.kit.translation`). This happens when it is compiled.
-Else a page is what Jinja makes by itself, byte by byte.
+:func:`prepare` adds an extension that removes, when a template is compiled, white space that browsers do not show: a
+line break with its indentation becomes one space, and nothing next to a block element (``<p>``, ``<td>``) or at the
+start or end of a template, macro or block. ``<pre>``, ``<textarea>``, ``<script>`` and ``<style>`` are left unchanged;
+``{% trans %}`` trims line breaks by itself. Otherwise pages are exactly what Jinja renders.
 """
 
 import functools
@@ -34,12 +33,12 @@ _MARKUP = re.compile(r"\s*\n\s*|</?[a-z][\w-]*|<!doctype|[>\"']|(?:(?!\s*\n)[^<>
 
 
 class _Kind(Enum):
-    """What a piece of a template is to the line breaks around it."""
+    """How a piece of a template affects the line breaks around it."""
 
     BREAK = auto()
-    TAG = auto()  # nothing: it is inside of a tag
-    TEXT = auto()  # a space before or after it shows
-    EDGE = auto()  # none does
+    TAG = auto()  # not at all: it is inside a tag
+    TEXT = auto()  # a space before or after it is visible
+    EDGE = auto()  # a space before or after it is not visible
     OPEN = auto()  # a branch begins
     ELSE = auto()
     CLOSE = auto()
@@ -53,7 +52,7 @@ class _Piece(NamedTuple):
 
 _STATEMENTS = {
     "if": (_Kind.OPEN,), "elif": (_Kind.ELSE,), "else": (_Kind.ELSE,), "endif": (_Kind.CLOSE,),
-    "for": (_Kind.OPEN, _Kind.TEXT), "endfor": (_Kind.TEXT, _Kind.CLOSE),  # one turn follows another
+    "for": (_Kind.OPEN, _Kind.TEXT), "endfor": (_Kind.TEXT, _Kind.CLOSE),  # an iteration follows another
     "call": (_Kind.TEXT, _Kind.EDGE), "endcall": (_Kind.EDGE, _Kind.TEXT),
     "macro": (_Kind.EDGE,), "endmacro": (_Kind.EDGE,), "block": (_Kind.EDGE,), "endblock": (_Kind.EDGE,),
     "endset": (_Kind.EDGE,), "include": (_Kind.TEXT,), "trans": (_Kind.TEXT,),
@@ -61,10 +60,10 @@ _STATEMENTS = {
 
 
 def prepare(environment: Any) -> None:
-    """Let ``environment`` translate, and leave out the layout of its templates.
+    """Add translation to ``environment``, and remove the layout of its templates.
 
-    Its globals are complete before the first template is loaded, so each template holds them as a plain ``dict``: Jinja
-    looks through all of them whenever a macro is imported, and through its own chain of two it is thirty times as slow.
+    Its globals must be complete before the first template is loaded: each template gets them as a plain ``dict``, since
+    importing a macro looks through all of them, which is thirty times slower in Jinja's chained mapping.
     """
     _install_words(environment)
     environment.filters |= {"strong": strong, "remembered": remembered, "translated": translation.translated}
@@ -77,19 +76,19 @@ def _install_words(environment: Any) -> None:
     environment.add_extension("jinja2.ext.i18n")
     environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_callables(translation.gettext, translation.ngettext, newstyle=True)
-    # The extension's own look through the whole context at each message. Ours need nothing of it: all pages are HTML.
+    # The extension's own functions look through the whole context for each message. Ours do not: all pages are HTML.
     environment.globals.update(
         {"_": _in_page, "gettext": _in_page, "ngettext": _count_in_page, "count_of": translation.count_of}
     )
 
 
 def _in_page(message: str, **variables: object) -> Markup:
-    """``message`` as the template has it: markup, whose ``%(name)s`` are filled with ``variables``, escaped."""
+    """The translation of ``message``, which is markup, with ``variables`` escaped in its ``%(name)s``."""
     text = _markup(message, translation.catalog())
     return _filled(text, variables) if variables or "%" in text else text
 
 
-@functools.lru_cache(maxsize=4096)  # what templates say, which is far less
+@functools.lru_cache(maxsize=4096)  # templates have far fewer messages
 def _markup(message: str, catalog: NullTranslations) -> Markup:
     return Markup(catalog.gettext(message))  # noqa: S704  # of a template or catalog
 
@@ -99,17 +98,17 @@ def _count_in_page(singular: str, plural: str, num: int, **variables: object) ->
 
 
 def _filled(text: str, variables: Mapping[str, object]) -> Markup:
-    """``text``, which is markup, with ``variables`` in it, escaped: as ``Markup`` fills itself, at half its cost."""
+    """``text``, which is markup, with ``variables`` escaped in it: like ``Markup.__mod__``, at half the cost."""
     return Markup(str.__mod__(text, {name: escape(value) for name, value in variables.items()}))  # noqa: S704  # escaped
 
 
 def strong(text: str) -> Markup:
-    """``text`` with what stands between ``**`` and ``**`` in bold; nothing else of it is markup."""
+    """``text``, escaped, with the parts between ``**`` and ``**`` in bold."""
     return Markup(_STRONG.sub(r"<b>\1</b>", str(escape(text))))  # noqa: S704 - escaped
 
 
 def remembered(macro: Macro) -> Callable[..., str]:
-    """``macro``, which is drawn once for the same arguments in each language: nothing else may be in it."""
+    """``macro`` with a cache by language and arguments; its output must depend on nothing else."""
     drawings: dict[str, Callable[..., str]] = {}
 
     def draw(*args: Hashable, **kwargs: Hashable) -> str:
@@ -122,10 +121,10 @@ def remembered(macro: Macro) -> Callable[..., str]:
 
 
 class WithoutLayout(Extension):
-    """Takes line breaks and indentation out of templates as they are compiled."""
+    """Removes line breaks and indentation from templates when they are compiled."""
 
     def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
-        """The tokens of one template; those of kind ``data`` without layout."""
+        """The tokens of a template, with layout removed from those of type ``data``."""
         tokens = list(stream)
         pieces = list(_pieces(tokens))
         after = _at_edge(pieces[::-1], _Kind.CLOSE, _Kind.OPEN, [False] * len(pieces))[::-1]
@@ -156,9 +155,9 @@ def _pieces(tokens: Sequence[Token]) -> Iterator[_Piece]:
 
 
 def _at_edge(pieces: Sequence[_Piece], opening: _Kind, closing: _Kind, hidden: Sequence[bool]) -> list[bool]:
-    """For each piece, whether a space before it, in this direction, shows for certain nowhere.
+    """For each piece, whether a space before it, in this direction, is certainly invisible.
 
-    A break that is not ``hidden`` becomes a space, beside which no other shows.
+    A line break that is not ``hidden`` becomes a space, next to which another space is invisible.
     """
     answers, edge, branches = [], True, [[True, True]]
     for piece, gone in zip(pieces, hidden, strict=True):
@@ -178,18 +177,18 @@ def _at_edge(pieces: Sequence[_Piece], opening: _Kind, closing: _Kind, hidden: S
 
 
 class _Markup:
-    """Where in HTML the text of a template has come to, from one statement or expression to the next."""
+    """The state of an HTML parser across the statements and expressions of a template."""
 
     def __init__(self) -> None:
         self._tag = self._quote = self._verbatim = ""
 
     @property
     def in_tag(self) -> bool:
-        """Whether it is between the ``<`` and the ``>`` of a tag."""
+        """Whether the text ended inside a tag, between ``<`` and ``>``."""
         return bool(self._tag)
 
     def pieces(self, text: str) -> Iterator[tuple[_Kind, str]]:
-        """The next ``text``, in pieces."""
+        """The pieces of the next ``text``."""
         for match in _MARKUP.finditer(text):
             yield self._within_tag(match[0]) if self._tag else self._between_tags(match[0])
 

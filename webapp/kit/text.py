@@ -1,11 +1,11 @@
-"""Text: what somebody typed is found whatever its letter case and accents, and a provider is called by its name."""
+"""Compares texts without regard to case and accents, and inserts a provider's name into sentences."""
 
 import functools
 import unicodedata
 
 
 def fold(text: str) -> str:
-    """``text`` without case and accents, for sorting and comparing."""
+    """``text`` in lower case and without accents, for sorting and comparing."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
@@ -13,15 +13,15 @@ def fold(text: str) -> str:
 
 
 def holds(text: str | None, part: str) -> bool:
-    """Whether ``part`` stands somewhere in ``text``, whatever the case and accents of the two."""
+    """Whether ``text`` contains ``part``, ignoring case and accents."""
     return text is not None and _folded(part) in fold(text)
 
 
-@functools.lru_cache(maxsize=64)  # a search asks every row for the same
+@functools.lru_cache(maxsize=64)  # a search folds the same part for every row
 def _folded(part: str) -> str:
     return fold(part)
 
 
 def naming(sentence: str, name: str) -> str:
-    """``sentence``, which says "the provider", with the name of who that is: here nobody knows it."""
+    """``sentence`` with "the provider" replaced by ``name``."""
     return sentence.replace("The provider", name).replace("the provider", name)

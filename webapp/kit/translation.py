@@ -1,15 +1,10 @@
-"""Reads gettext's message files (``.po``) as they are written: there is nothing to compile and to keep up to date.
+"""The words and times of pages in the reader's language, with gettext and Babel.
 
-Babel is loaded by the first that is read: the runner and the worker, which import this with what they share, read none.
-
-The words and times of pages in the language of who reads them, by gettext and Babel.
-
-English stands in the templates and modules themselves, and in the facts of apps and components. Another language is a
-line in :data:`LANGUAGES` and files of gettext, ``webapp/translations/<tag, with _ for ->/*.po``, which are read when
-somebody first speaks it; what they lack stays English. The JSON API, logs and commands speak English alone.
-
-A time stands in words that count from now, which are those of CLDR, and exactly. Browsers have the same words, so
-static/js/patchbay.js counts on alike.
+English texts are in templates, modules and the facts of apps and components. Another language is a line in
+:data:`LANGUAGES` and the message files ``webapp/translations/<tag, with _ for ->/*.po``, which are read when the
+language is first used; texts that they lack stay English. The JSON API, logs and commands are always in English. Times
+are shown relative to now, in the words of CLDR, and exactly. Browsers have the same words, so static/js/patchbay.js
+updates them in the page.
 """
 
 import functools
@@ -30,7 +25,7 @@ from webapp.kit.brought_words import BroughtWords
 from webapp.kit.message_files import read
 
 DEFAULT = "en"
-# By BCP 47 tag; each in its own words.
+# The name of each language in itself, by BCP 47 tag.
 LANGUAGES: Mapping[str, str] = {
     DEFAULT: "English",
     "de": "Deutsch",
@@ -38,55 +33,55 @@ LANGUAGES: Mapping[str, str] = {
     "es": "Español",
     "ja": "日本語",
 }
-_DOCUMENTATION = "See the documentation"  # what such links of components are called
+_DOCUMENTATION = "See the documentation"  # the text of the links in the descriptions of components
 _FOLDER = Path(__file__).parent.parent / "translations"
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT)
 _brought: list[BroughtWords] = []
 
 
 def speak(language: str) -> None:
-    """Use ``language`` in what this thread renders from now on: itself, or without its region ("de" for "de-AT").
+    """Set the language of what this thread renders: ``language``, or without its region ("de" for "de-AT").
 
-    English when neither is spoken here.
+    If neither is supported, it is English.
     """
     spoken = (tag for tag in (language, language.partition("-")[0]) if tag in LANGUAGES)
     _language.set(next(spoken, DEFAULT))
 
 
 def take_from(words: BroughtWords) -> None:
-    """Look in ``words``, too, for what apps and components say and nothing of ours translates."""
+    """Use ``words`` for the texts of apps and components that our own message files do not translate."""
     _brought[:] = [words]
 
 
 def language() -> str:
-    """The language that is spoken now, as a BCP 47 tag."""
+    """The current language, as a BCP 47 tag."""
     return _language.get()
 
 
 def direction() -> str:
-    """``ltr`` or ``rtl``: how the language that is spoken now is written."""
+    """The direction in which the current language is written, ``ltr`` or ``rtl``."""
     return _locale(_language.get()).text_direction
 
 
 def catalog() -> catalogs.NullTranslations:
-    """The messages of the language that is spoken now."""
+    """The messages of the current language."""
     return _catalog(_language.get())
 
 
 def gettext(message: str) -> str:
-    """``message`` in the language that is spoken now."""
+    """``message`` in the current language."""
     return _catalog(_language.get()).gettext(message)
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:
-    """The form of a message that fits ``count``; the count itself is filled in by the caller."""
+    """The form of a message for ``count`` in the current language; the caller inserts the count."""
     return _catalog(_language.get()).ngettext(singular, plural, count)
 
 
 def count_of(number: int, singular: str, plural: str, **more: object) -> str:
-    """``1 trigger``, ``1,200 triggers``: the message that fits ``number``, which stands in it as ``{count}``.
+    """The message for ``number``, such as ``1 trigger`` or ``1,200 triggers``, with the number in ``{count}``.
 
-    ``more`` fills what else stands in it.
+    ``more`` are the values of its other placeholders.
     """
     count = str(number) if number < 1_000 else _decimal(number, _language.get())
     return ngettext(singular, plural, number).format(count=count, **more)
@@ -98,15 +93,15 @@ def _decimal(number: int, language: str) -> str:
 
 
 def lazy(message: str) -> str:
-    """``message`` in the language that is spoken when it is shown: for constants, which are made before that is known.
+    """``message``, translated when it is shown: for constants, which are created before the language is known.
 
-    It behaves as the string it shows, but is none to C code: join and JSON want ``str(…)`` of it.
+    It behaves like a string, but ``join`` and JSON need ``str(…)`` of it.
     """
     return cast("str", _Lazy(message))
 
 
 def translated(text: str) -> str:
-    """What an app, a component or the service says, in the language that is spoken now as far as it is known."""
+    """``text`` of an app, a component or the service in the current language, as far as there is a translation."""
     language = _language.get()
     if not text or language == DEFAULT:
         return text
@@ -117,12 +112,12 @@ def translated(text: str) -> str:
 
 
 def _ours(words: str) -> str:
-    known = sentences.of_folder(_folder(_language.get())).translated(words)  # "To" of an app is no "To" of ours
+    known = sentences.of_folder(_folder(_language.get())).translated(words)  # the "To" of an app may differ
     return gettext(words) if known == words else known
 
 
 def without_link(text: str) -> tuple[str, str]:
-    """A description without the link to documentation at its end, and where that leads, in parentheses."""
+    """A description without the link to documentation at its end, and the URL of the link in parentheses."""
     words, _, link = text.partition(f" [{_DOCUMENTATION}]")
     return (words, link) if link.startswith("(") and link.endswith(")") else (text, "")
 
@@ -132,7 +127,7 @@ class _Lazy(UserString):
         self.message = message
 
     @property
-    def data(self) -> str:  # type: ignore[override]  # UserString keeps a value; this one finds it
+    def data(self) -> str:  # type: ignore[override]  # UserString stores it; here it depends on the language
         return gettext(self.message)
 
 
@@ -150,7 +145,7 @@ _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 7 * 86400
 
 
 class Moment(NamedTuple):
-    """A time as a page shows it: ``iso`` for machines, ``words`` to read, ``exact`` on hover."""
+    """A time as a page shows it: ``iso`` for scripts, ``words`` as text, ``exact`` on hover."""
 
     iso: str
     words: str
@@ -158,13 +153,13 @@ class Moment(NamedTuple):
 
 
 def moment(ms: int, now_ms: int, zone: tzinfo = UTC) -> Moment:
-    """``ms`` (epoch milliseconds) as a page shows it at ``now_ms``; ``exact`` is in ``zone``, and names it."""
+    """``ms`` (epoch milliseconds) as a page shows it at ``now_ms``; ``exact`` is in ``zone`` and contains its name."""
     iso, exact = _written(ms // 1000, zone, language())
     return Moment(iso, _words(ms, now_ms, zone), exact)
 
 
 def duration(seconds: int) -> str:
-    """``17 seconds`` or ``2 minutes``: how long to wait, never less than ``seconds``."""
+    """A waiting time such as ``17 seconds`` or ``2 minutes``, rounded up to whole minutes from one minute on."""
     whole = seconds if seconds < _MINUTE else -(-seconds // _MINUTE) * _MINUTE
     return format_timedelta(timedelta(seconds=whole), threshold=1, locale=_locale(language()))
 
@@ -177,7 +172,7 @@ def _written(seconds: int, zone: tzinfo, language: str) -> tuple[str, str]:
 
 
 def _words(ms: int, now_ms: int, zone: tzinfo) -> str:
-    """``4 minutes ago``, ``in 2 hours``; past a week the date says more."""
+    """A time relative to now, such as ``4 minutes ago`` or ``in 2 hours``; a date if it is more than a week away."""
     seconds = abs(now_ms - ms) // 1000
     if seconds < 45:
         return gettext("just now") if ms <= now_ms else gettext("in a moment")
@@ -189,7 +184,7 @@ def _words(ms: int, now_ms: int, zone: tzinfo) -> str:
     return _date(at, "MMMd" if at.year == today.year else "yMMMd", language())
 
 
-@functools.cache  # some ninety of them for each language
+@functools.cache  # about ninety values for each language
 def _from_now(seconds: int, language: str) -> str:
     return format_timedelta(timedelta(seconds=seconds), threshold=1, add_direction=True, locale=_locale(language))
 
@@ -200,5 +195,5 @@ def _date(at: datetime, skeleton: str, language: str) -> str:
 
 @functools.cache
 def _locale(language: str) -> Locale:
-    """English is British: the day comes before the month."""
+    """The locale of ``language``; English is British, with the day before the month."""
     return Locale.parse("en-GB" if language == "en" else language, sep="-")

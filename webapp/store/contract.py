@@ -1,10 +1,10 @@
-"""What every store does, whichever database is behind it. The rest of the project knows only this.
+"""The interface of every store, whichever database it uses. The rest of the project depends only on this module.
 
-SQL is the portable part that SQLite and PostgreSQL share: ``:name`` parameters, ``ON CONFLICT``, ``RETURNING``,
-text ids. Every store has one function of ours: ``holds(text, part)``, :func:`webapp.kit.text.holds`, since
-``LOWER`` of SQLite only knows ASCII. Rows come back as dictionaries, or as tuples where a list is long. A NUL in a
-text may come back as U+FFFD. A database's own exceptions stop here: a broken unique or foreign key raises
-:class:`webapp.errors.Conflict`; a locked, full or unreachable database :class:`webapp.errors.Unavailable`.
+SQL is the portable part that SQLite and PostgreSQL share: ``:name`` parameters, ``ON CONFLICT``, ``RETURNING`` and text
+ids, and one function of our own, ``holds(text, part)`` (:func:`webapp.kit.text.holds`), because SQLite's ``LOWER``
+handles only ASCII. Rows are returned as dictionaries, or as tuples where a list is long. A NUL in a text may be
+returned as U+FFFD. Stores translate the database's exceptions: a violated unique or foreign key raises
+:class:`webapp.errors.Conflict`; a locked, full or unreachable database raises :class:`webapp.errors.Unavailable`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Params = Mapping[str, Any]
-LARGE_LOG, LITTLE_FREE = 128 << 20, 256 << 20
+LARGE_LOG, MIN_FREE = 128 << 20, 256 << 20
 NOTHING: Params = MappingProxyType({})
 
 
 class WrongSchema(Conflict):
-    """The database was not made with the migrations of this version of Patchbay."""
+    """The database was not created by the migrations of this version of Patchbay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Bytes: of the database, of its log, and what is free where it stands (None where that cannot be known)."""
+    """The sizes in bytes of the database and its log, and the free space on its disk (None where it is unknown)."""
 
     database: int
     log: int
@@ -39,104 +39,104 @@ class Sizes:
 
     @property
     def log_is_large(self) -> bool:
-        """Whether the log cannot have been folded for a while."""
+        """Whether the log is so large that no checkpoint can have succeeded for a while."""
         return self.log >= LARGE_LOG
 
     @property
-    def room_is_short(self) -> bool:
-        """Whether there is so little room that somebody should make some."""
-        return self.free is not None and self.free < LITTLE_FREE
+    def disk_is_low(self) -> bool:
+        """Whether there is so little free space that the operator should free some."""
+        return self.free is not None and self.free < MIN_FREE
 
 
 def megabytes(size: int) -> str:
-    """A number of bytes for people, such as ``1,024 MB``."""
+    """``size`` bytes as text, such as ``1,024 MB``."""
     return f"{size / (1 << 20):,.0f} MB"
 
 
 def among(values: Sequence[object]) -> tuple[str, Row]:
-    """What stands inside of ``IN (…)`` for ``values``, and its parameters; nothing is among none."""
+    """The SQL inside ``IN (…)`` that lists ``values``, and its parameters; without values, no row matches."""
     params: Row = {f"among_{number}": value for number, value in enumerate(values)}
     return ", ".join(f":{name}" for name in params) or "NULL", params
 
 
 def claiming(tx: "Tx") -> str:
-    """What stands behind a ``SELECT`` of rows that ``tx`` writes next: a shared one leaves out what another claims."""
+    """The SQL after a ``SELECT`` of rows that ``tx`` writes next: shared transactions skip rows that others claim."""
     return " FOR NO KEY UPDATE SKIP LOCKED" if tx.shared else ""
 
 
 class Reader(Protocol):
-    """Reads rows."""
+    """Reads rows from a database."""
 
     def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
-        """Every row that ``sql`` gives."""
+        """Every row of the query ``sql``."""
         ...
 
     def one(self, sql: str, params: Params = NOTHING) -> Row | None:
-        """The first row that ``sql`` gives, if any."""
+        """The first row of the query ``sql``, or None."""
         ...
 
     def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[Any, ...]]:
-        """Every row that ``sql`` gives, as its values in the order of the columns: half the cost of a dictionary."""
+        """Every row of the query ``sql`` as a tuple of its columns, at half the cost of a dictionary."""
         ...
 
 
 class NotShared(Exception):
-    """What has to be written does not fit a shared transaction: it is undone, and run again in one of its own."""
+    """The work does not fit a shared transaction: it is rolled back and repeated in an exclusive one."""
 
 
 class Tx(Reader, Protocol):
-    """A transaction that holds the write lock from its first moment; what it reads cannot change under it.
+    """A transaction that holds the write lock from its start, so that what it reads cannot change until it ends.
 
-    A *shared* one holds it together with others of its kind, in other processes, and keeps all others out. So it writes
-    what no other of them waits for: new rows, rows that it has claimed by :func:`claiming`, and sums (:meth:`add`).
-    Whatever else it reads is written by those that are not shared, so it cannot change either.
+    A *shared* transaction holds the lock together with other shared ones in other processes, and excludes all others.
+    So it writes only what none of them waits for: new rows, rows that it has claimed with :func:`claiming`, and sums
+    (:meth:`add`). Everything else that it reads is written only by transactions that are not shared.
     """
 
     @property
     def shared(self) -> bool:
-        """Whether others may write meanwhile. Where the database cannot do that, none is."""
+        """Whether other shared transactions may write meanwhile; always False where the database cannot do that."""
         ...
 
     def add(self, sql: str, params: Params, by: int) -> None:
-        """Run ``sql``, which adds ``:by`` to the row that ``params`` name.
+        """Run ``sql``, which adds ``:by`` to the row that ``params`` select.
 
-        A shared transaction does so last, once for each row and in one order, so that no two wait for each other.
+        A shared transaction runs these statements last, once for each row and in a fixed order, to avoid deadlocks.
         """
         ...
 
     def run(self, sql: str, params: Params = NOTHING) -> int:
-        """Execute ``sql``; how many rows it touched."""
+        """Execute ``sql`` and return the number of rows that it changed."""
         ...
 
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Add many rows at once, as fast as the database takes them; they may refer to each other."""
+        """Insert many rows as fast as the database can; they may refer to each other."""
         ...
 
 
 class Store(Reader, Protocol):
-    """One database. Safe to share between the threads of one process, never across a fork."""
+    """A database. Safe to share between the threads of a process, but not across a fork."""
 
     @property
     def folder(self) -> Path | None:
-        """Where its file is, if all its users are on this machine; None where several machines share it."""
+        """The folder of its file; None for a server, which several machines may share."""
         ...
 
     @property
     def months(self) -> "Months | None":
-        """What it keeps by months; None where it deletes row by row."""
+        """Its monthly tables; None where it deletes row by row."""
         ...
 
     def write(self, *, shared: bool = False) -> AbstractContextManager[Tx]:
-        """A transaction: committed durably when the block ends, undone when it raises. Not nested.
+        """A transaction, committed durably when the block ends and rolled back when it raises. It cannot be nested.
 
-        No transaction may stay open across a socket, a component's run or a nested call of the API.
+        No transaction may stay open during network input or output, a component's run or a nested call of the API.
         """
         ...
 
     def migrate(self) -> list[str]:
-        """Bring the schema up to date, all or nothing; the names of the migrations that were applied.
+        """Apply all pending migrations or none, and return the names of those applied.
 
-        Raises :class:`WrongSchema` where that cannot be done.
+        Raises :class:`WrongSchema` for a database that this version cannot migrate.
         """
         ...
 
@@ -145,40 +145,44 @@ class Store(Reader, Protocol):
         ...
 
     def checkpoint(self) -> bool:
-        """Fold the log into the database, where there is such a thing; False while a reader prevents that.
-        Only the worker calls this."""
+        """Checkpoint the write-ahead log, where there is one. Returns False while a reader prevents it.
+
+        Only the worker calls this.
+        """
         ...
 
     def shrink(self) -> bool:
-        """Give back to the disk some of the room that deleted rows have left, where it is much; whether it was.
-        Only the worker calls this."""
+        """Return free space in the database's file to the disk, where there is much. Returns whether there was.
+
+        Only the worker calls this.
+        """
         ...
 
     def check_writable(self) -> None:
-        """Raise :class:`webapp.errors.Unavailable` where nothing can be written, without writing where all is well."""
+        """Raise :class:`webapp.errors.Unavailable` if nothing can be written; writes only after an earlier failure."""
         ...
 
     def faults(self) -> list[str]:
-        """What is wrong with the database itself, in its own words; it reads all of it."""
+        """The faults that the database finds in itself, in its own words; it reads the whole database."""
         ...
 
     def server(self) -> str:
-        """The database server and its version; "" where there is none."""
+        """The name and version of the database server, or "" for an embedded database."""
         ...
 
     def sizes(self) -> "Sizes":
-        """How much room it takes, and how much is left."""
+        """How much disk space it uses, and how much is free."""
         ...
 
     def notify(self) -> None:
-        """Wake whoever listens in another process that shares the store, where others cannot be woken otherwise.
+        """Wake the listeners in other processes, if they are on other machines. Call it after the commit.
 
-        Returns at once; call it after the commit.
+        Returns at once.
         """
         ...
 
     def listen(self, notified: Callable[[], None]) -> AbstractContextManager[None]:
-        """Within the block, call ``notified`` when another process notifies, and now and then for nothing."""
+        """Within the block, call ``notified`` when another process notifies, and sometimes without a reason."""
         ...
 
     def close(self) -> None:

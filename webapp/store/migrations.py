@@ -1,12 +1,10 @@
-"""The schema, as migrations that are only added: each file in ``schema/`` is one, ``m<number>_<noun>.sql``, in order.
+"""The schema, as append-only migrations: each file ``schema/m<number>_<noun>.sql`` is one, applied in order.
 
-A new table is a new file there and nothing else: no list names it. A comment above each table names the one module
-that reads and writes it. The SQL is portable: text ids, no autoincrement, times as integer epoch milliseconds, booleans
-as 0 or 1, JSON as text. Sealed columns (``…_sealed``) hold AES-256-GCM boxes of
-:mod:`webapp.service.domain.base.keyring`.
-
-A database records the names of the migrations that were applied to it, and since m013 a checksum of each. One that does
-not match this code is refused with :class:`webapp.store.contract.WrongSchema` before anything is done to it.
+A new table needs only a new file. A comment above each table names the module that owns it. The SQL is portable: text
+ids, no autoincrement, times as integer epoch milliseconds, booleans as 0 or 1, JSON as text. Sealed columns
+(``…_sealed``) hold AES-256-GCM boxes of :mod:`webapp.service.domain.base.keyring`. A database records the names of the
+migrations that were applied to it, and since m013 a checksum of each. A database that does not match this code is
+refused with :class:`webapp.store.contract.WrongSchema` and left unchanged.
 """
 
 import hashlib
@@ -31,25 +29,25 @@ RECORD = "INSERT INTO migration_checksums (name, sha256) VALUES (:name, :sha256)
 
 @dataclass(frozen=True)
 class Migration:
-    """One file of SQL, recorded by its name."""
+    """A migration: the name and the SQL of one file."""
 
     name: str
     sql: str
 
     def apply(self, db: Database) -> None:
-        """Run its statements one by one, within the transaction that is open."""
+        """Run its statements within the open transaction."""
         for statement in self.sql.split(";\n"):
             if statement.strip():
                 db.execute(statement)
 
     @cached_property
     def checksum(self) -> str:
-        """The SHA-256 of its SQL without comments and line breaks."""
+        """The SHA-256 of its SQL without comments and line breaks, in hex."""
         return hashlib.sha256(" ".join(_COMMENT.sub(" ", self.sql).split()).encode()).hexdigest()
 
 
 class Schema:
-    """The migrations of one folder, compared with those of a database."""
+    """The migrations in a folder: applies them to a database and checks that it matches them."""
 
     def __init__(self, folder: Traversable) -> None:
         self.folder = folder
@@ -62,7 +60,7 @@ class Schema:
 
     @property
     def names(self) -> list[str]:
-        """Every migration, in order."""
+        """The names of all migrations, in order."""
         return list(self._by_name)
 
     def migration(self, name: str) -> Migration:
@@ -70,11 +68,11 @@ class Schema:
         return self._by_name[name]
 
     def applied(self, db: Database) -> list[str]:
-        """The names of the migrations that were applied to ``db``, including those that are unknown here."""
+        """The names of the migrations that were applied to ``db``, including unknown ones."""
         return [migration.name for migration in self._set.applied(db)]
 
     def pending(self, db: Database) -> list[str]:
-        """The names of the migrations that ``db`` lacks."""
+        """The names of the migrations that were not applied to ``db`` yet."""
         return [migration.name for migration in self._set.pending(db)]
 
     def is_recorded(self, db: Database) -> bool:
@@ -82,7 +80,7 @@ class Schema:
         return self._checksums(db).keys() >= self._by_name.keys() == set(self.applied(db))
 
     def apply(self, db: Database) -> list[str]:
-        """Apply what ``db`` lacks and record the checksums; the names of what was applied. Raises `WrongSchema`."""
+        """Apply the pending migrations, record their checksums and return their names. Raises :class:`WrongSchema`."""
         self.check(db)
         pending = self.pending(db)
         self._set.apply(db)
@@ -92,9 +90,9 @@ class Schema:
         return pending
 
     def check(self, db: Database, *, whole: bool = False) -> None:
-        """Raise :class:`WrongSchema` where ``db`` was made with other migrations than these.
+        """Raise :class:`WrongSchema` if ``db`` was created by other migrations than these.
 
-        Where a checksum is missing in ``db``, or with ``whole``, its tables are compared instead.
+        Where ``db`` lacks a checksum, or with ``whole``, its tables are compared, too.
         """
         applied, checksums = self.applied(db), self._checksums(db)
         self.check_names(applied, checksums)
@@ -102,7 +100,7 @@ class Schema:
             self._compare(db, applied)
 
     def check_names(self, applied: Sequence[str], checksums: Mapping[str, str]) -> None:
-        """Raise :class:`WrongSchema` where a migration that was ``applied`` is unknown here, or differs."""
+        """Raise :class:`WrongSchema` if a migration in ``applied`` is unknown or differs from ours."""
         if unknown := [name for name in applied if name not in self._by_name]:
             raise WrongSchema(
                 f"The database was made by a newer version of Patchbay: this one does not know {_listed(unknown)}. "
@@ -116,7 +114,7 @@ class Schema:
                 )
 
     def _compare(self, db: Database, applied: Iterable[str]) -> None:
-        """Raise :class:`WrongSchema` unless ``db`` has the tables that the migrations ``applied`` make."""
+        """Raise :class:`WrongSchema` unless ``db`` has the tables that the migrations ``applied`` create."""
         with Database(memory=True) as model:
             for name in applied:
                 self._by_name[name].apply(model)
@@ -129,7 +127,7 @@ class Schema:
                     )
 
     def _about(self, table: str, applied: Iterable[str]) -> list[str]:
-        """Which of the migrations ``applied`` make or change ``table``."""
+        """Those of the migrations ``applied`` that create or change ``table``."""
         statement = re.compile(rf"^(CREATE|ALTER) TABLE {table}\b|^CREATE .* ON {table}\b", re.MULTILINE)
         return [name for name in applied if statement.search(self._by_name[name].sql)]
 
@@ -139,7 +137,7 @@ class Schema:
 
 
 def _columns(db: Database, table: str) -> set[tuple[Any, ...]]:
-    """The columns of ``table``, and what they refer to; nothing where there is no such table."""
+    """The columns and foreign keys of ``table``; empty if there is no such table."""
     columns, keys = _table(db, table).columns, _table(db, table).foreign_keys
     return {column[1:] for column in columns} | {(key.columns, key.other_table, key.on_delete) for key in keys}
 

@@ -1,7 +1,8 @@
-"""What a store keeps by months, and forgets a month at a time: events, with all that belongs to them.
+"""Tables by month, for events and what belongs to them, so that old ones are deleted a month at a time.
 
-Their ids carry the time at which they were made (:func:`webapp.kit.crypto.ordered_id`), so that a month is a range of
-ids. A month has tables of its own: to forget it is to drop them, which costs the same however many rows there are.
+The ids of these rows contain the time at which they were created (:func:`webapp.kit.crypto.ordered_id`), so a month is
+a range of ids. Each month has its own tables, and dropping them costs the same however many rows they have. How tables
+are partitioned is left to the store.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,38 +15,42 @@ from webapp.kit.crypto import ordered_id_at
 from webapp.store.contract import Tx
 
 BEFORE = "before_"
-"""Begins the name of the table for what is older than months: everything up to the month that follows."""
+"""The prefix of the table for everything before the month that follows it in the name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """A month that has tables of its own. ``name`` is what they end with, such as ``2026_11``; one that is not
-    ``attached`` is about to be dropped, and no statement sees it."""
+    """A month with its own tables, whose names end with ``name``, such as ``2026_11``.
+
+    A month that is not ``attached`` is about to be dropped, and statements do not see its rows.
+    """
 
     name: str
     attached: bool = True
 
     @property
     def holds_earlier(self) -> bool:
-        """Whether it also holds everything older."""
+        """Whether it also holds all earlier rows."""
         return self.name.startswith(BEFORE)
 
     @property
     def end(self) -> int:
-        """When it ends (epoch milliseconds)."""
+        """When the month ends, in epoch milliseconds."""
         number = number_of(self.name.removeprefix(BEFORE))
         return start_of(number if self.holds_earlier else number + 1)
 
     def ids(self, prefix: str) -> tuple[str, str]:
-        """The range of its ids that begin with ``prefix``: the first, and the one that is no longer in it."""
+        """The range of its ids that begin with ``prefix``: the first, and the end, which is not in it."""
         first = "" if self.holds_earlier else ordered_id_at(prefix, start_of(number_of(self.name)))
         return first, ordered_id_at(prefix, self.end)
 
 
 @dataclass(frozen=True, slots=True)
 class MonthCount:
-    """How many deliveries of a trigger a month holds in one ``status``; or as ``kept`` how many bytes of its events,
-    or as ``events`` how many events there are of whomever."""
+    """A count of a month's rows: by ``status``, the deliveries of a trigger.
+
+    The status ``kept`` counts the bytes of the trigger's events, and ``events`` the events of all triggers.
+    """
 
     trigger_id: str | None
     status: str
@@ -53,38 +58,38 @@ class MonthCount:
 
 
 class Months(Protocol):
-    """The months of a store."""
+    """The monthly tables of a store."""
 
     def existing(self) -> Sequence[Month]:
-        """Those that have tables, the oldest first."""
+        """The months that have tables, the oldest first."""
         ...
 
     def missing(self, now: int) -> Sequence[str]:
-        """Of the months that have to be there, the one of ``now`` and the next, the names of those that are not."""
+        """The names of the required months that have no tables: the month of ``now`` and the next are required."""
         ...
 
     def ensure(self, now: int) -> None:
-        """Make those that are missing."""
+        """Create the tables of the missing months."""
         ...
 
     def make(self, first: int, last: int) -> None:
-        """Make those from the time ``first`` to ``last`` (epoch milliseconds) that are missing."""
+        """Create the missing tables of the months from ``first`` to ``last``, in epoch milliseconds."""
         ...
 
     def strays(self) -> int:
-        """How many events are in no month: they came while theirs was missing."""
+        """The number of events that are in no month, because they were stored while its tables were missing."""
         ...
 
     def detach(self, tx: Tx, month: Month) -> None:
-        """Hide ``month`` from every statement. Raises :class:`webapp.errors.Unavailable` while others read."""
+        """Hide ``month`` from all statements. Raises :class:`webapp.errors.Unavailable` while others read."""
         ...
 
     def counts(self, month: Month) -> Sequence[MonthCount]:
-        """What there is in a ``month``, once it is detached."""
+        """The counts of the rows of a detached ``month``."""
         ...
 
     def drop(self, tx: Tx, month: Month, counted: Mapping[str, int]) -> None:
-        """Remove a ``month`` that is detached, and take from the counters what was ``counted`` of it.
+        """Drop the tables of a detached ``month``, and subtract ``counted`` from the counters.
 
         Raises :class:`webapp.errors.Unavailable` while others read.
         """
@@ -104,10 +109,10 @@ def number_of(name: str) -> int:
 
 
 def name_of(number: int) -> str:
-    """What the month ``number`` is called."""
+    """The name of the month ``number``, such as ``2026_11``."""
     return f"{number // 12:04}_{number % 12 + 1:02}"
 
 
 def start_of(number: int) -> int:
-    """When the month ``number`` begins (epoch milliseconds)."""
+    """When the month ``number`` begins, in epoch milliseconds."""
     return int(datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC).timestamp()) * SECOND

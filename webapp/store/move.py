@@ -1,9 +1,9 @@
-"""Moves everything from one store to another that is empty, whichever kinds the two are.
+"""Copies all rows from one store to another, empty one; either may be SQLite or PostgreSQL.
 
-Tables follow those that they refer to, in batches by primary key. Each batch is recorded in the target (table
-``moves``) in its own transaction, so an interrupted move continues behind the last one. In the end every table is read
-again on both sides and compared. Until then the target is marked as one that must not be served. The tables are read
-from the migrations themselves: a new one needs no line here.
+Tables are copied after those that they refer to, in batches by primary key. The transaction of each batch records it in
+the target's table ``moves``, so an interrupted move continues after the last batch. At the end, every table is read on
+both sides and compared; until then the target is marked as unfinished and must not be served. The tables are read from
+the migrations, so a new table needs no change here. Settings and keys are left to the caller.
 """
 
 import hashlib
@@ -25,9 +25,9 @@ PAGE, ALL = 1_000, 1 << 40
 LINE_EVERY = 100 * PAGE
 TWO_YEARS = 730 * DAY
 MARK = ""
-"""The name of the row that marks a target as not to be served: its move is not finished."""
+"""The name of the row that marks the target of an unfinished move, which must not be served."""
 CREATED_BY_MIGRATE = ("data_keys", "counters", "generations")
-"""The tables that `patchbay migrate` fills in a new database: their rows are worth nothing without others."""
+"""The tables that `patchbay migrate` fills in a new database; the move replaces their rows."""
 NOT_MOVED = frozenset({"migration_checksums", "moves"})
 """What each database records about itself."""
 Values = tuple[Any, ...]
@@ -35,7 +35,7 @@ Say = Callable[[str], None]
 
 
 class Shape(NamedTuple):
-    """A table: its columns, those of its primary key, and whether its rows refer to each other."""
+    """A table: its columns, its primary key, and whether its rows refer to each other."""
 
     name: str
     columns: tuple[str, ...]
@@ -44,7 +44,7 @@ class Shape(NamedTuple):
 
 
 class Checksum(NamedTuple):
-    """How many rows a table has, and their SHA-256."""
+    """The number of rows of a table, and their SHA-256."""
 
     rows: int
     sha256: str
@@ -52,7 +52,7 @@ class Checksum(NamedTuple):
 
 @dataclass(frozen=True)
 class Progress:
-    """How much of a table is in the target: rows up to ``last_key``, in the order of the primary key."""
+    """How much of a table was copied: its rows up to ``last_key``, in the order of the primary key."""
 
     name: str
     last_key: tuple[Any, ...] = ()
@@ -64,10 +64,10 @@ MOVES: Table[Progress] = Table("moves", Progress, key="name")
 
 
 def move(source: Store, target: Store, say: Say) -> dict[str, Checksum]:
-    """Copy every row of ``source``, and compare; what each table holds. Both have the same schema.
+    """Copy every row of ``source`` to ``target``, which has the same schema, and return the checksums by table.
 
-    Nobody else writes to ``source`` meanwhile, since its write lock is held. Raises :class:`Conflict` where
-    ``target`` is not empty, or is not the same as ``source`` in the end.
+    Holds the write lock of ``source`` meanwhile. Raises :class:`Conflict` if ``target`` is not empty at the start, or
+    differs from ``source`` at the end.
     """
     with source.write() as held:
         begin(target, _fingerprint(held))
@@ -82,14 +82,14 @@ def move(source: Store, target: Store, say: Say) -> dict[str, Checksum]:
 
 
 def _make_months(source: Reader, target: Store) -> None:
-    """Make the months of the events that come, where the target keeps months, for the last two years at most."""
+    """Create the target's monthly tables for the events, for the last two years at most."""
     ((first, last),) = source.tuples("SELECT MIN(at), MAX(at) FROM events")
     if target.months is not None and last is not None:
         target.months.make(max(first, last - TWO_YEARS), last)
 
 
 def _copy(source: Reader, target: Store, shape: Shape, say: Say) -> None:
-    """Copy what the target lacks of a table; one whose rows refer to each other is copied in one batch."""
+    """Copy the rows of a table that the target lacks, in one batch if its rows refer to each other."""
     reached = progress_of(target, shape.name)
     ((count,),) = source.tuples(f"SELECT COUNT(*) FROM {shape.name}")  # noqa: S608
     if reached.copied:
@@ -111,7 +111,7 @@ def _batch(source: Reader, target: Store, shape: Shape, reached: Progress) -> Pr
 
 
 def _compared(source: Reader, target: Reader, shape: Shape, say: Say) -> Checksum:
-    """What both hold of a table. Raises :class:`Conflict` where that is not the same."""
+    """The checksum of a table, which is the same in both. Raises :class:`Conflict` if it differs."""
     here, there = checksum(source, shape), checksum(target, shape)
     if here != there:
         raise Conflict(
@@ -124,14 +124,14 @@ def _compared(source: Reader, target: Reader, shape: Shape, say: Say) -> Checksu
 
 
 def _fingerprint(source: Reader) -> str:
-    """What changes when the source is another one, or was opened to be used."""
+    """A value that identifies the source, and changes whenever Patchbay is started on it."""
     (keys,) = (shape for shape in shapes() if shape.name == "data_keys")
     parts = f"{checksum(source, keys)} {sum(read_counts(source, 'generations').values())}"
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
 def _gather_statistics(target: Store) -> None:
-    """Let PostgreSQL plan by the rows that it has now; it would only do so by itself after a while."""
+    """Update PostgreSQL's planner statistics, which it would do by itself only after a while."""
     if target.folder is None:
         with target.write() as tx:
             tx.run("ANALYZE")
@@ -144,7 +144,7 @@ def total(sums: dict[str, Checksum]) -> Checksum:
 
 
 def refuse_unfinished(store: Store) -> None:
-    """Raise :class:`Conflict` where a move into ``store`` is not finished."""
+    """Raise :class:`Conflict` if a move into ``store`` is not finished."""
     if MOVES.one(store, "name = :name", {"name": MARK}) is not None:
         raise Conflict(
             "A move into this database is not finished. Run the same `patchbay move` again, with the settings of the "
@@ -153,9 +153,9 @@ def refuse_unfinished(store: Store) -> None:
 
 
 def begin(target: Store, source: str) -> None:
-    """Mark ``target`` as the end of a move from what is called ``source``, or go on with that move.
+    """Mark ``target`` as the target of an unfinished move from ``source``, a fingerprint, or continue that move.
 
-    Raises :class:`Conflict` where there is anything else in it.
+    Raises :class:`Conflict` if it is not empty, or the target of another move.
     """
     with target.write() as tx:
         mark = MOVES.one(tx, "name = :name", {"name": MARK})
@@ -170,7 +170,7 @@ def begin(target: Store, source: str) -> None:
 
 
 def _empty(tx: Tx) -> None:
-    """Clear what a new database has. Raises :class:`Conflict` where there is more."""
+    """Delete the rows that a new database has. Raises :class:`Conflict` if there are others."""
     for shape in shapes():
         if shape.name not in CREATED_BY_MIGRATE and tx.tuples(f"SELECT 1 FROM {shape.name} LIMIT 1"):  # noqa: S608
             raise Conflict(
@@ -182,25 +182,25 @@ def _empty(tx: Tx) -> None:
 
 
 def progress_of(reader: Reader, table: str) -> Progress:
-    """How much of ``table`` is in the target."""
+    """How much of ``table`` was copied."""
     return MOVES.one(reader, "name = :name", {"name": table}) or Progress(table)
 
 
 def advance(tx: Tx, progress: Progress, last_key: tuple[Any, ...] | None, copied: int, *, ended: bool) -> Progress:
-    """The ``progress`` after so many more rows, the last of which has ``last_key``."""
+    """Record that ``copied`` more rows were copied, up to ``last_key``, and return the new progress."""
     changed = replace(progress, last_key=last_key or progress.last_key, copied=progress.copied + copied, ended=ended)
     MOVES.upsert(tx, changed, keep=())
     return changed
 
 
 def finish(target: Store) -> None:
-    """Let ``target`` be served."""
+    """Remove the mark, so that ``target`` may be served."""
     with target.write() as tx:
         tx.run("DELETE FROM moves")
 
 
 def page(reader: Reader, shape: Shape, after: Values, limit: int) -> list[Values]:
-    """The next ``limit`` rows after the primary key ``after``; from the first where that is empty."""
+    """The next ``limit`` rows after the primary key ``after``, or the first rows if it is empty."""
     names = [f"key_{number}" for number in range(len(after))]
     condition = f"WHERE ({', '.join(shape.key)}) > ({', '.join(f':{name}' for name in names)}) " if after else ""
     return reader.tuples(
@@ -216,7 +216,7 @@ def key_of(shape: Shape, row: Values) -> Values:
 
 
 def checksum(reader: Reader, shape: Shape) -> Checksum:
-    """Count and hash the rows of a table. A NUL in a text counts as U+FFFD, which PostgreSQL keeps in its place."""
+    """The count and hash of the rows of a table. A NUL in a text counts as U+FFFD, which PostgreSQL stores instead."""
     digest, count = hashlib.sha256(), 0
     for rows in _pages(reader, shape):
         digest.update("\n".join(map(repr, rows)).replace("\\x00", "\ufffd").encode() + b"\n")
@@ -233,7 +233,7 @@ def _pages(reader: Reader, shape: Shape) -> Iterator[list[Values]]:
 
 @cache
 def shapes() -> tuple[Shape, ...]:
-    """Every table, after those that it refers to."""
+    """All tables, each after those that it refers to."""
     with Database(memory=True) as model:
         for name in SCHEMA.names:
             SCHEMA.migration(name).apply(model)

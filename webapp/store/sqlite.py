@@ -1,18 +1,16 @@
 """The embedded store: one SQLite file, through sqlite-utils.
 
-WAL, one write connection in each process and ``BEGIN IMMEDIATE`` on it: under several processes, transactions that read
-and then write fail with "database is locked" when they begin deferred, and wait their turn this way.
-``synchronous=FULL``, so that what was accepted survives a power loss; ``secure_delete``, so that no free page keeps
-what was overwritten or deleted. Reads use a small pool of connections and never wait for a writer. Threads share
-commits (:mod:`webapp.store.turns`).
+It uses WAL, with one write connection in each process and ``BEGIN IMMEDIATE``: transactions of several processes that
+read and then write would fail with "database is locked" if they began deferred, and now wait instead.
+``synchronous=FULL`` makes commits survive a power loss, and ``secure_delete`` erases deleted data from free pages.
+Reads use a pool of connections and never wait for a writer. Threads share commits (:mod:`webapp.store.turns`).
 
-Automatic checkpoints are off, because SQLite before 3.51.3 can corrupt the journal's reset under two checkpointers.
-Only the worker runs them, or while there is none whoever finds the log too large. While a reader keeps the log from
-being folded, transactions begin further and further apart, so that more work shares each commit and the log stays
-bounded.
+Automatic checkpoints are off, because SQLite before 3.51.3 can corrupt the database when two processes checkpoint at
+once. Only the worker runs them; without a worker, a process that finds the log too large does. While a reader prevents
+checkpoints, transactions start at growing intervals, so that more work shares each commit and the log stays bounded.
 
-A backup is a whole copy of the file, made while it is in use (:func:`copy_database`) and inspected before it takes its
-place (:func:`inspect_copy`).
+A backup is a copy of the file that is made while it is in use (:func:`copy_database`), and inspected before it is
+restored (:func:`inspect_copy`).
 """
 
 import logging
@@ -39,18 +37,18 @@ log = logging.getLogger(__name__)
 BUSY_TIMEOUT_S = 10.0
 COPY_TIMEOUT_S = 30.0
 CHECKPOINT_S = 0.1
-"""How long a checkpoint keeps writers waiting for readers of the log."""
-NEARLY_FOLDED = 1_000
+"""How long a checkpoint waits for readers of the log, while writers wait for it."""
+MAX_UNFOLDED_FRAMES = 1_000
 LARGE_LOG, HUGE_LOG = 96 << 20, 224 << 20
 LONGEST_PAUSE_S = 1.0
 NO_ROOM = 128 << 10
 NO_ROOM_LEFT = "the disk is full"
 SPARE_PAGES, SPARE_SHARE = 4_096, 5
-"""So many pages, or one in so many, may be free in the file: the next writes use them."""
+"""The file is shrunk only if more free pages than this, and more than one page in this many, are free in it."""
 PAGES_AT_ONCE = 2_000
 INCREMENTAL = 2
 SHRINKING = f"auto_vacuum={INCREMENTAL}"
-"""The pragma for a file that is empty, or is about to be written anew."""
+"""The pragma for a file that is empty or about to be rewritten."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "wal_autocheckpoint=0", "secure_delete=ON")
 _PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -101,9 +99,9 @@ class SQLiteStore:
     months = None
 
     def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S, alone: bool = False) -> None:
-        """Open ``path``, creating it when it is absent. Raises :class:`Unavailable`.
+        """Open ``path``, and create it if it does not exist. Raises :class:`Unavailable`.
 
-        ``alone``: the caller holds :func:`webapp.store.presence.alone`, so there is no presence to announce.
+        With ``alone``, the caller holds :func:`webapp.store.presence.alone`, so the store does not announce itself.
         """
         self._path = path
         self._log = path.with_name(f"{path.name}-wal")
@@ -114,12 +112,12 @@ class SQLiteStore:
         self._presence = None if alone else presence.arrive(path)
         try:
             if not path.exists():
-                path.touch(mode=0o600)  # the write-ahead log takes over the mode
+                path.touch(mode=0o600)  # the write-ahead log gets the same mode
             with translated():
                 if not _size(path):
                     connect(path, busy_timeout_s, SHRINKING).db.close()
                 self._writer = connect(self._path, self._busy_timeout_s)
-                self._writer.db.execute("PRAGMA busy_timeout = 0")  # Turns tries again, and more often
+                self._writer.db.execute("PRAGMA busy_timeout = 0")  # Turns retries by itself, and more often
         except BaseException:
             self._leave()
             raise
@@ -133,23 +131,23 @@ class SQLiteStore:
         return self._path.parent
 
     def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
-        """Every row that ``sql`` gives."""
+        """Every row of the query ``sql``."""
         with self._reader() as connection:
             return connection.all(sql, params)
 
     def one(self, sql: str, params: Params = NOTHING) -> Row | None:
-        """The first row that ``sql`` gives, if any."""
+        """The first row of the query ``sql``, or None."""
         with self._reader() as connection:
             return connection.one(sql, params)
 
     def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[Any, ...]]:
-        """Every row that ``sql`` gives, as its values in the order of the columns."""
+        """Every row of the query ``sql`` as a tuple of its columns."""
         with self._reader() as connection:
             return connection.tuples(sql, params)
 
     @contextmanager
     def write(self, *, shared: bool = False) -> Iterator[Tx]:
-        """A transaction that begins with the write lock in hand. It may share its commit with others."""
+        """A transaction that holds the write lock from its start. It may share its commit with other threads."""
         try:
             with translated(), self._turns.block():
                 yield self._writer
@@ -160,7 +158,7 @@ class SQLiteStore:
             self._write_health.succeeded()
 
     def migrate(self) -> list[str]:
-        """Apply what is pending inside one transaction, so that an interrupted migration leaves no trace."""
+        """Apply the pending migrations in one transaction, so that an interrupted migration changes nothing."""
         with self._reader() as connection:
             if SCHEMA.is_recorded(connection.db):
                 SCHEMA.check(connection.db)
@@ -175,43 +173,43 @@ class SQLiteStore:
             return SCHEMA.pending(connection.db)
 
     def checkpoint(self) -> bool:
-        """Fold the write-ahead log into the database as far as readers allow, and shorten it; whether it is empty.
+        """Checkpoint the write-ahead log as far as readers allow, and truncate it. Returns whether it is empty.
 
-        Most is folded while others write. Only the rest keeps them waiting.
+        Most of it is written back while others write; they wait only for the rest.
         """
         with translated(), closing(connect(self._path, CHECKPOINT_S).db) as db:
             for _ in range(4):
                 _, frames, folded = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-                if frames - folded <= NEARLY_FOLDED:
+                if frames - folded <= MAX_UNFOLDED_FRAMES:
                     busy, *_ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                     return not busy
         return False
 
     def shrinks(self) -> bool:
-        """Whether the file gives room back to the disk; one of an earlier version does after :meth:`compact`."""
+        """Whether :meth:`shrink` can shrink the file; a file of an earlier version needs :meth:`compact` first."""
         return self._pragma("auto_vacuum") == INCREMENTAL
 
     def shrink(self) -> bool:
-        """Give free room in the file back to the disk, where there is much of it; whether there was."""
+        """Return free pages of the file to the disk, if there are many. Returns whether there were."""
         if not self.shrinks() or self._pragma("freelist_count") <= max(
             SPARE_PAGES, self._pragma("page_count") // SPARE_SHARE
         ):
             return False
         with translated(), closing(connect(self._path, self._busy_timeout_s).db) as db:
-            db.conn.executescript(f"PRAGMA incremental_vacuum({PAGES_AT_ONCE})")  # execute() would end after a page
+            db.conn.executescript(f"PRAGMA incremental_vacuum({PAGES_AT_ONCE})")  # execute() would free only one page
         return True
 
     def compact(self) -> None:
-        """Write the file anew, without what is free in it, so that it :meth:`shrinks` from then on.
+        """Rewrite the file without its free pages, in the format that :meth:`shrink` needs.
 
-        Takes as much room again until it is done. The caller is :func:`webapp.store.presence.alone`.
+        Needs as much disk space again meanwhile. The caller holds :func:`webapp.store.presence.alone`.
         """
         with translated(), closing(connect(self._path, self._busy_timeout_s, SHRINKING).db) as db:
             db.execute("VACUUM")
         self.checkpoint()
 
     def check_writable(self) -> None:
-        """Raise :class:`Unavailable` where nothing can be written; tries it only where it was so before."""
+        """Raise :class:`Unavailable` if nothing can be written; it tries to write only after an earlier failure."""
         if not self._has_room():
             error = Unwritable.because(NO_ROOM_LEFT)
             self._write_health.failed(error)
@@ -221,29 +219,29 @@ class SQLiteStore:
                 add_to_counts(tx, ["probes"], 1)
 
     def faults(self) -> list[str]:
-        """What is wrong with the file itself, in SQLite's words; reads all of it. Raises :class:`Damaged`."""
+        """The faults that SQLite finds in the file, in its words; reads all of it. Raises :class:`Damaged`."""
         with self._reader() as connection:
             lines = [line for (line,) in connection.tuples("PRAGMA quick_check(3)")]
         return [] if lines == ["ok"] else lines
 
     def server(self) -> str:
-        """Nothing: this process is the server."""
+        """An empty text: there is no server."""
         return ""
 
     def sizes(self) -> Sizes:
-        """The bytes of the file, of its log and of the free disk."""
+        """The sizes in bytes of the file and its log, and the free space on the disk."""
         disk = os.statvfs(self.folder)
         return Sizes(_size(self._path), _size(self._log), disk.f_bavail * disk.f_frsize)
 
     def notify(self) -> None:
-        """Nothing to do: processes on one machine wake each other by themselves."""
+        """Does nothing: processes on one machine wake each other without the store."""
 
     def listen(self, notified: Callable[[], None]) -> AbstractContextManager[None]:
-        """Nothing to hear: processes on one machine wake each other by themselves."""
+        """Does nothing: processes on one machine wake each other without the store."""
         return nullcontext()
 
     def close(self) -> None:
-        """Close every connection. Raises :class:`Unavailable` while somebody writes for too long."""
+        """Close every connection. Raises :class:`Unavailable` if a write takes too long to end."""
         with self._turns.outside():
             self._closed = True
             self._writer.db.close()
@@ -252,7 +250,7 @@ class SQLiteStore:
             self._leave()
 
     def _pause_s(self) -> float:
-        """How far apart transactions begin: the larger the log is, the fewer of them. Without a worker it is folded."""
+        """The interval between transactions, which grows with the log. Checkpoints the log if there is no worker."""
         excess = _size(self._log) - LARGE_LOG
         if excess <= 0:
             return 0.0
@@ -299,10 +297,10 @@ def _size(path: Path) -> int:
 
 
 class WriteHealth:
-    """Whether ``folder`` can be written, as far as this process knows from writing: ``error`` says why it cannot.
+    """Whether this process could write to ``folder`` the last time it tried; ``error`` is the failure, or None.
 
-    One line is logged when writing begins to fail, and one when it works again. On a full disk a small write may
-    succeed, so it only works again where ``has_room`` says so, too.
+    It logs a line when writing starts to fail, and another when it works again. On a full disk a small write may
+    succeed, so writing counts as working only if ``has_room`` returns True, too.
     """
 
     def __init__(self, folder: Path, has_room: Callable[[], bool]) -> None:
@@ -330,12 +328,12 @@ class WriteHealth:
 
 
 def connect(path: Path, timeout_s: float, *first: str) -> Connection:
-    """A connection to ``path`` that waits up to ``timeout_s`` seconds for a lock; ``first`` are pragmas before ours."""
+    """A connection to ``path``; arguments as in :func:`open_database`."""
     return Connection(open_database(path, timeout_s, *first))
 
 
 def open_database(path: Path, timeout_s: float, *first: str) -> Database:
-    """Open ``path``, to wait up to ``timeout_s`` seconds for a lock; ``first`` are pragmas before ours."""
+    """Open ``path``, waiting up to ``timeout_s`` seconds for a lock; the pragmas ``first`` run before ours."""
     connection = sqlite3.connect(
         path, timeout=timeout_s, isolation_level=None, check_same_thread=False, cached_statements=512
     )
@@ -352,7 +350,7 @@ def open_database(path: Path, timeout_s: float, *first: str) -> Database:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn the database's exceptions into ours. One that says that our SQL is wrong stays what it is."""
+    """Turn SQLite's exceptions into ours, except those that are caused by wrong SQL."""
     try:
         yield
     except sqlite3.Error as error:
@@ -363,7 +361,7 @@ def translated() -> Iterator[None]:
 
 
 def translation(error: BaseException) -> Unavailable | Conflict | None:
-    """Our error for one of the database's; None where it is a fault of ours."""
+    """The error to raise instead of SQLite's, or None if the cause is a bug in our SQL."""
     if isinstance(error, sqlite3.IntegrityError):
         return Conflict()
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
@@ -375,15 +373,15 @@ def translation(error: BaseException) -> Unavailable | Conflict | None:
 
 
 def is_busy(error: BaseException) -> bool:
-    """Whether another process has the lock just now."""
+    """Whether SQLite raised ``error`` because another process holds the lock."""
     return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def copy_database(database: Path, target: Path) -> None:
-    """Copy ``database`` as of one moment to ``target``, readable only by its owner; others keep reading and writing.
+    """Copy a consistent snapshot of ``database`` to ``target``, readable only by its owner, while it is in use.
 
-    ``VACUUM INTO`` leaves behind what was deleted, such as keys that were rotated away. Raises
-    :class:`Unavailable`, ``FileExistsError``.
+    ``VACUUM INTO`` does not copy deleted data, such as keys that were rotated. Raises :class:`Unavailable` and
+    ``FileExistsError``.
     """
     target.touch(mode=0o600, exist_ok=False)
     with _connected(database, "rw") as connection:
@@ -394,7 +392,7 @@ def copy_database(database: Path, target: Path) -> None:
 
 
 def inspect_copy(database: Path) -> None:
-    """Raise :class:`Invalid` unless ``database`` is whole and its schema one that this version knows."""
+    """Raise :class:`Invalid` unless ``database`` is intact and this version supports its schema."""
     try:
         with _connected(database, "ro") as connection:
             verdict = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])

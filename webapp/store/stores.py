@@ -1,4 +1,4 @@
-"""The store that the settings name: PostgreSQL where there is an address of it, else the embedded one."""
+"""Opens the store that the settings select: PostgreSQL if ``database_url`` is set, else the embedded SQLite file."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -11,27 +11,27 @@ from webapp.store.sqlite import SQLiteStore
 
 
 def open_store(settings: Settings) -> Store:
-    """The store of ``settings``, to be closed by the caller; an embedded one is made when it is absent.
+    """The store of ``settings``, which the caller closes; an embedded database is created if it does not exist.
 
     Raises :class:`webapp.errors.Unavailable`.
     """
     if settings.database_url is None:
         return SQLiteStore(settings.database)
-    from webapp.store.postgres.store import PostgresStore  # takes long to import, and only it needs psycopg
+    from webapp.store.postgres.store import PostgresStore  # slow to import, and only PostgreSQL needs psycopg
 
     return PostgresStore(settings.database_url, connections=settings.database_connections)
 
 
 def exists(settings: Settings) -> bool:
-    """Whether there can be anything in the store; of PostgreSQL only the database itself knows."""
+    """Whether the store may have data; for PostgreSQL always True, because only the database knows."""
     return settings.database_url is not None or settings.database.exists()
 
 
 @contextmanager
 def open_alone(settings: Settings) -> Iterator[Store]:
-    """The store, which no other process has open. Raises :class:`webapp.errors.Conflict` where one has.
+    """Open the store exclusively. Raises :class:`webapp.errors.Conflict` if another process has it open.
 
-    Who else has a PostgreSQL database open cannot be seen here: the caller looks for generations that are alive.
+    For PostgreSQL this is not checked: the caller checks that no other process is alive.
     """
     if settings.database_url is not None:
         with closing(open_store(settings)) as store:
@@ -42,6 +42,6 @@ def open_alone(settings: Settings) -> Iterator[Store]:
 
 
 def refuse_server(settings: Settings, sentence: str) -> None:
-    """Raise :class:`Invalid` with ``sentence`` where the store is not the embedded one."""
+    """Raise :class:`Invalid` with ``sentence`` if the store is PostgreSQL."""
     if settings.database_url is not None:
         raise Invalid(sentence)

@@ -1,14 +1,11 @@
-"""Tables and their rows: a table is declared once, as a frozen dataclass, and the SQL of its columns follows from that.
+"""Maps tables to frozen dataclasses, and keeps exact counts of rows.
 
-A :class:`Table` writes the INSERT, the UPDATE of named columns and the column list of SELECT, and turns rows into
-records. Conditions stay hand-written SQL. Each table belongs to one module, which keeps its ``Table`` to itself and
-offers verbs to others.
-
-A field is the column of its name: text, numbers and bytes as they are, ``bool`` as 0 or 1, an ``Enum`` by its value,
-tuples, lists and mappings as JSON. A record within a record stands for its columns.
-
-Where COUNT would grow with a table, an exact count (table ``counters``) is kept in the transaction that adds or removes
-a row.
+A :class:`Table` generates INSERT, UPDATE and the column list of SELECT from a dataclass, and turns rows into its
+records. Conditions are written by hand. Each table has one owner module, which keeps its ``Table`` private and offers
+functions to others. A field maps to the column of the same name: text, numbers and bytes are stored as they are,
+``bool`` as 0 or 1, an ``Enum`` by its value; tuples, lists and mappings as JSON. The fields of a nested record are
+columns of the same table. Where COUNT would become slow, the transaction that adds or removes a row also updates an
+exact count in the table ``counters``.
 """
 
 import dataclasses
@@ -31,7 +28,7 @@ _JSON_KINDS = (list, dict, Mapping, Sequence)
 
 
 class Column(NamedTuple):
-    """A column: how its value is taken from a record, and what turns it into the database's value and back."""
+    """A column: ``get`` takes its value from a record; ``write`` and ``read`` convert it for and from the database."""
 
     name: str
     get: Convert
@@ -40,7 +37,7 @@ class Column(NamedTuple):
 
 
 def columns(record: type[Any], path: str = "") -> list[Column]:
-    """The columns of ``record``, in the order of its fields. Raises ``TypeError`` for a field that no column holds."""
+    """The columns of ``record``, in the order of its fields. Raises ``TypeError`` for an unsupported field type."""
     table_columns = []
     for name, hint in _fields(record).items():
         if _is_record(hint):
@@ -51,13 +48,13 @@ def columns(record: type[Any], path: str = "") -> list[Column]:
 
 
 def maker(record: type[T]) -> Callable[[Values], T]:
-    """What makes a record of the values of its columns, which come in the order of :func:`columns`."""
+    """A function that makes a record from the values of its columns, in the order of :func:`columns`."""
     reads, nested = list[tuple[int, Convert]](), list[tuple[int, int, Callable[[Values], Any]]]()
     position = 0
     for hint in _fields(record).values():
         width = len(columns(hint)) if _is_record(hint) else 1
         if _is_record(hint):
-            nested.insert(0, (position, position + width, maker(hint)))  # from the last to the first, see below
+            nested.insert(0, (position, position + width, maker(hint)))  # in reverse, for the slices below
         elif (read := _conversion(hint)[0]) is not None:
             reads.append((position, read))
         position += width
@@ -68,7 +65,7 @@ def maker(record: type[T]) -> Callable[[Values], T]:
         changed = list(values)
         for position, read in reads:
             changed[position] = read(changed[position])
-        for start, end, make_nested in nested:  # each shortens the list behind itself
+        for start, end, make_nested in nested:  # replacing a slice shifts only what is after it
             changed[start:end] = (make_nested(changed[start:end]),)
         return record(*changed)
 
@@ -76,7 +73,7 @@ def maker(record: type[T]) -> Callable[[Values], T]:
 
 
 def _fields(record: type[Any]) -> dict[str, Any]:
-    """The fields that a record is made of, with their types."""
+    """The fields of a record and their types."""
     hints = get_type_hints(record)
     if not dataclasses.is_dataclass(record):
         return hints
@@ -89,7 +86,7 @@ def _is_record(hint: Any) -> bool:
 
 
 def _conversion(hint: Any) -> tuple[Convert | None, Convert | None]:
-    """What reads and what writes a value of the type ``hint``; None where it is the database's own."""
+    """The functions that read and write a value of the type ``hint``; None where it needs no conversion."""
     kind = get_origin(hint) or hint
     if kind in (Union, UnionType):
         (inner,) = {_conversion(option) for option in get_args(hint) if option is not NoneType}
@@ -119,26 +116,26 @@ def _read_tuple(text: str) -> tuple[Any, ...]:
 def _read_json(text: str) -> Any:
     try:
         return orjson.loads(text)
-    except orjson.JSONDecodeError:  # half of a surrogate pair, which was escaped
+    except orjson.JSONDecodeError:  # an escaped half of a surrogate pair
         return json.loads(text)
 
 
 def _write_json(value: Any) -> str:
     try:
         return orjson.dumps(value, default=dict).decode()
-    except TypeError:  # a number beyond 64 bits, or half a surrogate pair: escaped, they are JSON like any other
+    except TypeError:  # an integer beyond 64 bits, or half a surrogate pair, which is escaped
         return json.dumps(value, default=dict)
 
 
 def by_one_index(
     scope: Mapping[str, Any], filters: Mapping[str, Any], alone: Collection[str] = ()
 ) -> tuple[str, dict[str, Any]]:
-    """The condition that finds rows of ``scope`` by one index in its order, and its parameters, both by column.
+    """A condition for the rows of ``scope`` that makes the database use one index, and its parameters by column.
 
-    ``filters`` are ordered from the one that matches the fewest rows to the one that matches the most. The first that
-    is not None is looked up, with ``scope`` before it in the index unless it is one of ``alone``. The others are
-    written so that no index answers them, and checked on the rows found: without statistics, a planner would choose
-    among indexes by the number of their columns, and read the whole scope.
+    ``filters`` are ordered from the most to the least selective. The first that is not None is looked up in an index,
+    which starts with the columns of ``scope`` unless the filter is one of ``alone``. The other filters are written so
+    that no index can answer them, and are checked on the rows found: without statistics, a query planner would choose
+    an index by its number of columns, and might read the whole scope.
     """
     values = {column: value for column, value in filters.items() if value is not None}
     first = next(iter(values), None)
@@ -149,14 +146,14 @@ def by_one_index(
 
 
 def _checked(column: str, value: Any) -> str:
-    """The condition as one that no index answers."""
+    """The condition in a form that no index can answer."""
     return f"{column} + 0 = :{column}" if isinstance(value, int) else f"COALESCE({column}, '') = :{column}"
 
 
 class Rows(Generic[T]):
-    """The rows of one table as records of the dataclass (or ``NamedTuple``) ``record``, for whoever reads them.
+    """Reads the rows of one table as records of the dataclass (or ``NamedTuple``) ``record``.
 
-    ``key`` is the column that names a row.
+    ``key`` is the column that identifies a row.
     """
 
     def __init__(self, name: str, record: type[T], *, key: str = "id") -> None:
@@ -169,17 +166,17 @@ class Rows(Generic[T]):
         self._get = f"{self._select}{key} = :key"
 
     def get(self, reader: Reader, key: str) -> T | None:
-        """The record under ``key``, if there is one."""
+        """The record with ``key``, or None."""
         rows = reader.tuples(self._get, {"key": key})
         return self.make(rows[0]) if rows else None
 
     def one(self, reader: Reader, where: str, params: Params = NOTHING) -> T | None:
-        """The first record that meets ``where``: conditions, and an ORDER BY and LIMIT where they are needed."""
+        """The first record that meets ``where``, or None; ``where`` may end with ORDER BY and LIMIT."""
         rows = reader.tuples(self._select + where, params)
         return self.make(rows[0]) if rows else None
 
     def all(self, reader: Reader, where: str, params: Params = NOTHING) -> list[T]:
-        """Every record that meets ``where``, as for :meth:`one`."""
+        """All records that meet ``where``, as in :meth:`one`."""
         return list(map(self.make, reader.tuples(self._select + where, params)))
 
     def count(self, reader: Reader, where: str, params: Params = NOTHING) -> int:
@@ -197,9 +194,9 @@ class Rows(Generic[T]):
         descending: bool = False,
         total: int | None = None,
     ) -> cursors.Page[T]:
-        """One page of the records that meet ``where``, in the order of two fields that are unique together.
+        """A page of the records that meet ``where``, ordered by two fields that are unique together.
 
-        ``total`` is how many there are, where that is known without counting. Raises
+        ``total`` is the number of all these records, if it is known without counting them. Raises
         :class:`webapp.kit.cursors.BadCursor`.
         """
         mark = cursors.fingerprint(self.name, where, dict(params))
@@ -214,7 +211,7 @@ class Rows(Generic[T]):
 
 
 class Table(Rows[T]):
-    """One table, for the module that writes it.
+    """Reads and writes one table, for the module that owns it.
 
     ``write_only`` are columns that are written with a record and never read into one, such as the hash of a secret.
     """
@@ -230,11 +227,11 @@ class Table(Rows[T]):
         self._upserts: dict[tuple[str, ...], str] = {}
 
     def insert(self, tx: Tx, record: T, **write_only: Any) -> None:
-        """Add ``record``. Raises :class:`webapp.errors.Conflict` for a key that is taken."""
+        """Insert ``record``. Raises :class:`webapp.errors.Conflict` if its key exists already."""
         tx.run(self._insert, {**self.values(record), **write_only})
 
     def upsert(self, tx: Tx, record: T, *, keep: Sequence[str] = ("created_at",), **write_only: Any) -> None:
-        """Add ``record``, or overwrite the row with its key except for the columns ``keep``."""
+        """Insert ``record``, or update the row with its key except for the columns ``keep``."""
         values = {**self.values(record), **write_only}
         kept = (self.key, *keep)
         sql = self._upserts.get(kept)
@@ -244,7 +241,7 @@ class Table(Rows[T]):
         tx.run(sql, values)
 
     def update(self, tx: Tx, key: str, /, **changes: Any) -> int:
-        """Write the columns in ``changes`` to the row ``key``; how many rows there were, 0 or 1."""
+        """Set the columns in ``changes`` of the row ``key``. Returns the number of rows, 0 or 1."""
         names = tuple(changes)
         sql = self._updates.get(names)
         if sql is None:
@@ -253,18 +250,18 @@ class Table(Rows[T]):
         return tx.run(sql, {**self.to_columns(changes), "key_": key})
 
     def delete(self, tx: Tx, key: str) -> int:
-        """Delete the row ``key``; how many rows there were, 0 or 1."""
+        """Delete the row ``key``. Returns the number of rows, 0 or 1."""
         return tx.run(self._delete, {"key": key})
 
     def values(self, record: T) -> dict[str, Any]:
-        """The values of ``record`` by column, as the database holds them."""
+        """The values of ``record`` by column, as they are stored."""
         return {
             column.name: column.get(record) if column.write is None else column.write(column.get(record))
             for column in self.fields
         }
 
     def to_columns(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """``values`` by column, as the database holds them."""
+        """``values`` by column, as they are stored."""
         return {name: self._as_column(name, value) for name, value in values.items()}
 
     def _as_column(self, name: str, value: Any) -> Any:
@@ -278,23 +275,23 @@ _ADD_TO_COUNT = (
 
 
 def add_to_counts(tx: Tx, names: Iterable[str], by: int) -> None:
-    """Change each named count by ``by``."""
+    """Add ``by`` to each of the counts ``names``."""
     for name in names:
         tx.add(_ADD_TO_COUNT, {"name": name}, by)
 
 
 def read_counts(reader: Reader, *names: str) -> dict[str, int]:
-    """The counts under ``names``, without those where nothing was counted yet."""
+    """The counts ``names`` that exist, by name."""
     params = {f"name_{number}": name for number, name in enumerate(names)}
     return dict(reader.tuples(f"SELECT name, n FROM counters WHERE name IN (:{', :'.join(params)})", params))  # noqa: S608
 
 
 def most_counted(reader: Reader, prefix: str) -> int:
-    """The largest count under a name that starts with ``prefix``; 0 where there is none."""
+    """The largest count whose name starts with ``prefix``, or 0."""
     sql = "SELECT COALESCE(MAX(n), 0) FROM counters WHERE name >= :low AND name < :high"
     return int(reader.tuples(sql, {"low": prefix, "high": prefix + "\U0010ffff"})[0][0])
 
 
 def drop_counts(tx: Tx, prefix: str) -> None:
-    """Delete every count whose name starts with ``prefix`` (when a project is deleted)."""
+    """Delete the counts whose names start with ``prefix``, such as those of a deleted project."""
     tx.run("DELETE FROM counters WHERE name >= :low AND name < :high", {"low": prefix, "high": prefix + "\U0010ffff"})

@@ -13,7 +13,7 @@ from tests.service.domain.conftest import Bench
 from webapp.errors import Unavailable
 from webapp.service.worker import checkpointer
 from webapp.service.worker.checkpointer import Checkpointer
-from webapp.store.contract import LARGE_LOG, LITTLE_FREE, Sizes
+from webapp.store.contract import LARGE_LOG, MIN_FREE, Sizes
 from webapp.store.table import add_to_counts
 
 MB = 1 << 20
@@ -114,7 +114,7 @@ def test_a_disk_that_gets_full_is_said_once_and_so_is_its_end(
     disk: Disk, looking: Checkpointer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    for free in (LITTLE_FREE, LITTLE_FREE - 1, 10 * MB, LITTLE_FREE + 1, 512 * MB, 600 * MB):
+    for free in (MIN_FREE, MIN_FREE - 1, 10 * MB, MIN_FREE + 1, 512 * MB, 600 * MB):
         disk.set(free=free)
         looking.turn()
     said = [(entry.levelname, entry.getMessage().replace(str(looking._folder), "DATA")) for entry in caplog.records]

@@ -231,7 +231,7 @@ def disk(settings: Settings) -> Looks:
         )
     if sizes.log_is_large:
         yield "note", "The log cannot be folded: end the program that has been reading the database for long."
-    if sizes.room_is_short:
+    if sizes.disk_is_low:
         yield "note", "Little room is left; make some before nothing can be written."
 
 

@@ -71,7 +71,7 @@ class Checkpointer:
             self._warned_of_log = False
             log.info("The log of the database was folded; it has %s.", megabytes(sizes.log))
         free = megabytes(sizes.free or 0)
-        if sizes.room_is_short and not self._warned_of_disk:
+        if sizes.disk_is_low and not self._warned_of_disk:
             self._warned_of_disk = True
             log.warning("Only %s are free in %s; make room before nothing can be written.", free, self._folder)
         elif (sizes.free or 0) >= ENOUGH_FREE and self._warned_of_disk:

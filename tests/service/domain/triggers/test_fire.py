@@ -15,7 +15,7 @@ from tests.fakes.triggers import deploy, emitted, poll_due, request_of, row, sum
 from tests.service.quotas import with_quotas
 from webapp.errors import TooLarge
 from webapp.kit import cursors
-from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, TOLERATED, FakeClock
+from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, TOLERANCE, FakeClock
 from webapp.service.components.calls import Emitted, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -136,7 +136,7 @@ def test_a_worker_that_starts_while_another_fires_repeats_no_tick(
     timer = deploy(service, scene, "schedule-custom-interval", given={"cron": {"intervalSeconds": 1}})
     clock.advance(SECOND)
     assert fire.fire_timers(service) == 1
-    for behind in (20, TOLERATED):
+    for behind in (20, TOLERANCE):
         clock.advance(-behind)
         assert lifecycle.realign(service) == 0
         clock.advance(behind)

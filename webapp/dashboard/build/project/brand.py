@@ -53,7 +53,7 @@ def _image(logo: bytes) -> Image:
     """What was chosen as logo. Raises :class:`Invalid`."""
     if len(logo) > MAX_LOGO_BYTES:
         raise Invalid.of("logo", gettext("This file is too large. Choose one of at most 1 MB."))
-    image = images.measured(logo)
+    image = images.measure(logo)
     if image is None:
         raise Invalid.of("logo", gettext("This is no PNG, JPEG or WebP image. Choose another file."))
     if min(image.width, image.height) < LEAST_PIXELS:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from webapp.errors import Conflict, NotFound
-from webapp.kit.clock import MINUTE, SECOND, TOLERATED
+from webapp.kit.clock import MINUTE, SECOND, TOLERANCE
 from webapp.kit.crypto import hash_token
 from webapp.service.domain.accounts import notifications
 from webapp.service.domain.base.service import Service
@@ -220,7 +220,7 @@ def realign(service: Service) -> int:
             "next_run_at > :now AND schedule IS NOT NULL "
             "AND COALESCE(last_run_at, schedule_changed_at, created_at) > :tolerated"
         )
-        for trigger in deployed_triggers.ROWS.all(tx, where, {"now": now, "tolerated": now + TOLERATED}):
+        for trigger in deployed_triggers.ROWS.all(tx, where, {"now": now, "tolerated": now + TOLERANCE}):
             anchor = min(trigger.schedule_changed_at or now, now)
             last = trigger.last_run_at or trigger.schedule_changed_at or trigger.created_at
             at = schedules.realigned(trigger.schedule or {}, anchor, last, now)

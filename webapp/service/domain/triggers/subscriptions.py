@@ -8,7 +8,7 @@ has passed.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from webapp.kit.clock import DAY, HOUR, MINUTE, TOLERATED
+from webapp.kit.clock import DAY, HOUR, MINUTE, TOLERANCE
 from webapp.service.components.calls import Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import lifecycle
@@ -88,7 +88,7 @@ def realign(service: Service) -> int:
         return tx.run(
             "UPDATE subscriptions SET renew_at = :now WHERE renew_at > :now AND trigger_id IN "
             "(SELECT id FROM deployed_triggers WHERE last_run_at > :tolerated)",
-            {"now": service.clock(), "tolerated": service.clock() + TOLERATED},
+            {"now": service.clock(), "tolerated": service.clock() + TOLERANCE},
         )
 
 
