@@ -69,16 +69,16 @@ def events(oauth_app_id: str, sent: bool, as_json: bool) -> None:
     with opened() as service:
         client = oauth_apps.get(service.store, oauth_app_id)
         app = service.app(client.app)
-        told = app.spec.told
-        if told is None:
+        webhook = app.spec.event_webhook
+        if webhook is None:
             raise Invalid(f"{app.name} has no events that come to its OAuth client.")
         if sent:
-            secret, name = oauth_apps.take_handshake(service, client), told.secret_name
+            secret, name = oauth_apps.take_handshake(service, client), webhook.secret_name
             sentence = f"At {app.name}, paste this as the {name}. It is shown only now. "
             refused = "If it is refused there, somebody else sent it: let it be sent again, and run this again."
             show({"events_secret": secret}, as_json, sentence + refused)
             return
-        if secret_entered := _secret(None, told.secret_name):
+        if secret_entered := _secret(None, webhook.secret_name):
             client = oauth_apps.update(service, client, events_secret=secret_entered)
         result = oauth_apps.events_of(service, client) or {}
     show(result, as_json, "At the provider, enter the uri below as the address for its events.")

@@ -260,7 +260,7 @@ def to_json(service: Service, client: oauth_apps.OAuthApp, *, extensions: bool =
 
 
 def _check_events(app: CatalogApp, body: OAuthAppChange) -> None:
-    if body.events_secret and app.spec.told is None:
+    if body.events_secret and app.spec.event_webhook is None:
         raise Invalid.of("events_secret", f"{app.name} has no events that come to its OAuth client.")
 
 

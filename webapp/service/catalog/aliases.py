@@ -1,9 +1,8 @@
-"""Further names under which apps, components and their props are known to callers: they find the thing, and every
-answer carries its own name.
+"""Aliases: further names by which callers may refer to apps, components and props. Responses contain only own names.
 
 An app has the ``aliases`` of its ``app.toml``, a component those of its file under every name of its app
-(``<app>-<name>``), a prop those of its declaration. Without being declared, a prop is known in camelCase, and the prop
-of the account as its app: by each of its names in camelCase, and as ``app``.
+(``<app>-<name>``), a prop those of its declaration. Some aliases of props are implied: every name in camelCase, and for
+the account's prop the names of its app in camelCase, and ``app``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,14 +15,14 @@ ACCOUNT = "app"
 
 
 def of_declaration(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The aliases in what a component file declares: ``names`` of its own, and its ``props`` by their aliases."""
+    """The aliases that a component file declares: those of the component (``names``), and of its ``props``."""
     return {"names": facts["aliases"], "props": facts["prop_aliases"]}
 
 
 def prop_names(
     props: Sequence[Mapping[str, Any]], declared: Mapping[str, str], app_names: Iterable[str]
 ) -> dict[str, str]:
-    """The names of ``props`` by the others that they are known by; ``app_names`` are those of the component's app."""
+    """The names of ``props`` by their aliases; ``app_names`` are the names of the component's app."""
     own = {prop["name"] for prop in props}
     accounts = [prop["name"] for prop in props if prop["type"] == "app"]
     implied = {camel_case(name): name for name in own}
@@ -33,14 +32,14 @@ def prop_names(
 
 
 def keys(app_names: Sequence[str], slug: str, key: str, names: Iterable[str]) -> Iterator[str]:
-    """Every key of the component ``key`` of the app ``slug`` but its own."""
+    """The other keys of the component ``key`` of the app ``slug``, made from aliases."""
     name = key.removeprefix(f"{slug}-")
     for app_name in app_names:
         yield from (f"{app_name}-{each}" for each in (name, *names) if f"{app_name}-{each}" != key)
 
 
 def problems(declared: Iterable[tuple[Component, Mapping[str, Any]]]) -> dict[Component, list[str]]:
-    """What is wrong with the names that components have besides their own: each finds one component of its app."""
+    """The problems with the components' aliases, each of which must be unique within its app."""
     pairs = list(declared)
     taken = {(component.app, _name(component)): _name(component) for component, _ in pairs}
     wrong: dict[Component, list[str]] = {}

@@ -1,7 +1,7 @@
-"""An app as the running service sees it. What lists show is held in memory; the rest is read when it is asked for.
+"""An app as the running service uses it: list fields are kept in memory, the rest of its spec is read when needed.
 
-The app gives its facts in the forms that ``outbound`` takes: Provider, Placement, RequestSpec, RefusalRules. It holds
-no credential.
+It gives its facts as the types of ``outbound``: Provider, Placement, RequestSpec and RefusalRules. It contains no
+credentials.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -33,10 +33,10 @@ _ADDRESSES = ("authorize_url", "token_url", "refresh_url", "request_token_url", 
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """One app of the catalog. ``json`` is its App object, ready to be embedded.
+    """One app of the catalog. ``json`` is its App object, ready to be embedded in other JSON.
 
-    ``sort_name`` is the folded name; ``name_words`` holds it and the slug, each after a line break, then the words of
-    both, each after a space; ``own`` tells an app of the operator's; ``aliases`` are other slugs that find it.
+    ``sort_name`` is the folded name. ``name_words`` contains it and the slug, each after a line break, then the words
+    of both, each after a space. ``own`` marks the operator's own apps; ``aliases`` are other slugs that find the app.
     """
 
     id: str
@@ -59,24 +59,24 @@ class App:
     read_spec: Callable[[str], AppSpec] = field(repr=False, compare=False)
 
     def with_client(self, oauth_app_id: str | None) -> bytes:
-        """``json`` that names the OAuth client which a connection uses."""
+        """``json`` with the id of the OAuth client that a connection uses."""
         if oauth_app_id is None:
             return self.json
         return self.json.removesuffix(_NO_CLIENT) + b'"oauth_app_id":' + orjson.dumps(oauth_app_id) + b"}"
 
     def ready(self, clients: Collection[str]) -> bool:
-        """Whether it can be used: an app with OAuth needs to be among the slugs that a client is there for."""
+        """Whether the app can be connected: an app with OAuth must be in ``clients``, the slugs that have a client."""
         return self.auth_type != "oauth" or self.slug in clients
 
     @property
     def api_dict(self) -> dict[str, Any]:
-        """A fresh copy of the App object, for a caller that adds to it."""
+        """A new copy of the App object, which the caller may change."""
         fields: dict[str, Any] = orjson.loads(self.json)
         return fields
 
     @property
     def spec(self) -> AppSpec:
-        """Everything in its ``app.toml``, with the installation's variables filled."""
+        """Its whole ``app.toml``, with the installation's variables filled in."""
         return self.read_spec(self.slug)
 
     @property
@@ -86,34 +86,34 @@ class App:
 
     @property
     def oauth(self) -> OAuth | None:
-        """The OAuth facts; None for an app without OAuth."""
+        """Its OAuth facts, or None for an app without OAuth."""
         return self.spec.oauth
 
     @property
     def client_note(self) -> ClientNote:
-        """How its OAuth client is made. Raises ``ValueError`` for an app without OAuth."""
+        """How to create its OAuth client. Raises ``ValueError`` for an app without OAuth."""
         if self.oauth is None:
             raise ValueError(f"{self.slug} has no OAuth")
         return self.oauth.client
 
     @property
     def provider_name(self) -> str:
-        """Who gives its OAuth client, such as Google for Gmail."""
+        """The provider of its OAuth client, such as Google for Gmail."""
         return (self.oauth and self.oauth.client.provider) or self.name
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:
-        """The host rules within which its credential may travel; may hold ``{field}``."""
+        """The rules for the hosts to which its credential may be sent; they may contain ``{field}``."""
         return tuple(host_rule(rule) for rule in self.spec.allowed_hosts)
 
     @property
     def placements(self) -> tuple[Placement, ...]:
-        """Where the credential goes in a request. Empty where it stands in the address."""
+        """Where requests carry the credential; empty if it is part of the URL."""
         return tuple(placement(credential) for credential in self.spec.credentials if credential.place != "url")
 
     @property
     def session(self) -> SessionSpec | None:
-        """How its fields are exchanged for a credential that lives for a while; None where they are the credential."""
+        """How its fields are exchanged for a short-lived credential, or None if they are the credential."""
         session = self.spec.session
         if session is None:
             return None
@@ -122,7 +122,7 @@ class App:
 
     @property
     def exchanged(self) -> frozenset[str]:
-        """The secret fields that only the exchange for a session looks at, so that no request holds them."""
+        """The secret fields that only the exchange for a session uses, and no other request."""
         spec = self.spec
         if spec.session is None:
             return frozenset()
@@ -132,18 +132,18 @@ class App:
 
     @property
     def test_kind(self) -> str | None:
-        """``http``, ``mysql``, ``postgres``, ``smtp``, ``piece``, or None for an app that has nothing to test."""
+        """``http``, ``mysql``, ``postgres``, ``smtp``, ``piece``, or None for an app without a test."""
         return self.spec.test.kind if self.spec.test else None
 
     @property
     def test_request(self) -> RequestSpec | None:
-        """The request that tells whether a credential works; None where it is not one over HTTP."""
+        """The request that tests a credential, or None if the test is not an HTTP request."""
         test = self.spec.test
         return self.request_for(test) if test and test.kind == "http" else None
 
     @property
     def identity_request(self) -> RequestSpec | None:
-        """The request whose answer names the account's owner; None where nothing does."""
+        """The request whose response identifies the account's owner, or None."""
         identity = self.spec.identity
         if identity is None:
             return None
@@ -151,21 +151,21 @@ class App:
 
     @property
     def identity_paths(self) -> tuple[str, str, str, str]:
-        """The dotted paths of id, name, e-mail address and workspace in the identity answer; empty where there is
+        """The dotted paths of id, name, e-mail address and workspace in the identity response; empty where there is
         none."""
         identity = self.spec.identity
         return (identity.id, identity.name, identity.email, identity.workspace) if identity else ("", "", "", "")
 
     @property
     def identity_is_optional(self) -> bool:
-        """Whether a credential is good that may not ask whose it is."""
+        """Whether a credential that may not make the identity request is valid, too."""
         return self.spec.identity is not None and self.spec.identity.optional
 
     @property
     def look_up_request(self) -> RequestSpec | None:
-        """The request that completes the token answer; None where nothing is missing from it.
+        """The request for fields that the token response lacks, or None if it is complete.
 
-        It carries no credential and no header that holds what it is to find.
+        Credentials and headers that need these fields are left out of it.
         """
         look_up = self.oauth.look_up if self.oauth else None
         if look_up is None:
@@ -177,22 +177,22 @@ class App:
 
     @property
     def site_label(self) -> str:
-        """The field that tells sites apart, of which a sign-in may reach several; empty for an app without such."""
+        """The field that distinguishes the sites that a sign-in may give access to; empty for an app without sites."""
         return self.oauth.look_up.label if self.oauth and self.oauth.look_up else ""
 
     @property
     def is_discovered(self) -> bool:
-        """Whether its addresses are to be asked of its issuer."""
+        """Whether its endpoints must be discovered from its issuer."""
         return self.oauth is not None and not (self.oauth.authorize_url and self.oauth.token_url)
 
     @property
     def can_revoke(self) -> bool:
-        """Whether its provider withdraws access when told so."""
+        """Whether its provider supports revoking access."""
         return self.oauth is not None and bool(self.oauth.revoke_url or self.oauth.revocation or self.is_discovered)
 
     @property
     def revocation_request(self) -> RequestSpec | None:
-        """The request that withdraws access; None where that is RFC 7009, or cannot be done."""
+        """The request that revokes access, or None if that is done by RFC 7009 or not supported."""
         revocation = self.oauth.revocation if self.oauth else None
         if revocation is None:
             return None
@@ -203,7 +203,7 @@ class App:
 
     @property
     def refusal_rules(self) -> RefusalRules:
-        """How its provider says that a credential is wrong."""
+        """How its provider's responses show that a credential is not valid."""
         refusals = self.spec.refusals
         if refusals is None:
             return RefusalRules()
@@ -213,25 +213,25 @@ class App:
 
     @property
     def functional_scopes(self) -> tuple[str, ...]:
-        """The scopes without which the test request fails."""
+        """The scopes that the test request needs."""
         return tuple(scope.scope for scope in self.spec.scopes if scope.functional)
 
     @property
     def default_scopes(self) -> tuple[str, ...]:
-        """The scopes to ask for when nobody names a profile."""
+        """The scopes to request without a profile."""
         return tuple(scope.scope for scope in self.spec.scopes if scope.default)
 
     def profile_scopes(self, profile: str) -> tuple[str, ...] | None:
-        """The scopes of a profile; None for a name that the app does not have."""
+        """The scopes of a profile, or None for an unknown profile."""
         chosen = self._profile(profile)
         return chosen.scopes if chosen else None
 
     def scope_words(self, scope: str) -> str:
-        """What ``scope`` allows, in plain words; the scope itself where it is not known."""
+        """The description of ``scope``, or the scope itself if it is unknown."""
         return next((each.words for each in self.spec.scopes if each.scope == scope), scope)
 
     def implied(self, scope: str, granted: Sequence[str]) -> bool:
-        """Whether another scope in ``granted`` covers ``scope``, so that it need not be named."""
+        """Whether another scope in ``granted`` includes ``scope``."""
         return any(scope in each.includes for each in self.spec.scopes if each.scope in granted)
 
     def provider(
@@ -242,8 +242,10 @@ class App:
         profile: str | None = None,
         discovered: Mapping[str, str] | None = None,
     ) -> Provider:
-        """The OAuth provider together with a client; ``fields`` fill ``{field}`` in its addresses, ``discovered`` are
-        those that its issuer gave, and ``profile`` is the scope profile that a sign-in asks for.
+        """The OAuth provider with the given client.
+
+        ``fields`` are the values of ``{field}`` in its URLs, ``profile`` is the requested scope profile, and
+        ``discovered`` are the URLs from its issuer's metadata.
 
         Raises :class:`TemplateError` for a field that is missing or does not fit, ``ValueError`` for an app without
         OAuth.
@@ -283,7 +285,7 @@ class App:
         return next((profile for profile in profiles if profile.name == name), None)
 
     def request_for(self, request: Request) -> RequestSpec:
-        """A declared request with what all of its app's bear."""
+        """A declared request with the base URL, headers and credentials of the app."""
         return RequestSpec(
             url=absolute(self.spec.base_url, request.url),
             method=request.method,
@@ -296,7 +298,7 @@ class App:
 
 
 def placement(credential: Credential) -> Placement:
-    """As ``outbound`` puts a credential into a request; not for one that stands in the address itself."""
+    """``credential`` as ``outbound`` places it in a request; it must not be part of the URL."""
     assert credential.place != "url"
     texts = credential.name, credential.value, credential.username, credential.password
     return Placement(credential.place, *texts, credential.parts)
@@ -304,7 +306,7 @@ def placement(credential: Credential) -> Placement:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One shelf of the catalog, with the number of its apps."""
+    """A category of the catalog, with the number of its apps."""
 
     id: str
     slug: str
@@ -314,5 +316,5 @@ class Category:
 
     @property
     def api_dict(self) -> dict[str, Any]:
-        """As ``GET /v1/connect/app_categories`` shows it."""
+        """The category as ``GET /v1/connect/app_categories`` returns it."""
         return {"id": self.id, "name": self.name, "description": self.description}

@@ -1,13 +1,10 @@
-"""Writes ``catalog.db``: the sound apps with their logos, their components, the words of full-text search, and all
-problems.
+"""Builds ``catalog.db``: the valid apps with logos, components and search indexes, and the problems of all others.
 
-The file is made beside its place and moved there whole, so that a reader sees the old one or the new one. The same
-sources give the same answers on every machine; their fingerprint tells whether a catalog is still up to date.
-Reading it is for ``index``. A change of its tables changes :data:`VERSION`, so that it is built anew.
-
-``components`` holds every version of each component. ``listed`` holds each once, in its highest release, in the
-order of lists: by folded name, then by key. Its row numbers are that order, so that a page is a range of them.
-``listed_words`` has the words that a search looks in, by the same numbers, and ``other_keys`` the aliases of each.
+A complete new file replaces the old one, so that readers see one or the other. The fingerprint of the sources tells
+whether a catalog is up to date; :data:`VERSION` is part of it and must change with the tables. Reading the file is left
+to ``index``. The table ``components`` has every version of each component. ``listed`` has each component once, in its
+highest version, numbered in the order of lists (by folded name, then by key), so that a page is a range of numbers.
+``listed_words`` has the words for full-text search by the same numbers, and ``other_keys`` the aliases.
 """
 
 import hashlib
@@ -55,15 +52,15 @@ _COMPONENT_COLUMNS = (
     "path",
     "has_reload",
 )
-# A trigger says nothing of what running it means, but clients that check types expect each hint: it may change
-# something out there, since it may subscribe at its app.
+# Clients that check types expect every hint, also for triggers, which do not declare them. A trigger may change
+# something at the provider, since it may subscribe there.
 _DEFAULT_ANNOTATIONS = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": True}
 _CREATE_WORDS = "CREATE VIRTUAL TABLE listed_words USING fts5(name, others, content='', tokenize='unicode61')"
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build did. ``problems`` are ``path: sentence``; their apps or components were left out."""
+    """The result of a build. ``problems`` are ``path: sentence``; their apps or components are left out."""
 
     apps: int
     problems: tuple[str, ...]
@@ -72,18 +69,18 @@ class BuildReport:
 
 
 def build(target: Path, places: Places, declare: Declare | None = None) -> BuildReport:
-    """Write the catalog of what stands in ``places`` to ``target``.
+    """Build the catalog of the sources in ``places`` and write it to ``target``.
 
-    ``declare`` asks a runner that is there already, without which one is started for the build.
+    ``declare`` calls an existing runner; without it, the build starts its own.
     """
     mark = _fingerprint(places)
     catalog_sources = sources.read(places)
     verdict = judge(catalog_sources)
     target.parent.mkdir(parents=True, exist_ok=True)
     files = [component for source in verdict.sound for component in source.components] + catalog_sources.components
-    with Runner.start() as runner:  # which costs nothing until it is asked
+    with Runner.start() as runner:  # its process starts with the first call
         declared, problems = declarations.declared(files, declare or runner.call, _known(target))
-    declared = _heard(declared, verdict)
+    declared = _without_deaf(declared, verdict)
     report = BuildReport(len(verdict.sound), (*verdict.problems, *problems), mark, built=True)
     with Scratch(".catalog-", target.parent) as folder:
         draft = folder / "catalog.db"
@@ -97,20 +94,20 @@ def build(target: Path, places: Places, declare: Declare | None = None) -> Build
 
 
 def ensure(target: Path, places: Places, declare: Declare | None = None) -> BuildReport:
-    """Build unless ``target`` was built from exactly these sources. Takes what :func:`build` takes."""
-    standing = _standing(target)
-    if standing is not None and standing.fingerprint == _fingerprint(places):
-        return standing
+    """Build the catalog unless ``target`` is up to date. Arguments as in :func:`build`."""
+    existing = _existing(target)
+    if existing is not None and existing.fingerprint == _fingerprint(places):
+        return existing
     return build(target, places, declare)
 
 
 def _fingerprint(places: Places) -> str:
-    """Changes exactly when a build from ``places`` would give something else."""
+    """A value that changes exactly when a build from ``places`` would have another result."""
     return f"{VERSION} {logos.source()} {declarations.forms_digest()} {fingerprint(places)}"
 
 
 def _known(target: Path) -> dict[str, dict[str, Any]]:
-    """What components declared when the file at ``target`` was built, by their marks."""
+    """The declarations of components in the catalog at ``target``, by their marks."""
     try:
         with closing(sqlite3.connect(f"{target.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             rows = connection.execute("SELECT mark, facts FROM declarations").fetchall()
@@ -119,8 +116,8 @@ def _known(target: Path) -> dict[str, dict[str, Any]]:
         return {}
 
 
-def _standing(target: Path) -> BuildReport | None:
-    """What the file at ``target`` was built from; None for a file that is missing or no catalog."""
+def _existing(target: Path) -> BuildReport | None:
+    """The report of the build that wrote ``target``, or None if it is missing or not a catalog."""
     if not target.is_file():
         return None
     try:
@@ -132,13 +129,13 @@ def _standing(target: Path) -> BuildReport | None:
         return None
 
 
-def _heard(declared: Sequence[Declared], verdict: Verdict) -> list[Declared]:
-    """``declared`` without triggers whose events accounts of their app never hear."""
-    told = {source.spec.slug for source in verdict.sound if source.spec.told is not None}
+def _without_deaf(declared: Sequence[Declared], verdict: Verdict) -> list[Declared]:
+    """``declared`` without triggers whose apps cannot receive their events."""
+    with_events = {source.spec.slug for source in verdict.sound if source.spec.event_webhook is not None}
 
     def is_deaf(each: Declared) -> bool:
         props = each.facts["configurable_props"]
-        return variants.is_deaf(each.component, props, told=each.component.app in told)
+        return variants.is_deaf(each.component, props, with_events=each.component.app in with_events)
 
     return [each for each in declared if not is_deaf(each)]
 
@@ -163,7 +160,7 @@ def _write(
 
 
 def create_tables(database: Database) -> None:
-    """Make every table in an empty database."""
+    """Create all tables in an empty database."""
     texts = (
         "slug", "name", "description", "auth_type", "categories", "category_names", "custom_fields", "scope_profiles",
         "logo", "logo_hash", "variables", "aliases", "spec",
@@ -206,7 +203,7 @@ def _app(row: int, source: Source, categories: dict[str, Category], declared: Se
 
 
 def _app_words(row: int, spec: AppSpec, categories: dict[str, Category]) -> dict[str, Any]:
-    """What full-text search looks in: folded words; the slug also in one piece, so that googlesheets finds it."""
+    """An app's row for full-text search, of folded words; the slug also without underscores, such as googlesheets."""
     names = " ".join(categories[slug].name for slug in spec.categories)
     return {
         "id": row,
@@ -218,7 +215,7 @@ def _app_words(row: int, spec: AppSpec, categories: dict[str, Category]) -> dict
 
 
 def create_component_tables(database: Database) -> None:
-    """Make them in an empty database."""
+    """Create the tables of components in an empty database."""
     facts = database.table("components")
     facts.create({**dict.fromkeys(_FACT_COLUMNS, str), "has_reload": int}, pk=("key", "version"))
     facts.create_index(["id"], unique=True)
@@ -234,7 +231,7 @@ def create_component_tables(database: Database) -> None:
 
 
 def write_components(database: Database, rows: Iterable[Mapping[str, Any]], apps: Mapping[str, AppSpec]) -> None:
-    """Write ``rows``, one of each version; ``apps`` are those of the catalog, by slug."""
+    """Write the components in ``rows``, one for each version; ``apps`` are those of the catalog, by slug."""
     every = sorted(rows, key=lambda row: (row["key"], release(row["version"])))
     database.table("components").insert_all(_facts(row, apps.get(row["app"])) for row in every)
     newest = sorted({row["key"]: row for row in every}.values(), key=lambda row: (fold(row["name"]), row["key"]))
@@ -248,7 +245,7 @@ def write_components(database: Database, rows: Iterable[Mapping[str, Any]], apps
 
 
 def _facts(row: Mapping[str, Any], app: AppSpec | None) -> dict[str, Any]:
-    """What is kept of one, with its object as the API shows it (contract "Components")."""
+    """A component's row, with its object as the API returns it (contract "Components")."""
     public = {
         "key": row["key"],
         "name": row["name"],
@@ -287,7 +284,7 @@ def _other_keys(newest: Sequence[Mapping[str, Any]], apps: Mapping[str, AppSpec]
 
 
 def fingerprint(places: sources.Places) -> str:
-    """A hash over names and contents of every source file: it changes exactly when they do."""
+    """A hash of the names and contents of all source files."""
     digests = [_digest(folder, _files(folder, places)) for folder in places.folders]
     if places.components is not None and (files := component_files(places.components)):
         digests.append(_digest(places.components, files))

@@ -1,8 +1,8 @@
-"""What must hold in a catalog: :func:`judge` lists every breach as ``path: sentence``.
+"""Validates a catalog: :func:`judge` separates the valid apps from others, and lists problems as ``path: sentence``.
 
-Rules about the whole catalog come first, then those within one app, then those about its addresses: https, readable,
-and within the hosts to which its credential may go. Templates of addresses are filled with samples, as a request
-would fill them with an account's values.
+It checks rules about the whole catalog, then those about each app, then those about its URLs: https, well-formed, and
+on hosts to which its credential may be sent. Templates of URLs are filled with samples, as a request would fill them
+with an account's values. The shape of the files is left to ``spec``.
 """
 
 import re
@@ -20,7 +20,7 @@ from webapp.service.outbound.templates import TemplateError, fields_in, fill_hos
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 _SECRET = re.compile(r"(^|_)(key|token|secret|password|passphrase|pat|credential|credentials)(_|$)")
-# The fields that a test needs which is no request over HTTP.
+# The fields that a test other than an HTTP request needs.
 _REQUIRED_BY_AUTH = {
     "mysql": ("host", "port", "database", "user", "password"),
     "postgres": ("host", "port", "database", "user", "password"),
@@ -33,7 +33,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table that ``patchbay catalog check`` prints."""
+    """A line of the table that ``patchbay catalog check`` prints."""
 
     slug: str
     name: str
@@ -46,7 +46,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found: the apps that may be served, a row for each app, and all problems as ``path: sentence``."""
+    """The result: the valid apps, a row for each app, and all problems as ``path: sentence``."""
 
     sound: tuple[Source, ...]
     rows: tuple[Row, ...]
@@ -54,7 +54,7 @@ class Verdict:
 
 
 def judge(sources: Sources) -> Verdict:
-    """Tell the sound apps from those with problems."""
+    """Check all apps in ``sources``."""
     logos.load(source.spec.logo.icon for source in sources.apps if source.spec.logo.icon)
     taken: dict[str, Source] = {}
     sound, rows, problems = [], [], list(sources.problems)
@@ -86,7 +86,7 @@ def _place(source: Source, taken: dict[str, Source]) -> Iterator[str]:
 
 
 def _aliases(source: Source, sources: Sources) -> Iterator[str]:
-    """A slug of the operator's own may be what a built-in app has as an alias, which it then has no longer."""
+    """The problems with an app's aliases. An operator's app may take an alias of a built-in app as its slug."""
     if not source.spec.aliases:
         return
     others = [other for other in sources.apps if other is not source and other.own <= source.own]
@@ -110,7 +110,7 @@ def _row(source: Source, problems: int) -> Row:
 
 
 def breaches(spec: AppSpec, categories: Mapping[str, Category], *, own: bool) -> Iterator[str]:
-    """Everything that is wrong with ``spec``; ``own`` apps may use plain http on loopback."""
+    """All problems of ``spec``; ``own`` apps may use plain http on loopback addresses."""
     yield from _listing(spec, categories)
     yield from _auth(spec)
     yield from _fields(spec)
@@ -200,7 +200,7 @@ def _templates(spec: AppSpec) -> Iterator[str]:
 
 
 def _session(spec: AppSpec, session: Session) -> Iterator[str]:
-    """What is wrong with the exchange, which looks at the fields that a person enters, and at its assertion."""
+    """The problems of the session exchange and its assertion, which use the fields that a person enters."""
     fields = {field.name for field in spec.fields}
     if taken := fields & {SESSION_TOKEN, ASSERTION, *session.keep}:
         yield f"the field {min(taken)} may not be one; that name belongs to what the session gives."
@@ -214,7 +214,7 @@ def _session(spec: AppSpec, session: Session) -> Iterator[str]:
 
 
 def _texts(spec: AppSpec) -> Iterator[tuple[str, str]]:
-    """Every text that is filled with fields, and where it stands."""
+    """Every text that may contain ``{field}``, with its place in the file."""
     yield "base_url", spec.base_url or ""
     yield from (("allowed_hosts", rule) for rule in spec.allowed_hosts)
     yield from ((f"headers.{name}", value) for name, value in spec.headers.items())
@@ -275,7 +275,7 @@ def _profiles(oauth: OAuth) -> Iterator[str]:
 
 
 def address_problems(spec: AppSpec, *, own: bool) -> Iterator[str]:
-    """Everything wrong with the addresses of ``spec``."""
+    """All problems with the URLs of ``spec``."""
     unknown = variables.names(spec.model_dump_json(by_alias=True)) - KNOWN_VARIABLES.keys()
     if unknown:
         yield f"${{{min(unknown)}}} is no variable; there is ${{sandbox}}."
@@ -303,13 +303,13 @@ def _hosts(spec: AppSpec, samples: dict[str, str]) -> Iterator[str]:
         return
     for place, text in carrying:
         url = _read(text, samples)
-        # An address that a person or a token answer gives as a whole is held against the rules when it is used.
+        # A whole URL from a person or a token response is checked against the rules when it is used.
         if isinstance(url, Url) and not text.startswith("{") and not rules.admit(url):
             yield f"{place} is at {url.host}, which allowed_hosts does not name."
 
 
 def _carrying(spec: AppSpec) -> Iterator[tuple[str, str]]:
-    """The addresses to which a credential is sent."""
+    """The URLs to which a credential is sent."""
     if spec.base_url:
         yield "base_url", spec.base_url
     for place, request in spec.requests:
@@ -335,7 +335,7 @@ def _addresses(spec: AppSpec) -> Iterator[tuple[str, str]]:
 
 
 def _sources(spec: AppSpec) -> Iterator[tuple[str, str]]:
-    """Where the facts were read."""
+    """The URLs of the sources of the facts."""
     yield from (("sources", text) for text in spec.sources)
     for part in (*spec.credentials, *(request for _, request in spec.requests), spec.refusals):
         if part:
@@ -351,7 +351,7 @@ def _sources(spec: AppSpec) -> Iterator[tuple[str, str]]:
 
 
 def _read(text: str, samples: dict[str, str]) -> Url | str:
-    """The address filled with samples, or why it is none."""
+    """The URL filled with samples, or a sentence why it is not valid."""
     try:
         url = parse_url(fill_url(variables.expand(text, KNOWN_VARIABLES), samples))
     except TemplateError as error:
@@ -370,7 +370,7 @@ def _samples(spec: AppSpec) -> dict[str, str]:
 
 
 def _sample(spec: AppSpec, name: str) -> str:
-    """A value such as the field would have: a whole address, a port, or one label."""
+    """A plausible value of the field: a whole URL, a port, or one label of a host name."""
     addresses = [text for _, text in _addresses(spec)]
     if any(text.startswith(f"{{{name}}}") for text in addresses):
         return "https://sample.example.com"

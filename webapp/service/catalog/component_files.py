@@ -1,4 +1,4 @@
-"""The files of components: where they stand in a folder of apps or outside any, by their names and versions."""
+"""Finds the files of components, in the folders of apps or outside any app, with their names and versions."""
 
 import os
 import re
@@ -27,11 +27,11 @@ _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One component file: ``actions/<name>/<version>.py`` or ``actions/<name>.toml`` in its app's folder, or the same
-    in ``triggers``; ``actions/<name>/<version>.json`` where its code is a piece.
+    """A component file: ``actions/<name>/<version>.py`` or ``actions/<name>.toml`` in its app's folder, or the same
+    in ``triggers``; ``actions/<name>/<version>.json`` if its code is a piece's.
 
-    ``path`` begins in ``root``. One outside any app has no ``app``, and its ``kind`` is what it declares. ``of`` is the
-    app whose folder it stands in, where that is another one.
+    ``path`` is relative to ``root``. Outside apps, ``app`` and ``kind`` are None: the file declares its kind. ``of`` is
+    the app in whose folder the file is, if that is another one.
     """
 
     key: str
@@ -44,13 +44,16 @@ class Component:
 
     @property
     def file(self) -> Path:
-        """Where it stands."""
+        """The absolute path of the file."""
         return self.root / self.path
 
 
 def components(files: Iterable[Path], root: Path, slug: str | None, problems: list[str]) -> Iterator[Component]:
-    """The components in ``files`` below ``root``, of the app ``slug`` or of none. What is none is a problem, and so is
-    a name that an action and a trigger have, or a version that there is twice."""
+    """The components in ``files`` below ``root``, of the app ``slug`` or of no app.
+
+    Adds to ``problems`` the files that are no components, names that an action and a trigger share, and duplicate
+    versions.
+    """
     kinds: dict[str, Kind | None] = {}
     releases: set[tuple[str, str]] = set()
     for file in files:
@@ -72,7 +75,7 @@ def _kind(file: Path) -> Kind:
 
 
 def _version(file: Path) -> str:
-    """The version that the name of the file says, or, of one that is data, the file itself; empty for none."""
+    """The version in the name of the file, or in a declared component's file; empty if there is none."""
     if not is_declared(file) or _VERSION.fullmatch(file.stem):
         return file.stem
     with suppress(OSError, UnicodeDecodeError):
@@ -82,17 +85,17 @@ def _version(file: Path) -> str:
 
 
 def python_files(folder: Path) -> list[Path]:
-    """Every Python file below ``folder``: the components that are code, and what they share."""
+    """Every Python file below ``folder``: components with code, and modules that they share."""
     return sorted(map(Path, _files_below(os.fspath(folder), (".py",))))
 
 
 def component_files(folder: Path) -> list[Path]:
-    """Every file below ``folder`` that may have a part in a component, or be an app's own."""
+    """Every file below ``folder`` that may belong to an app or a component."""
     return sorted(map(Path, _files_below(os.fspath(folder), (".py", ENDING))))
 
 
 def piece_files(folder: Path) -> list[Path]:
-    """Every file below ``folder``, that of an app of pieces, which may have a part in a component or be the app's."""
+    """Every file below ``folder``, the folder of a piece's app, that may belong to the app or a component."""
     return sorted(map(Path, _files_below(os.fspath(folder), (ENDING, PIECES))))
 
 
@@ -101,5 +104,5 @@ def _files_below(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 yield from _files_below(entry.path, endings)
-            elif entry.name.endswith(endings) and entry.is_file():  # an editor's link to nowhere is none
+            elif entry.name.endswith(endings) and entry.is_file():  # an editor's dangling link is not a file
                 yield entry.path

@@ -1,8 +1,7 @@
-"""The components of a catalog: what one version of each declares, and finding them by key or id, by words, page by
-page.
+"""The components of a catalog: look-up by key or id, and search.
 
-No code is loaded here. There may be a hundred thousand components: they stay in ``catalog.db``, and the most
-recently used ones are cached.
+There may be a hundred thousand components, so they are read from ``catalog.db``, with a cache of the most recently used
+ones. Running their code is left to :mod:`webapp.service.components`.
 """
 
 import functools
@@ -35,11 +34,10 @@ Read = Callable[[str, Mapping[str, Any]], list[sqlite3.Row]]
 
 @dataclass(frozen=True, slots=True)
 class ComponentInfo:
-    """One version of one component, as declared. ``json`` is its Component object (contract "Components").
+    """One version of a component, as declared. ``json`` is its Component object (contract "Components").
 
-    ``app`` is the slug of the app that it belongs to; None for one of the operator's own without an account. A
-    trigger's ``hooks`` are those of ``deploy``, ``activate`` and ``deactivate`` that it has. ``prop_aliases`` are the
-    names of its props by others that they are known by.
+    ``app`` is the slug of its app; None for an operator's component without an account. ``hooks`` are those of
+    ``deploy``, ``activate`` and ``deactivate`` that a trigger has. ``prop_aliases`` are names of props by alias.
     """
 
     id: str
@@ -58,7 +56,7 @@ class ComponentInfo:
 
     @property
     def own(self) -> bool:
-        """Whether it is the operator's own."""
+        """Whether it is one of the operator's own components."""
         return self.key.startswith(OWN)
 
     @property
@@ -68,23 +66,23 @@ class ComponentInfo:
 
     @property
     def of_python(self) -> bool:
-        """Whether its code is Python, and neither a piece's nor data."""
+        """Whether its code is Python."""
         return self.path.suffix == ".py"
 
     @property
     def release(self) -> tuple[int, int, int]:
-        """The version as numbers, so that releases compare."""
+        """The version as numbers, for comparisons."""
         return release(self.version)
 
     @property
     def props(self) -> list[dict[str, Any]]:
-        """A fresh copy of its configurable props, as on the wire."""
+        """A new copy of its configurable props, as the API returns them."""
         props: list[dict[str, Any]] = orjson.loads(self.json)["configurable_props"]
         return props
 
 
 def component(row: Mapping[str, Any], variables: Mapping[str, str], folder: Path) -> ComponentInfo:
-    """The component in one row of ``components``; ``folder`` is where the catalog stands, unless it is built in."""
+    """The component in a row of ``components``; ``folder`` is the catalog's, to which its ``root`` is relative."""
     root = BUILT_IN if row["root"] is None else (folder / row["root"]).resolve()
     waits = "${" in row["description"]
     return ComponentInfo(
@@ -114,7 +112,7 @@ def release(version: str) -> tuple[int, int, int]:
 
 @dataclass(frozen=True, slots=True)
 class ComponentFilter:
-    """What narrows a list of components. Equal questions make equal filters.
+    """The criteria of a search for components. Equal criteria make equal filters.
 
     Every one of ``words`` must begin a word of its name, key, app or description.
     """
@@ -132,7 +130,7 @@ class ComponentFilter:
 
     @property
     def matches(self) -> tuple[str, ...]:
-        """What it looks for in full text, one list after another: those whose name matches come first."""
+        """The FTS5 queries of the words, whose results follow each other: first matches of names, then others."""
         if not self.words:
             return ()
         typed = " ".join(f'"{word}"*' for word in self.words)
@@ -140,7 +138,7 @@ class ComponentFilter:
 
     @property
     def conditions(self) -> str:
-        """The same without the words, for a WHERE clause over ``listed`` whose parameters are :attr:`params`."""
+        """The criteria except the words, for a WHERE clause over ``listed`` with the parameters :attr:`params`."""
         registries = {"all": "", "private": _IS_OWN, "public": f"NOT {_IS_OWN}"}
         parts = (self.app and "app = :app", self.kind and "kind = :kind", registries[self.registry])
         return "".join(f" AND {part}" for part in parts if part)
@@ -152,7 +150,7 @@ class ComponentFilter:
 
 
 class Components:
-    """All components of one installation, every version of each, which are read when they are asked for."""
+    """All versions of all components of an installation, read when they are needed."""
 
     def __init__(
         self,
@@ -162,9 +160,9 @@ class Components:
         *,
         unlisted: Collection[str] = (),
     ) -> None:
-        """``read`` gives rows of the catalog, ``make`` one of them as what it is; ``hidden`` apps have none.
+        """``read`` queries the catalog, and ``make`` converts a row.
 
-        Those with the keys ``unlisted`` stand in no list.
+        Components of the apps ``hidden`` cannot be found; those with the keys ``unlisted`` are only left out of lists.
         """
         self._read, self._make, self._hidden = read, make, frozenset(hidden)
         self._shown = f" AND (app IS NULL OR app NOT IN ({self._names()}))" if self._hidden else ""
@@ -175,7 +173,7 @@ class Components:
         self._count = functools.lru_cache(maxsize=_KEPT)(self._count_all)
 
     def _get(self, key_or_id: str, version: str | None = None) -> ComponentInfo | None:
-        """The component with that key or ``sc_…``: in exactly that version, or the highest release of a key."""
+        """The component with that key or id ``sc_…``, in exactly ``version`` or else its highest version."""
         if info := self._one("SELECT * FROM components WHERE id = :name", name=key_or_id):
             return info if version in (None, info.version) else None
         names = self._read("SELECT key FROM other_keys WHERE other = :name", {"name": key_or_id})
@@ -187,7 +185,7 @@ class Components:
         return self._one("SELECT * FROM components WHERE key = :key AND version = :version", key=key, version=version)
 
     def search(self, narrowed: ComponentFilter, window: cursors.Window) -> cursors.Page[ComponentInfo]:
-        """One page of the highest releases, by name; in a search, those whose name matches come first.
+        """A page of the components in their highest versions, by name; in a search, matches of names come first.
 
         Raises :class:`cursors.BadCursor`.
         """
@@ -203,14 +201,14 @@ class Components:
 
     @functools.cached_property
     def tool_names(self) -> ToolNames:
-        """The names of all actions for agents."""
+        """The tool names of all actions for agents."""
         rows = self._read(f"SELECT key, app FROM listed WHERE kind = 'action'{self._shown}", {})  # noqa: S608
         return ToolNames(((row["key"], row["app"]) for row in rows), self._unlisted)
 
     def _places(
         self, narrowed: ComponentFilter, plan: cursors.Keyset, after: _Place, before: _Place
     ) -> Iterator[tuple[int, sqlite3.Row]]:
-        """Up to ``plan.limit`` rows of ``listed`` between two places, each with the list that it stands in."""
+        """Up to ``plan.limit`` rows of ``listed`` between two places, each with the number of its query."""
         if narrowed.words == ():
             return
         room, matches = plan.limit, list(enumerate(narrowed.matches or ("",)))
@@ -239,12 +237,12 @@ class Components:
         )
 
     def _where(self, narrowed: ComponentFilter, match: str) -> str:
-        # CROSS, so that SQLite looks for the words first, rather than for each action among them.
+        # CROSS JOIN makes SQLite query the words first, instead of testing each action for them.
         words_too = "listed_words CROSS JOIN listed ON n = listed_words.rowid WHERE listed_words MATCH :match"
         return f"{words_too if match else 'listed WHERE true'}{narrowed.conditions}{self._listed}"
 
     def _bound(self, plan: cursors.Keyset, side: str, otherwise: _Place) -> _Place:
-        """The list and the row at which a cursor points, or next to which it does, where its row is gone."""
+        """The query and the row number of a cursor's row, or of the nearest row if it no longer exists."""
         if f"{side}_0" not in plan.params:
             return otherwise
         near, sort_name, key = (plan.params[f"{side}_{index}"] for index in range(3))

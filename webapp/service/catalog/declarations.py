@@ -1,7 +1,7 @@
-"""What every component file declares: the runner loads code in a process of its own, and data is read here.
+"""Reads what every component file declares. The runner loads components with code in its own process; declared
+components (data) and parts of pieces are read here.
 
-Components of data and parts of pieces say themselves what they declare. A file that cannot be loaded, or that
-declares what it should not, becomes a problem and is left out.
+A file that cannot be loaded, or has an invalid declaration, is reported as a problem and left out.
 """
 
 import hashlib
@@ -28,11 +28,12 @@ AT_ONCE = 4
 SHARED = BUILT_IN.parent / "shared"
 _KIND_OF_PIECE_PART = {"action": "action", "source": "trigger"}
 FORMS = (*sorted(Path(definition.__file__).parent.glob("*.py")), Path(pieces.__file__))
+"""The modules that read declared components and parts of pieces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """One component file and what it declares. ``mark`` changes when its declaration may."""
+    """A component file and its declaration. ``mark`` changes whenever the declaration may have changed."""
 
     component: Component
     kind: str
@@ -40,7 +41,7 @@ class Declared:
     mark: str
 
     def row(self, beside: Path) -> dict[str, Any]:
-        """The row of the catalog; a folder other than the built-in one is found from the folder ``beside``."""
+        """The row for the catalog; its ``root`` is relative to the folder ``beside``, or None for the built-in one."""
         component, facts = self.component, self.facts
         return {
             "key": component.key,
@@ -62,7 +63,7 @@ class Declared:
 
 
 def forms_digest() -> str:
-    """What declarations depend on besides the files themselves: the authoring API, as a hash."""
+    """A hash of the authoring API, on which declarations depend besides the files themselves."""
     modules = [Path(module.__file__ or "") for module in (authoring, loader, prop_types, props)]
     digest = hashlib.sha256()
     for file in (*modules, *sorted(SHARED.glob("*.py")), *FORMS):
@@ -73,11 +74,10 @@ def forms_digest() -> str:
 def declared(
     components: Iterable[Component], declare: Declare, known: Mapping[str, Mapping[str, Any]]
 ) -> tuple[list[Declared], list[str]]:
-    """What ``components`` declare, and what is wrong with the others as ``path: sentence``.
+    """The declarations of ``components``, and the problems of the others as ``path: sentence``.
 
-    ``known`` are facts of an earlier time by their marks: those files are not loaded again. Raises
-    :class:`Unavailable` when the runner cannot be asked: that says nothing of any component, so no catalog without
-    them may come of it.
+    ``known`` are earlier declarations by their marks, whose files are not loaded again. Raises :class:`Unavailable` if
+    the runner cannot be called, because a catalog without these components would be wrong.
     """
     marks, problems = _marks(components), list[str]()
     declarations = [_declared(file, known[mark], mark) for file, mark in marks.items() if mark in known]
@@ -91,12 +91,12 @@ def declared(
         if not wrong:
             declarations.append(_declared(component, facts or {}, marks[component]))
     clashing = aliases.problems((declaration.component, declaration.facts) for declaration in declarations)
-    problems += _told(clashing)
+    problems += _lines(clashing)
     return [declaration for declaration in declarations if declaration.component not in clashing], problems
 
 
 def faults(components: Iterable[Component], declare: Declare) -> list[str]:
-    """Everything that an author of ``components`` should put right, as ``path: sentence``: what the checker says too.
+    """All problems of ``components`` as ``path: sentence``, including those that the checker finds.
 
     Raises :class:`Unavailable`.
     """
@@ -112,10 +112,10 @@ def faults(components: Iterable[Component], declare: Declare) -> list[str]:
             facts, wrong = examine(component)
             messages += [f"{component.path}: {sentence}" for sentence in wrong]
             declared_facts.append((component, facts))
-    return [*messages, *_told(aliases.problems((file, facts) for file, facts in declared_facts if facts))]
+    return [*messages, *_lines(aliases.problems((file, facts) for file, facts in declared_facts if facts))]
 
 
-def _told(problems: Mapping[Component, Iterable[str]]) -> list[str]:
+def _lines(problems: Mapping[Component, Iterable[str]]) -> list[str]:
     return [f"{component.path}: {sentence}" for component, wrong in problems.items() for sentence in wrong]
 
 
@@ -128,7 +128,7 @@ def _declared(component: Component, facts: Mapping[str, Any], mark: str) -> Decl
 
 
 def _marks(components: Iterable[Component]) -> dict[Component, str]:
-    """The mark of each: its place, and a hash of its file, the files that it may import and the authoring API."""
+    """The mark of each: its path, and a hash of its file, the files that it may import and the authoring API."""
     digests: dict[Path, str] = {}
     marks, authoring_api = {}, forms_digest()
     for component in components:
@@ -142,7 +142,7 @@ def _marks(components: Iterable[Component]) -> dict[Component, str]:
 
 
 def _package(component: Component) -> Path:
-    """The folder whose files a component may import: its app's, or that of the operator's own components."""
+    """The folder whose files a component may import: its app's, or the folder of the operator's own components."""
     return component.file.parents[2] if component.app else component.root
 
 
@@ -188,16 +188,13 @@ def _a(kind: str) -> str:
     return "an action" if kind == "action" else "a trigger"
 
 
-"""The modules that say what such a file may hold."""
-
-
 def is_data(component: Component) -> bool:
-    """Whether its file says what it declares."""
+    """Whether its declaration can be read from its file without running code."""
     return source.is_declared(component.path) or pieces.is_piece(component.path)
 
 
 def examine(component: Component) -> tuple[dict[str, Any] | None, list[str]]:
-    """What it declares, as the catalog keeps it, and every problem as ``line 3: sentence``."""
+    """Its declaration, as the catalog stores it, and all problems as ``line 3: sentence``."""
     if source.is_declared(component.path):
         return definition.examine(component.file)
     facts, problems = pieces.examine(component.file)
@@ -207,5 +204,5 @@ def examine(component: Component) -> tuple[dict[str, Any] | None, list[str]]:
 
 
 def files(component: Component) -> tuple[Path, ...]:
-    """The files that have a part in it."""
+    """The files on which its declaration depends."""
     return source.shared_files(component.file) if source.is_declared(component.path) else (component.file,)

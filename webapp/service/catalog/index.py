@@ -1,8 +1,8 @@
-"""The catalog at run time: apps by slug or id, categories, components, and search. Threads may share one.
+"""The catalog at run time: apps by slug or id, categories, components and search. Safe to share between threads.
 
-It reads a ``catalog.db`` that never changes: a build puts another file in its place, and :meth:`Catalog.refresh`
-opens that one while others keep reading. What lists of apps show is kept in memory; the rest is read by one
-connection. An app that needs a variable which this installation lacks is left out.
+It reads a ``catalog.db`` that never changes: a build replaces the file, and :meth:`Catalog.refresh` opens the new one
+while others continue to read the old one. The list fields of apps are kept in memory; everything else is read through
+one connection. An app that needs a variable that this installation does not have is left out.
 """
 
 import functools
@@ -49,10 +49,10 @@ ReadSpec = Callable[[str], AppSpec]
 
 
 class _Contents:
-    """What stands in one file. It is closed once nobody reads it any more, or by :meth:`close`."""
+    """The contents of one file. It is closed by garbage collection, or by :meth:`close`."""
 
     def __init__(self, path: Path, public_url: str, variables: Mapping[str, str]) -> None:
-        # immutable: a rebuild puts a new file in place of this one and never writes into it.
+        # immutable: a build replaces the file and never writes to it.
         uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
         self._connection.row_factory = sqlite3.Row
@@ -90,7 +90,7 @@ class _Contents:
         return orjson.Fragment(app.with_client(oauth_app_id)) if app else None
 
     def _full_text(self, query: str) -> str:
-        # One array, because to step through thousands of rows costs more than to find them.
+        # One array, because iterating over thousands of rows costs more than finding them.
         ((matching,),) = self._rows("SELECT json_group_array(rowid) FROM words_fts WHERE words_fts MATCH ?", [query])
         return str(matching)
 
@@ -102,12 +102,12 @@ class _Contents:
         try:
             with self._lock:
                 return self._connection.execute(sql, params).fetchall()
-        except UnicodeEncodeError:  # half of a character, which stands in no row
+        except UnicodeEncodeError:  # half a surrogate pair, which is in no row
             return []
 
 
 class Catalog:
-    """All apps of one installation. Open it with :meth:`open`, give it back with :meth:`close`."""
+    """All apps of an installation. Open it with :meth:`open` and close it with :meth:`close`."""
 
     def __init__(self, path: Path, public_url: str, variables: Mapping[str, str]) -> None:
         self._path, self._public_url, self._variables = path, public_url, variables
@@ -119,18 +119,18 @@ class Catalog:
     def open(cls, path: Path, *, public_url: str, variables: Mapping[str, str] | None = None) -> "Catalog":
         """Open the built catalog at ``path``.
 
-        ``public_url`` is where logos are served; ``variables`` fill ``${name}``, and an app that lacks one is left out.
+        ``public_url`` is where logos are served; ``variables`` are the values of ``${name}``.
         """
         return cls(path, public_url.rstrip("/"), variables or {})
 
     def close(self) -> None:
-        """Give the file back. Apps that were handed out keep their listed facts."""
+        """Close the file. Apps that were returned before keep their list fields."""
         self._contents.close()
 
     def refresh(self) -> bool:
-        """Take in the file that was built anew since; whether there is one.
+        """Open the file again if it was rebuilt. Returns whether it was.
 
-        Apps that were handed out keep what they know. Raises ``OSError`` and ``sqlite3.Error``.
+        Apps that were returned before do not change. Raises ``OSError`` and ``sqlite3.Error``.
         """
         with self._refreshing:
             mark = _mark(self._path)
@@ -142,7 +142,7 @@ class Catalog:
         return True
 
     def when_refreshed(self, listener: Callable[[], None]) -> None:
-        """Call ``listener`` after each :meth:`refresh` that took something in."""
+        """Call ``listener`` after each :meth:`refresh` that opened a new file."""
         self._listeners.append(listener)
 
     def __len__(self) -> int:
@@ -153,27 +153,27 @@ class Catalog:
         return self._contents.by_name.get(slug_or_id)
 
     def apps(self, slugs_or_ids: Iterable[str]) -> list[App]:
-        """The apps with those slugs or ids, in that order; unknown ones are left out."""
+        """The apps with those slugs or ids, in that order, without unknown ones."""
         by_name = self._contents.by_name
         return [app for name in slugs_or_ids if (app := by_name.get(name))]
 
     def named(self, name: str) -> list[App]:
-        """The apps that people know as ``name``, whatever its case."""
+        """The apps whose display name is ``name``, ignoring case."""
         known = {app.slug: app for app in self._contents.by_name.values()}
         return [app for app in known.values() if app.name.casefold() == name.casefold()]
 
     def family(self, name: str) -> tuple[str, ...]:
-        """The slugs of the apps that one OAuth client serves, as all are of the family ``name``; by name."""
+        """The slugs of the apps in the family ``name``, which can share an OAuth client; sorted by name."""
         return self._contents.by_family.get(name, ())
 
     def ways(self, app: App) -> list[App]:
-        """The apps that are other ways to connect what ``app`` connects."""
+        """The apps that connect the same service as ``app`` in another way."""
         base = app.spec.of or app.slug
         slugs = (base, *self._contents.by_base.get(base, ()))
         return [other for other in self.apps(slugs) if other.slug != app.slug]
 
     def embedded(self, slug: str, oauth_app_id: str | None) -> orjson.Fragment | None:
-        """The App object of ``slug`` with the OAuth client that a connection uses, to stand in other JSON; or None."""
+        """The App object of ``slug`` with a connection's OAuth client, for embedding in other JSON; or None."""
         return self._contents.embedded(slug, oauth_app_id)
 
     def search(
@@ -189,12 +189,12 @@ class Catalog:
         subset: Subset = EVERYTHING,
         window: cursors.Window = cursors.Window(),  # noqa: B008 - frozen
     ) -> cursors.Page[App]:
-        """One page of the apps (contract "Apps"). Raises :class:`cursors.BadCursor`.
+        """A page of the apps (contract "Apps"). Raises :class:`cursors.BadCursor`.
 
-        ``q``: every word must begin a word of the name, slug, description or a category, whatever its case, accents
-        and punctuation; where none does, almost one. ``category_ids``: in any of these. A ``has_`` filter narrows when
-        true. Featured apps come first by default (in a search, names that match before descriptions); by ``name`` and
-        ``name_slug`` the direction is ``asc`` unless given.
+        Each word of ``q`` must begin a word of the name, slug, description or a category, ignoring case, accents and
+        punctuation; without any match, similar words match, too. Apps must be in one of ``category_ids``. A ``has_``
+        filter applies only if it is true. By default featured apps come first, or in a search matches of names; sorting
+        by ``name`` and ``name_slug`` is ascending by default.
         """
         narrowed = Filter.of(q, category_ids, has_components, has_actions, has_triggers, subset)
         return self._contents.search.page(narrowed, sort_key, sort_direction, window)
@@ -215,7 +215,7 @@ class Catalog:
         has_actions: bool | None = None,
         has_triggers: bool | None = None,
     ) -> dict[str, int]:
-        """How many apps each category id would show under the same search and filters; all ids, zeros too."""
+        """The number of apps by category id with the same search and filters, including categories without any."""
         return self._contents.search.counts(Filter.of(q, (), has_components, has_actions, has_triggers))
 
     def component(self, key_or_id: str, version: str | None = None) -> ComponentInfo | None:
@@ -227,7 +227,7 @@ class Catalog:
         return self._contents.components.search(narrowed, window)
 
     def tool_names(self) -> ToolNames:
-        """The names under which agents know the actions."""
+        """The tool names of the actions for agents."""
         return self._contents.components.tool_names
 
     def logo(self, slug: str) -> bytes | None:
@@ -238,7 +238,7 @@ class Catalog:
 
 
 def _mark(path: Path) -> tuple[int, int, int]:
-    """What tells one built file from the next at the same place."""
+    """The inode, time and size of a file, which differ after it was replaced."""
     return (facts := path.stat()).st_ino, facts.st_mtime_ns, facts.st_size
 
 
@@ -254,7 +254,7 @@ def apps(
 
 
 def by_name(apps: Collection[App]) -> dict[str, App]:
-    """``apps`` by slug, id and alias; what one has as its slug is no other's alias."""
+    """``apps`` by slug, id and alias; slugs take precedence over aliases."""
     by_alias = {alias: app for app in apps for alias in app.aliases}
     return by_alias | {key: app for app in apps for key in (app.slug, app.id)}
 
@@ -271,8 +271,7 @@ def categories(rows: Rows, apps: Collection[App]) -> tuple[Category, ...]:
 
 
 def families(rows: Rows, apps: Mapping[str, App]) -> dict[str, tuple[str, ...]]:
-    """The slugs of ``apps`` (by slug) in each family, by the name of the family; for :data:`WAYS`, by the slug of what
-    they are other ways to connect."""
+    """The slugs of ``apps`` (by slug) by the column ``family`` of ``rows``: a family, or the app that they replace."""
     pairs = [(row["family"], row["slug"]) for row in rows if row["slug"] in apps]
     return {family: tuple(slug for name, slug in pairs if name == family) for family, _slug in pairs}
 
@@ -314,7 +313,7 @@ def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_s
     )
 
 
-# Thousands of apps say the same of these: they share what they say it with.
+# Thousands of apps have the same values here, so they share the objects.
 
 
 @lru_cache(_MOST_DISTINCT)

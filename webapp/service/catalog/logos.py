@@ -1,7 +1,7 @@
-"""Logos as small, static SVG: a Simple Icons path in the brand's colour, or a letter on a tile of that colour.
+"""Draws logos as small, static SVG: a Simple Icons path in the brand's colour, or a letter on a tile of that colour.
 
-Made while the catalog is built; the icon package is large and never loaded at run time. An SVG holds no script, no
-link and no style, whatever an ``app.toml`` says.
+Logos are drawn when the catalog is built, because the icon package is too large to load at run time. Whatever an
+``app.toml`` contains, the SVG has no scripts, links or styles.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _SVG = (
 
 @dataclass(frozen=True, slots=True)
 class Icon:
-    """One icon of the package: a path in a 24 × 24 box, and the brand's colour."""
+    """An icon of the package: a path in a 24 × 24 box, and the brand's colour."""
 
     path: str
     color: str
@@ -35,12 +35,12 @@ _loaded: dict[str, Icon | None] = {}
 
 
 def source() -> str:
-    """What logos are drawn from, for the catalog's fingerprint."""
+    """The name and version of the icon package, for the catalog's fingerprint."""
     return f"simpleicons {version('simpleicons')}"
 
 
 def exists(logo: Logo) -> bool:
-    """Whether the logo can be drawn: a letter always, an icon when the package has it."""
+    """Whether the logo can be drawn: always for a letter, and for an icon if the package has it."""
     return logo.icon is None or icon(logo.icon) is not None
 
 
@@ -55,13 +55,13 @@ def svg(name: str, logo: Logo) -> str:
 
 
 def icon(slug: str) -> Icon | None:
-    """The icon with that slug, or None when there is none or it is not one plain path."""
+    """The icon with that slug, or None if the package does not have it as one plain path."""
     load([slug])
     return _loaded[slug]
 
 
 def load(slugs: Iterable[str]) -> None:
-    """Fetch icons from the package, all at once: it takes 18 MB, which are given back when this returns."""
+    """Load icons from the package, all at once: it takes 18 MB of memory, which are freed afterwards."""
     missing = set(slugs) - _loaded.keys()
     if not missing:
         return
@@ -74,7 +74,7 @@ def load(slugs: Iterable[str]) -> None:
 
 
 def digest(document: str) -> str:
-    """A short name for one version of an SVG, so that browsers may keep it for ever."""
+    """A short hash of an SVG, for a URL that browsers may cache for ever."""
     return hashlib.sha256(document.encode()).hexdigest()[:10]
 
 

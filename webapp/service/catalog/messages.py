@@ -1,7 +1,7 @@
-"""What apps and components say to people, for gettext's message files: methods of Babel's extraction.
+"""Extracts the texts of apps and components for gettext's message files; Babel extraction methods.
 
-Of ``app.toml``: descriptions, scopes in words, names of scope profiles, and fields. Of components: the constants that
-stand where a name, a description or a label belongs, and in those that are data the members of such names.
+From ``app.toml`` they extract descriptions, words of scopes, names of scope profiles, and fields. From components they
+extract the constants that are names, descriptions or labels, and from declared components the members of these names.
 """
 
 import ast
@@ -19,7 +19,7 @@ _SAID = {"name", "description", "label", "content", "words"}
 
 
 def facts(file: BinaryIO, keywords: object, comments: Collection[str], options: object) -> Iterator[Message]:
-    """The messages of a file of facts. Raises :class:`tomllib.TOMLDecodeError`."""
+    """The messages of an ``app.toml`` or ``categories.toml``. Raises :class:`tomllib.TOMLDecodeError`."""
     for text in dict.fromkeys(_of_facts(tomllib.loads(file.read().decode("utf-8")))):
         yield 1, "", text, []
 
@@ -41,19 +41,19 @@ def components(file: BinaryIO, keywords: object, comments: Collection[str], opti
 
 
 def declared(file: BinaryIO, keywords: object, comments: Collection[str], options: object) -> Iterator[Message]:
-    """The messages of a component that is data, or of what several share. Raises :class:`tomllib.TOMLDecodeError`."""
+    """The messages of a declared component or a file that several share. Raises :class:`tomllib.TOMLDecodeError`."""
     for text in dict.fromkeys(_said_in(tomllib.loads(file.read().decode("utf-8")))):
         yield 1, "", text, []
 
 
 def refusals(file: BinaryIO, keywords: object, comments: Collection[str], options: object) -> Iterator[Message]:
-    """The sentences that a component which is data refuses with, what they fill in by its path's name.
+    """The error sentences of a declared component, with placeholders named after their paths.
 
     Raises :class:`tomllib.TOMLDecodeError`.
     """
     for text in dict.fromkeys(_refusals_in(tomllib.loads(file.read().decode("utf-8")))):
         parts = parse(text).parts
-        if any(isinstance(part, str) and part.strip() for part in parts):  # else it says what the app says
+        if any(isinstance(part, str) and part.strip() for part in parts):  # else the whole text comes from the app
             yield 1, "", "".join(part if isinstance(part, str) else f"{{{_place(part)}}}" for part in parts), []
 
 
@@ -70,12 +70,12 @@ def _refusals_in(value: Any) -> Iterator[str]:
 
 
 def _place(hole: Hole) -> str:
-    """As :mod:`webapp.kit.sentence_messages` names it: ``$answer.error`` is ``answer_error``."""
+    """The placeholder's name as in :mod:`webapp.kit.sentence_messages`: ``answer_error`` for ``$answer.error``."""
     return re.sub(r"\W+", "_", "_".join((hole.path.root, *hole.path.steps))).strip("_").lower()
 
 
 def _said_in(value: Any) -> Iterator[str]:
-    """What stands under a name for words, without its link; what is looked up, and so has a hole, is the app's own."""
+    """The texts of members such as ``name`` and ``label``, without links, and without texts that have placeholders."""
     if isinstance(value, list):
         for item in value:
             yield from _said_in(item)

@@ -1,9 +1,8 @@
-"""Searching the apps of a catalog: which match the words and filters of contract "Apps", in what order, and how many
-there are in each category.
+"""Searches the apps of a catalog by the words and filters of contract "Apps", sorts them and counts them by category.
 
-A :class:`Listing` is one sorted list in memory and the pages cut out of it. It is ascending by a key that no two of
-its items share; descending order reads it from the end. Cursors are those of ``kit.cursors``, so that they stay
-valid when apps are added in between. The catalog never changes, so results may be cached.
+A :class:`Listing` is a sorted list in memory that is cut into pages. It is sorted by a unique key; descending order
+reads it from the end. Its cursors are those of ``kit.cursors``, which stay valid when apps are added. The catalog never
+changes, so results are cached.
 """
 
 import functools
@@ -25,18 +24,22 @@ SortDirection = Literal["asc", "desc"]
 MAX_QUERY = 400
 MAX_WORDS = 12
 _WORD = re.compile(r"[^\W_]+")
-_SHORTEST, _ALIKE, _MOST_NEAR = 4, 75, 8
+_MIN_LETTERS, _MIN_SIMILARITY, _MAX_SIMILAR = 4, 75, 8
+"""Of a word that may be misspelt: its letters, its similarity to another in percent, and the number of such others."""
+FullText = Callable[[str], str]
+"""Returns the row numbers that match an FTS5 query, as a JSON array."""
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The folded words of ``text``: letters and digits alone, so that none can be search syntax."""
+    """The folded words of ``text``, which have only letters and digits, so that none can be search syntax."""
     return tuple(_WORD.findall(fold(text)))
 
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """Some of the apps, by what the catalog does not know: those ``among`` (unless empty), ``without`` others, and
-    those that are ``ready``, or not, where OAuth clients are there for the slugs ``clients``.
+    """A filter by facts outside the catalog: apps in ``among`` (unless it is empty) and not in ``without``.
+
+    ``ready`` selects the apps that can be connected, or those that cannot; the slugs ``clients`` have OAuth clients.
     """
 
     among: frozenset[str] = frozenset()
@@ -46,11 +49,11 @@ class Subset:
 
     @property
     def parts(self) -> tuple[object, ...]:
-        """What it adds to the fingerprint of a cursor; a client that comes in between breaks none."""
+        """What it adds to the fingerprint of a cursor; a new client must not invalidate cursors."""
         return () if self == EVERYTHING else (sorted(self.among), sorted(self.without), self.ready)
 
     def admits(self, app: App) -> bool:
-        """Whether ``app`` is one of them."""
+        """Whether ``app`` is in the subset."""
         return (
             (not self.among or app.slug in self.among)
             and app.slug not in self.without
@@ -63,7 +66,10 @@ EVERYTHING = Subset()
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Equal questions make equal filters. ``words`` is None when nothing was typed, empty when nothing is a word."""
+    """The criteria of a search; equal criteria make equal filters.
+
+    ``words`` is None without a query, and empty for a query without words.
+    """
 
     words: tuple[str, ...] | None
     category_ids: frozenset[str]
@@ -82,22 +88,22 @@ class Filter:
         has_triggers: bool | None,
         subset: Subset = EVERYTHING,
     ) -> Self:
-        """The filter for the parameters of a request; a ``has_`` filter narrows only when true."""
+        """The filter for the parameters of a request; a ``has_`` filter applies only if it is true."""
         typed = words(q[:MAX_QUERY])[:MAX_WORDS] if q and q.strip() else None
         return cls(typed, frozenset(category_ids), bool(has_components), bool(has_actions), bool(has_triggers), subset)
 
     @property
     def parts(self) -> tuple[object, ...]:
-        """What the fingerprint of a cursor is made of."""
+        """The parts of a cursor's fingerprint."""
         return self.words, sorted(self.category_ids), self.components, self.actions, self.triggers, *self.subset.parts
 
     @property
     def narrows(self) -> bool:
-        """Whether anything but the words leaves apps out."""
+        """Whether any criterion besides the words excludes apps."""
         return bool(self.components or self.actions or self.triggers or self.category_ids or self.subset != EVERYTHING)
 
     def admits(self, app: App) -> bool:
-        """Whether ``app`` passes everything but the words."""
+        """Whether ``app`` meets all criteria besides the words."""
         return (
             (not self.components or app.actions + app.triggers > 0)
             and (not self.actions or app.actions > 0)
@@ -109,7 +115,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Order(Generic[T]):
-    """One way to sort: keys of the types in ``shape``; ``descending`` reads the ascending keys backwards."""
+    """A sort order: keys with the types in ``shape``, ascending or ``descending``."""
 
     shape: tuple[type[str] | type[int], ...]
     key_of: Callable[[T], cursors.Key]
@@ -117,7 +123,7 @@ class Order(Generic[T]):
 
 
 def order(sort_key: SortKey | None, direction: SortDirection | None) -> Order[App]:
-    """The order asked for; by default the featured come first."""
+    """The requested order; by default featured apps come first."""
     if sort_key == "name":
         return Order((str, str), lambda app: (app.sort_name, app.slug), direction == "desc")
     if sort_key == "name_slug":
@@ -127,13 +133,13 @@ def order(sort_key: SortKey | None, direction: SortDirection | None) -> Order[Ap
 
 
 def nearest_first(words: Sequence[str]) -> Order[App]:
-    """The order of a search that asks for none: names that match first, then the featured."""
+    """The default order of a search: matches of names come first, then featured apps."""
     near = closeness(words)
     return Order((int, int, str, str), lambda app: (near(app), -app.featured_weight, app.sort_name, app.slug))
 
 
 def grouped(apps: Iterable[App], words: Sequence[str]) -> list[App]:
-    """``apps``, which stand featured first, in the order of :func:`nearest_first`."""
+    """``apps``, which are sorted with featured apps first, in the order of :func:`nearest_first`."""
     near, groups = closeness(words), tuple[list[App], ...](([], [], []))
     for app in apps:
         groups[near(app)].append(app)
@@ -141,7 +147,7 @@ def grouped(apps: Iterable[App], words: Sequence[str]) -> list[App]:
 
 
 def closeness(words: Sequence[str]) -> Callable[[App], int]:
-    """0 when the name begins with what was typed, 1 when every word begins a word of the name, else 2."""
+    """A function of an app: 0 if its name begins with ``words``, 1 if each begins a word of its name, else 2."""
     name, slug, starts = "\n" + " ".join(words), "\n" + "_".join(words), [f" {word}" for word in words]
 
     def near(app: App) -> int:
@@ -158,7 +164,7 @@ class Listing(Generic[T]):
     """Items in one order, cut into pages."""
 
     def __init__(self, items: Sequence[T], by: Order[T]) -> None:
-        """``items`` must stand in ascending order of ``by.key_of``."""
+        """``items`` must be sorted by ``by.key_of``, ascending."""
         self._items, self._by = items, by
 
     def only(self, admitted: Callable[[T], bool]) -> "Listing[T]":
@@ -166,7 +172,7 @@ class Listing(Generic[T]):
         return Listing(list(filter(admitted, self._items)), self._by)
 
     def page(self, window: cursors.Window, mark: str) -> cursors.Page[T]:
-        """The page that ``window`` asks for. Raises :class:`cursors.BadCursor`."""
+        """The page that ``window`` selects. Raises :class:`cursors.BadCursor`."""
         columns = [f"key_{index}" for index in range(len(self._by.shape))]
         plan = cursors.keyset(window, mark, columns, descending=self._by.descending)
         low, high = self._bounds(plan)
@@ -192,13 +198,8 @@ class Listing(Generic[T]):
         return key
 
 
-"""How many letters a word has whose spelling may be wrong; how much of a hundred it shares with another; how many."""
-FullText = Callable[[str], str]
-"""The numbers of the rows that hold the words of an FTS5 query, as a JSON array."""
-
-
 class Search:
-    """The apps by their row numbers, and the full-text index over them. Threads may share one."""
+    """Searches apps by their row numbers and a full-text index. Safe to share between threads."""
 
     def __init__(self, apps: Mapping[int, App], categories: Sequence[Category], full_text: FullText) -> None:
         self._by_row, self._categories, self._index = apps, categories, full_text
@@ -209,12 +210,12 @@ class Search:
     def page(
         self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None, window: cursors.Window
     ) -> cursors.Page[App]:
-        """One page. Raises :class:`cursors.BadCursor`."""
+        """A page of the apps that match. Raises :class:`cursors.BadCursor`."""
         mark = cursors.fingerprint("apps", *narrowed.parts, key, direction)
         return self._listing(narrowed, key, direction).page(window, mark)
 
     def counts(self, narrowed: Filter) -> dict[str, int]:
-        """How many apps each category id shows under ``narrowed``; all ids, zeros too."""
+        """The number of matching apps by category id, including categories without any."""
         counts = {category.id: 0 for category in self._categories}
         matching = self._matching(narrowed)
         for row, app in self._by_row.items():
@@ -225,7 +226,7 @@ class Search:
 
     def _make_listing(self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None) -> Listing[App]:
         subset = narrowed.subset
-        if subset.among or subset.without:  # nearly everybody has others: cut out of a listing that people share
+        if subset.among or subset.without:  # differs between users, so it is cut out of a listing that they share
             shared = replace(narrowed, subset=replace(subset, among=frozenset(), without=frozenset()))
             return self._listing(shared, key, direction).only(subset.admits)
         matching = self._matching(narrowed)
@@ -239,7 +240,7 @@ class Search:
         return tuple(sorted(self._by_row, key=lambda row: by.key_of(self._by_row[row])))
 
     def _match(self, narrowed: Filter) -> bytes:
-        """One byte for each row number, which is not 0 where the row matches; sets would take forty times as much."""
+        """A byte for each row number, 1 where the row matches; sets would take forty times as much memory."""
         matching: Collection[int] = self._by_row.keys() if narrowed.words is None else self._full_text(narrowed.words)
         if narrowed.narrows:
             matching = [row for row in matching if narrowed.admits(self._by_row[row])]
@@ -249,23 +250,23 @@ class Search:
         return bytes(mask)
 
     def _full_text(self, words: tuple[str, ...]) -> list[int]:
-        """The rows that hold all of ``words``; where there is none, those whose names nearly do ("gogle shets")."""
+        """The rows that contain all of ``words``, or else similar words in their names ("gogle shets")."""
         if not words:
             return []
         return self._holding([[word] for word in words]) or self._holding([[word, *self._near(word)] for word in words])
 
     def _holding(self, choices: Sequence[Sequence[str]]) -> list[int]:
-        """The rows in which a word begins with one of each of ``choices``."""
+        """The rows that have, for each of ``choices``, a word that begins with one of its words."""
         query = " AND ".join("({})".format(" OR ".join(f'"{word}"*' for word in words)) for words in choices)
         return [row for row in orjson.loads(self._index(query)) if row in self._by_row]
 
     def _near(self, word: str) -> list[str]:
-        """Words of the names of apps that are spelt almost like ``word``; none of them can be search syntax."""
-        if len(word) < _SHORTEST or not word.isalpha():
+        """Words of app names that are spelt almost like ``word``; none of them can be search syntax."""
+        if len(word) < _MIN_LETTERS or not word.isalpha():
             return []
         from rapidfuzz import fuzz, process
 
-        near = process.extract(word, self._names, scorer=fuzz.ratio, score_cutoff=_ALIKE, limit=_MOST_NEAR)
+        near = process.extract(word, self._names, scorer=fuzz.ratio, score_cutoff=_MIN_SIMILARITY, limit=_MAX_SIMILAR)
         return [name for name, _score, _place in near]
 
     @functools.cached_property

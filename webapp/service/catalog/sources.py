@@ -1,13 +1,10 @@
 """Reads the sources of a catalog: folders of apps, each ``<slug>/app.toml`` with its components, and the categories.
 
-An operator's own components may also stand outside any app, as ``<name>/<version>.py`` in a folder of their own, and
-an operator's own app may leave out where each fact was read: its documentation counts as the source. An ``app.toml``
-with ``joins = "<slug>"`` adds its components to an app that stands elsewhere, as pieces do for a built-in app; a key
-that the app already has stays the app's. ``unlisted.txt`` names the apps and components that lists leave out; they
-still work for whoever names them.
-
-A file that cannot be read becomes a problem and is left out. What is wrong between the facts of a readable file is
-for ``check`` to find.
+An operator's own components may also be outside any app, as ``<name>/<version>.py`` in their own folder. An operator's
+own app may leave out its sources: its documentation counts as the source. An ``app.toml`` with ``joins = "<slug>"``
+adds its components to another app, as pieces do for a built-in app, except for keys that the app already has.
+``unlisted.txt`` names apps and components that lists leave out, but that still work. A file that cannot be read is
+reported as a problem and left out; checking the facts of the others is left to ``check``.
 """
 
 import tomllib
@@ -32,7 +29,7 @@ UNLISTED = "unlisted.txt"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One app as found: its facts and where they stand; ``own`` when it is the operator's."""
+    """An app as it was read, with the path of its file; ``own`` if it is the operator's."""
 
     path: str
     spec: AppSpec
@@ -42,9 +39,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the sources stand: the built-in apps, the operator's ``own`` folders of apps, and their components.
+    """The folders of the sources: the built-in apps, the operator's ``own`` folders of apps, and components.
 
-    ``components`` is the folder of those that belong to no app, ``pieces`` that of the apps of installed pieces.
+    ``components`` is the folder of components without an app, ``pieces`` the folder of the apps of installed pieces.
     """
 
     own: Sequence[Path] = ()
@@ -54,7 +51,7 @@ class Places:
 
     @classmethod
     def of(cls, data: Path) -> "Places":
-        """Those of an installation with the folder ``data``."""
+        """The folders of an installation with the data folder ``data``."""
         return cls([data / "apps"], components=data / "components", pieces=data / "pieces" / "apps")
 
     @property
@@ -65,7 +62,7 @@ class Places:
 
 @dataclass(slots=True)
 class Sources:
-    """Everything that was found, the built-in apps first, and what could not be read, as ``path: sentence``."""
+    """Everything that was read, the built-in apps first, and the problems as ``path: sentence``."""
 
     apps: list[Source] = field(default_factory=list)
     components: list[Component] = field(default_factory=list)
@@ -74,7 +71,7 @@ class Sources:
 
 
 def read(places: Places) -> Sources:
-    """Read the built-in folder, then the operator's own, each in the order of its names."""
+    """Read the built-in folder, then the operator's own, each sorted by name."""
     sources, drafts = Sources(), list[_Draft]()
     for folder in places.folders:
         _read_categories(sources, folder)
@@ -91,7 +88,7 @@ def read(places: Places) -> Sources:
 
 
 def categories(places: Places) -> dict[str, Category]:
-    """The shelves that apps may stand on, by slug."""
+    """The categories by slug."""
     read = Sources()
     for folder in places.folders:
         _read_categories(read, folder)
@@ -145,7 +142,7 @@ def _drafts(sources: Sources, folder: Path, *, own: bool) -> Iterator[_Draft]:
 
 
 def _joining(sources: Sources, drafts: Iterable[_Draft], by_slug: Mapping[Any, _Draft]) -> dict[str, list[Component]]:
-    """The components that join an app whose ``app.toml`` stands elsewhere, by its slug."""
+    """The components that join another app, by its slug."""
     joining: dict[str, list[Component]] = {}
     for draft in drafts:
         slug = joined_app(draft.fields)
@@ -195,7 +192,7 @@ def _sentences(label: str, error: ValidationError) -> Iterator[str]:
 
 
 def with_sources(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """``fields`` of an ``app.toml`` with ``docs_url`` for each source that is missing; the same where there is none."""
+    """The ``fields`` of an ``app.toml``, with ``docs_url`` as every source that is missing."""
     docs_url = fields.get("docs_url")
     if not isinstance(docs_url, str):
         return dict(fields)
@@ -220,20 +217,20 @@ def _filled(name: str, table: Mapping[str, Any], docs_url: str) -> dict[str, Any
 
 
 def joined_app(fields: Mapping[str, Any]) -> str | None:
-    """The slug of the app that the components beside an ``app.toml`` with these ``fields`` belong to."""
+    """The slug of the app that an ``app.toml`` with these ``fields`` joins, or None."""
     slug = fields.get(JOINS)
     return slug if isinstance(slug, str) else None
 
 
 def components_beside(file: Path, slug: str, problems: list[str]) -> Iterator[Component]:
-    """The components beside the ``app.toml`` at ``file``, as those of the app ``slug``."""
+    """The components in the folder of the ``app.toml`` at ``file``, as components of the app ``slug``."""
     patterns = [f"{kinds}/{pattern}" for kinds in KINDS for pattern in (*PATTERNS, OF_PIECES)]
     files = sorted(path for pattern in patterns for path in file.parent.glob(pattern))
     return components(files, file.parent.parent, slug, problems)
 
 
 def joined(own: Iterable[Component], more: Iterable[Component], problems: list[str]) -> list[Component]:
-    """``own`` components of an app with ``more`` that join it, but for those whose key is one of its own."""
+    """The ``own`` components of an app and ``more`` that join it, except those with a key of its own."""
     listed = list(own)
     taken = {component.key for component in listed}
     for component in more:
@@ -245,7 +242,7 @@ def joined(own: Iterable[Component], more: Iterable[Component], problems: list[s
 
 
 def read_unlisted(folder: Path | None) -> list[str]:
-    """The names that stand in no list; ``folder`` is that of the apps of integrations."""
+    """The names of unlisted apps and components; ``folder`` has the apps of integrations."""
     try:
         return (folder / UNLISTED).read_text("utf-8").split() if folder else []
     except (OSError, UnicodeDecodeError):
@@ -253,7 +250,7 @@ def read_unlisted(folder: Path | None) -> list[str]:
 
 
 def write_unlisted(folder: Path, names: Iterable[str]) -> bool:
-    """Write down which names stand in no list; whether that changed something."""
+    """Write the names of unlisted apps and components. Returns whether they changed."""
     wanted = sorted(set(names))
     if read_unlisted(folder) == wanted:
         return False

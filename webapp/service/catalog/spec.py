@@ -1,12 +1,10 @@
 """The models of ``app.toml`` and ``categories.toml``: everything the service knows about an app, as plain facts.
 
-They come in the order of the file's tables: requests and where the credential goes, OAuth, sessions (fields
-exchanged for a short-lived credential), events, what an npm piece adds, and :class:`AppSpec`, which holds them all.
-Texts may hold ``{field}``, which is filled with the account's value when a request is made (see
-``outbound.templates``). The paths of events are dotted paths in the request's JSON body, or ``header:`` and a name.
-
-A model checks its own shape; what must hold between the facts is for ``check``. Parsing a file raises pydantic's
-``ValidationError``.
+They are in the order of the file's tables: requests and credentials, OAuth, sessions (fields exchanged for a
+short-lived credential), events, facts of npm pieces, and :class:`AppSpec`, which contains them all. Texts may contain
+``{field}``, which is replaced by the account's value when a request is made (see ``outbound.templates``). The paths of
+events are dotted paths in the request's JSON body, or ``header:`` and a name. A model validates its own shape and
+raises pydantic's ``ValidationError``; rules between facts are left to ``check``.
 """
 
 import re
@@ -27,7 +25,7 @@ from webapp.service.outbound.templates import Placement
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,49}$")]
 FieldName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,49}$")]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
-# An address as an app declares it: https, or a template that begins with a field or an installation's variable.
+# A URL as an app declares it: http or https, or a template that begins with a field or an installation's variable.
 Address = Annotated[str, StringConstraints(pattern=r"^(https?://|\{|\$\{)[^\s\\]*$", max_length=2000)]
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 SESSION_TOKEN = "session_token"  # noqa: S105 - the name of a field
@@ -37,13 +35,13 @@ AuthType = Literal["oauth", "keys", "none"]
 
 
 class Facts(BaseModel):
-    """Facts that were read once and never change; a key that is not declared here is a mistake."""
+    """The base of all models: immutable, and unknown keys are refused."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Credential(Facts):
-    """One place of a request that carries the credential, or a part of it. An app may need several.
+    """A place in a request that carries the credential, or a part of it. An app may need several.
 
     ``bearer``: ``Authorization: Bearer value`` (RFC 6750) · ``header``, ``query``, ``body``: ``name`` = ``value`` ·
     ``basic``: ``username`` and ``password`` (RFC 7617) · ``url``: it stands in ``base_url`` itself, as ``{field}`` ·
@@ -60,7 +58,7 @@ class Credential(Facts):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Every text of it that is filled with fields."""
+        """Its texts that may contain ``{field}``."""
         if self.place == "basic":
             return self.username, self.password
         if self.place in PARTS:
@@ -82,7 +80,7 @@ class Credential(Facts):
 
 
 class Request(Facts):
-    """One request. ``url`` is whole, or begins with ``/`` and follows the app's ``base_url``."""
+    """A request. ``url`` is absolute, or begins with ``/`` and is appended to the app's ``base_url``."""
 
     method: Method = "GET"
     url: str = ""
@@ -93,18 +91,18 @@ class Request(Facts):
 
 
 class Test(Request):
-    """What is asked to learn whether a credential works. ``mysql``, ``postgres`` and ``smtp`` sign in to such a server
-    instead; ``piece`` asks the package that brought the app."""
+    """The test of a credential: an HTTP request, a sign-in to a server of the kind ``mysql``, ``postgres`` or
+    ``smtp``, or with ``piece`` a test by the app's npm package."""
 
     kind: Literal["http", "mysql", "postgres", "smtp", "piece"] = "http"
 
 
 class Identity(Request):
-    """Where the provider says whose account it is. Without ``url``, the answer to the test says it.
+    """The request that identifies the owner of an account. Without ``url``, it is the test request.
 
-    ``id``, ``name``, ``email`` and ``workspace`` are dotted paths in the JSON answer; a number steps into an array. The
-    workspace stands beside the name, for providers where a person may have several. ``optional``: a credential that may
-    not ask (403) is good all the same.
+    ``id``, ``name``, ``email`` and ``workspace`` are dotted paths in the JSON response; a number is an array index. The
+    workspace is shown with the name, for providers where a person may have several. ``optional``: a credential is valid
+    even if it may not make the request (403).
     """
 
     id: Text
@@ -115,9 +113,9 @@ class Identity(Request):
 
 
 class BodyRefusal(Facts):
-    """A refusal told in the body of a 200: the member at ``path`` equals ``equals``.
+    """A refusal in the body of a response with status 200: the member at ``path`` equals ``equals``.
 
-    Only a code at ``error_path`` that is listed in ``refused`` means the credential; any other is passing trouble.
+    The credential is not valid only if the code at ``error_path`` is in ``refused``; other codes are temporary errors.
     """
 
     path: Text
@@ -127,7 +125,7 @@ class BodyRefusal(Facts):
 
 
 class Refusals(Facts):
-    """How the provider says that a credential is wrong: by status, or in the body."""
+    """How the provider's responses show that a credential is not valid: by status, or in the body."""
 
     statuses: tuple[int, ...] = (401, 403)
     body: BodyRefusal | None = None
@@ -135,16 +133,16 @@ class Refusals(Facts):
 
 
 def absolute(base_url: str | None, url: str) -> str:
-    """``url`` as a whole address: one that begins with ``/`` follows ``base_url``."""
+    """The absolute URL: ``url``, appended to ``base_url`` if it begins with ``/``."""
     return f"{(base_url or '').rstrip('/')}{url}" if url.startswith("/") else url
 
 
 class Scope(Facts):
-    """One permission. ``words`` tell a person what it allows, as the end of "This app may …".
+    """An OAuth scope. ``words`` describe what it allows, as the end of "This app may …".
 
-    ``functional``: the test request needs it, so it can never be left out · ``optional``: a person may leave it out ·
-    ``default``: asked for when no profile is named · ``includes``: scopes that it covers, which the provider may
-    then leave out of its answer.
+    ``functional``: the test request needs it, so it is always requested · ``optional``: a person may leave it out ·
+    ``default``: requested without a profile · ``includes``: scopes that it implies, which the provider may then leave
+    out of its response.
     """
 
     scope: Text
@@ -158,7 +156,7 @@ class Scope(Facts):
 class ScopeProfile(Facts):
     """A named choice of scopes, such as ``read_only``.
 
-    ``scope_param`` and ``token_at`` are those of the profile where they differ from the app's, as for Slack's bots.
+    ``scope_param`` and ``token_at`` override the app's, as for Slack's bots.
     """
 
     name: Slug
@@ -168,8 +166,8 @@ class ScopeProfile(Facts):
 
 
 class Shape(Facts):
-    """How a value looks: ``pattern`` is a regular expression that the whole of it matches; ``advice`` is said where it
-    does not."""
+    """The format of a value: ``pattern`` is a regular expression for the whole value, ``advice`` the message if it does
+    not match."""
 
     pattern: Text
     advice: Text
@@ -185,19 +183,19 @@ class Shape(Facts):
 
 
 class Note(Facts):
-    """Something good to know before a client is made, with where to read on."""
+    """A hint about creating a client, with a link to details."""
 
     text: Text
     url: Address | None = None
 
 
 class ClientNote(Facts):
-    """How a client is made at the provider: where, and step by step.
+    """How to create an OAuth client at the provider, step by step.
 
-    ``{redirect_uri}`` in a step is replaced by this installation's own callback, and ``**…**`` stands around words of
-    the provider's pages. ``provider`` is who gives the client, where that is not the app; ``console`` is the name of
-    the page at ``console_url``. ``id_name`` and ``secret_name`` are what it calls the two values, and ``id_shape`` and
-    ``secret_shape`` how they look. ``read_on`` is the day on which all this was read at ``source``.
+    ``{redirect_uri}`` in a step is replaced by this installation's callback URL, and words between ``**`` are those of
+    the provider's pages. ``provider`` is the provider of the client if it is not the app; ``console`` is the name of
+    the page at ``console_url``. ``id_name`` and ``secret_name`` are its names for the two values, ``id_shape`` and
+    ``secret_shape`` their formats. ``read_on`` is the day on which all this was read at ``source``.
     """
 
     console_url: Address
@@ -214,11 +212,11 @@ class ClientNote(Facts):
 
 
 class ClientCheck(Facts):
-    """How the token endpoint tells a client that it knows from others, where that is not RFC 6749 section 5.2.
+    """How the token endpoint's errors show whether a client exists, where they differ from RFC 6749 section 5.2.
 
-    It is asked for tokens with a code that it never gave. ``unknown_codes`` and ``unknown_statuses`` are its answers to
-    a client that it does not know, besides ``invalid_client``; ``redirect_uri_codes`` to a redirect URI.
-    ``possible``: whether it can be asked at all before somebody signs in.
+    The check exchanges an invalid code. ``unknown_codes`` and ``unknown_statuses`` are the errors for an unknown
+    client, besides ``invalid_client``; ``redirect_uri_codes`` those for an unknown redirect URI. ``possible``: whether
+    a client can be checked before anybody signs in.
     """
 
     possible: bool = True
@@ -229,10 +227,10 @@ class ClientCheck(Facts):
 
 
 class Revocation(Request):
-    """How access is withdrawn where that is not RFC 7009: one request, which may hold ``{oauth_access_token}`` and
-    ``{oauth_client_id}``. ``body`` are members of its JSON body.
+    """The request that revokes access, where it differs from RFC 7009. It may contain ``{oauth_access_token}`` and
+    ``{oauth_client_id}``; ``body`` are members of its JSON body.
 
-    ``credential``: it is made with the account's own, or with the client's id and secret as Basic.
+    ``credential``: whether it is sent with the account's credential, or with the client's id and secret as Basic.
     """
 
     credential: Literal["account", "client"] = "account"
@@ -240,9 +238,9 @@ class Revocation(Request):
 
 
 class LookUp(Request):
-    """A request made once, right after the sign-in, for what the token answer lacks. ``keep``: dotted paths in its
-    answer, by the names of the fields that they become. With ``label``, which is one of these fields, the answer, or
-    what stands at its path ``items``, is a list of sites, of which the person chooses one by that field."""
+    """A request right after the sign-in, for fields that the token response lacks. ``keep`` are dotted paths in its
+    response by the names of the fields. With ``label``, one of these fields, the response, or its member at ``items``,
+    is a list of sites, of which the person chooses one by that field."""
 
     keep: dict[FieldName, Text] = Field(min_length=1)
     label: str = ""
@@ -258,18 +256,18 @@ class LookUp(Request):
 
 
 class OAuth(Facts):
-    """OAuth 2.0 authorization code flow (RFC 6749 section 4.1) as this provider has it; OAuth 1.0a (RFC 5849 section 2)
-    where a ``request_token_url`` gives temporary credentials first. Then the token has a secret, which is kept as
-    ``oauth_token_secret``, and credentials may hold ``{oauth_client_secret}``.
+    """The OAuth 2.0 authorization code flow (RFC 6749 section 4.1) of this provider, or OAuth 1.0a (RFC 5849 section 2)
+    if there is a ``request_token_url`` for temporary credentials. With OAuth 1.0a, the token's secret is stored as
+    ``oauth_token_secret``, and credentials may contain ``{oauth_client_secret}``.
 
-    ``refresh``: whether a refresh gives a new refresh token each time, keeps the first, or does not exist.
-    ``refresh_url`` is where tokens are refreshed, where that is not ``token_url``. ``token_params`` and
+    ``refresh``: whether a refresh returns a new refresh token, keeps the first, or is not supported.
+    ``refresh_url`` is the endpoint for refreshing tokens if it is not ``token_url``. ``token_params`` and
     ``refresh_params`` are sent with a code and with a refresh token.
-    ``keep``: members of the token answer (dotted paths) that are kept as fields of the account, by name.
-    ``own_clients``: whether a person may bring a client of their own (contract "Connect Link").
-    ``error_codes``: what the provider's own error codes mean, where they are not those of RFC 6749 section 5.2.
-    ``family``: a client made for one app of it serves the others too. ``revokes``: whether withdrawing one token ends
-    that sign-in alone, or all that the person ever allowed this client.
+    ``keep``: members of the token response (dotted paths) that are stored as fields of the account, by name.
+    ``own_clients``: whether a person may use their own client (contract "Connect Link").
+    ``error_codes``: the meaning of error codes that are not those of RFC 6749 section 5.2.
+    ``family``: all apps of a family can use the same client. ``revokes``: whether revoking one token ends only that
+    sign-in, or all access that the person ever gave this client.
     """
 
     authorize_url: Address | None = None
@@ -277,7 +275,7 @@ class OAuth(Facts):
     refresh_url: Address | None = None
     request_token_url: Address | None = None  # RFC 5849
     revoke_url: Address | None = None  # RFC 7009
-    issuer: Address | None = None  # RFC 9207; alone, it says where the rest is (RFC 8414)
+    issuer: Address | None = None  # RFC 9207; its metadata has the endpoints that are missing here (RFC 8414)
     iss_required: bool = False
     pkce: bool = True
     token_auth_method: Literal["client_secret_basic", "client_secret_post", "none"] = "client_secret_basic"  # noqa: S105
@@ -330,12 +328,12 @@ class Assertion(Facts):
 
 
 class Session(Facts):
-    """How the fields become ``{session_token}``: one request, which may hold them and ``{assertion}``.
+    """The request that exchanges the fields for ``{session_token}``; it may contain them and ``{assertion}``.
 
-    ``url`` is whole, or begins with ``/`` and follows the app's ``base_url``; without one, the assertion is the
-    credential itself. ``token`` and ``expires_in`` are dotted paths in the answer, ``life_s`` says how long it lives
-    where the answer does not. ``keep``: further members of the answer (dotted paths), by the names of the fields that
-    they become.
+    ``url`` is absolute, or begins with ``/`` and is appended to the app's ``base_url``; without it, the assertion is
+    the credential. ``token`` and ``expires_in`` are dotted paths in the response; ``life_s`` is the lifetime if the
+    response does not contain it. ``keep``: further members of the response (dotted paths) by the names of the fields
+    in which they are stored.
     """
 
     method: Literal["POST", "GET", "PUT"] = "POST"
@@ -366,7 +364,7 @@ class Session(Facts):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Every text that is filled with fields."""
+        """Its texts that may contain ``{field}``."""
         assertion = self.assertion
         parts = [self.params, self.headers, self.form or {}, self.json_body or {}]
         parts += [assertion.headers, assertion.claims] if assertion else []
@@ -374,7 +372,7 @@ class Session(Facts):
         return (self.url, *own, *(text for part in parts for text in part.values()))
 
     def to_spec(self, url: str, placements: tuple[Placement, ...]) -> SessionSpec:
-        """As ``outbound`` makes the request, to the whole address ``url``."""
+        """The exchange as ``outbound`` takes it, with the absolute ``url``."""
         assertion = AssertionSpec(**self.assertion.model_dump(exclude={"source"})) if self.assertion else None
         facts = self.model_dump(include={"method", "params", "headers", "form", "token", "expires_in", "life_s"})
         return SessionSpec(url=url, json=self.json_body, placements=placements, assertion=assertion, **facts)
@@ -388,10 +386,11 @@ class Member(Facts):
 
 
 class Handshake(Facts):
-    """The request by which the provider tries the address, told by ``when``. It is answered with ``answer``: what
-    stands at these paths, by name; behind ``hmac:``, its HMAC-SHA256 with the secret, in hexadecimal.
+    """The request with which the provider verifies the URL for events, recognised by ``when``. The response has the
+    members ``answer``: the values at these paths, or after ``hmac:`` their HMAC-SHA256 with the secret, in hexadecimal.
 
-    Or it is not signed yet and has, at ``secret``, the one that signs from then on, once the client's owner took it.
+    Alternatively, the request is unsigned and contains, at ``secret``, the secret that signs later requests once the
+    client's owner has accepted it.
     """
 
     when: Member | None = None
@@ -413,11 +412,11 @@ class Handshake(Facts):
 
 
 class EventAccount(Facts):
-    """Which accounts an event is about: those whose answer to the identity request has at ``of`` what stands at one of
-    ``paths`` in the event.
+    """Which accounts an event concerns: those whose identity response has at ``of`` a value that the event has at one
+    of ``paths``.
 
-    Or an account is several, and that changes: then the answer to a ``request`` has a list at ``of``, of whose items
-    ``each`` is the path.
+    If an account has several such values that may change, the response to ``request`` has a list at ``of``, and
+    ``each`` is the path of the value in its items.
     """
 
     paths: tuple[Text, ...] = Field(min_length=1)
@@ -432,7 +431,7 @@ class EventAccount(Facts):
         return self
 
     def keys_in(self, answer: Any) -> list[str]:
-        """What the provider calls the account, by its ``answer``; several where it is."""
+        """The values in ``answer`` by which the provider's events identify the account."""
         value = at_path(answer, self.of)
         items = value if isinstance(value, list) else []
         values = [at_path(item, self.each) for item in items] if self.each else [value]
@@ -440,12 +439,12 @@ class EventAccount(Facts):
 
 
 class SeenBy(Facts):
-    """Who of these accounts may see an event. ``everyone``: all of them, as what is told belongs to them together.
+    """Which of these accounts may see an event. ``everyone``: all of them, because they share the data.
 
-    Else one whose answer to the identity request has at ``of`` what stands at ``user`` of one of the ``users`` in the
-    event, or is its only user; or all where each member of ``public`` is there; or one that may make the ``request``,
-    whose templates may hold members of the event by the names in ``event``. Codes in ``hidden`` mean that it may not,
-    and so does an answer that has nothing at ``shown``.
+    Otherwise, an account may see the event if its identity response has at ``of`` the value at ``user`` of one of the
+    event's ``users``, or if it is the only user; if the event has all members ``public``; or if the account may make
+    the ``request``, whose templates may contain members of the event by the names in ``event``. Error codes in
+    ``hidden``, or a response without a value at ``shown``, mean that it may not.
     """
 
     everyone: bool = False
@@ -476,12 +475,12 @@ def _listed(path: Any) -> Any:
 
 
 class Events(Facts):
-    """All events of an OAuth client come to one address of ours, which its owner enters at the provider.
+    """The webhook of an OAuth client: all its events arrive at one URL of ours, which its owner enters at the provider.
 
-    ``name`` is the path of an event's name, which triggers choose by, and ``id`` that of what it is known by among the
-    events of its accounts, or several; without one, the same name and body are the same event. A body that is a list
-    holds several events.
-    ``secret_name`` is what the provider calls the secret that signs, and ``address_name`` where it takes the address.
+    ``name`` is the path of an event's name, by which triggers select events. ``id`` is the path, or several, of its id
+    among the events of its accounts; without one, events with the same name and body are the same. A body that is a
+    list contains several events. ``secret_name`` is the provider's name for the signing secret, and ``address_name``
+    for the field of the URL.
     """
 
     name: Text
@@ -502,12 +501,12 @@ class Events(Facts):
 
     @property
     def brings_secret(self) -> bool:
-        """Whether the provider makes the secret, and sends it to the address."""
+        """Whether the provider generates the secret and sends it to the URL."""
         return self.handshake is not None and self.handshake.secret != ""
 
 
 class PieceEvents(Facts):
-    """The same of an app that a piece brings: whether a request is genuine, and whose event it tells, the piece says.
+    """The webhook of an OAuth client of a piece's app; the piece verifies requests and identifies their accounts.
 
     ``folder`` is where its package is installed, as a path from ``DATA/pieces``.
     """
@@ -519,19 +518,19 @@ class PieceEvents(Facts):
 
     @property
     def brings_secret(self) -> bool:
-        """Whether the provider makes the secret; never, as far as a piece knows."""
+        """Whether the provider generates the secret; always False for pieces."""
         return False
 
 
 def member(event: Any, headers: Mapping[str, Any], path: str) -> Any:
-    """What stands at ``path`` in an event, or in the header that it names; None where nothing does."""
+    """The value at ``path`` in an event, or in the header that it names, or None."""
     if path.startswith(_HEADER):
         return headers.get(path.removeprefix(_HEADER).lower())
     return at_path(event, path)
 
 
 def handshake_answer(handshake: Handshake, body: Any, sign: Callable[[str], str]) -> dict[str, Any] | None:
-    """What ``body`` is answered with where it is the handshake, else None. ``sign`` makes an HMAC of a text."""
+    """The response to ``body`` if it is the handshake, else None. ``sign`` makes an HMAC of a text."""
     if handshake.when is None or at_path(body, handshake.when.path) != handshake.when.equals:
         return None
     answer = dict[str, Any]()
@@ -542,8 +541,8 @@ def handshake_answer(handshake: Handshake, body: Any, sign: Callable[[str], str]
 
 
 class PieceFacts(Facts):
-    """The installed package whose way to connect the app is: ``folder`` is its place in ``DATA/pieces``, ``auth`` says
-    what an account becomes to it, and ``hosts`` is what it may reach when it tests one."""
+    """The installed package of a piece's app: ``folder`` is its path in ``DATA/pieces``, ``auth`` the form in which it
+    takes an account, and ``hosts`` the hosts that it may reach when it tests one."""
 
     package: Text
     folder: Text
@@ -558,7 +557,7 @@ def asks_piece(fields: Mapping[str, Any]) -> bool:
 
 
 class Category(Facts):
-    """One shelf of the catalog."""
+    """A category of the catalog."""
 
     slug: Slug
     name: Text
@@ -566,7 +565,7 @@ class Category(Facts):
 
 
 class Option(Facts):
-    """One choice of a custom field. Written as a bare string, it is its own label."""
+    """An option of a custom field. A plain string is both its value and its label."""
 
     label: str
     value: str
@@ -580,9 +579,9 @@ class Option(Facts):
 class CustomField(Facts):
     """One value that a person enters to connect; ``custom_fields_json`` (contract "Apps") is the list of these.
 
-    ``pattern`` is what the whole value has to match, whatever its case; its first group is what is kept. ``read_from``
-    names the field in which the value is looked for unless it is given: nobody is asked for it. ``advice`` is said of
-    a value that does not fit.
+    The whole value must match ``pattern``, ignoring case; its first group is stored. ``read_from`` is the field that
+    the value is extracted from unless it is given, so that nobody has to enter it. ``advice`` is the message for a
+    value that does not match.
     """
 
     name: FieldName
@@ -607,7 +606,7 @@ class CustomField(Facts):
         return self
 
     def to_json(self) -> dict[str, Any]:
-        """As the wire has it (contract "Apps"); what is not set is left out."""
+        """The field as the API returns it (contract "Apps"), without members that are not set."""
         document: dict[str, Any] = {
             "name": self.name,
             "label": self.label,
@@ -634,7 +633,7 @@ def _has_group(pattern: str) -> bool:
 
 
 class Logo(Facts):
-    """A Simple Icons slug, or a letter to draw; a letter needs a colour, an icon brings its own."""
+    """A Simple Icons slug, or a letter to draw, which needs a colour; an icon has its own."""
 
     icon: str | None = None
     letter: str | None = Field(default=None, min_length=1, max_length=2)
@@ -679,7 +678,7 @@ class AppSpec(Facts):
 
     @property
     def requests(self) -> tuple[tuple[str, Request], ...]:
-        """Every request that it declares, by the name of its section."""
+        """The requests that it declares, with the names of their sections."""
         oauth = self.oauth
         named = {
             "test": self.test,
@@ -692,8 +691,8 @@ class AppSpec(Facts):
         return tuple((name, request) for name, request in named.items() if request is not None)
 
     @property
-    def told(self) -> Events | PieceEvents | None:
-        """What there is to know of the one address for the events of an OAuth client; None where none come."""
+    def event_webhook(self) -> Events | PieceEvents | None:
+        """The webhook of its OAuth clients, or None if they get no events."""
         return self.events or self.piece_events
 
     @property
@@ -703,5 +702,5 @@ class AppSpec(Facts):
 
     @property
     def scope_profiles(self) -> tuple[ScopeProfile, ...]:
-        """The named choices of scopes; never missing."""
+        """The scope profiles; empty for an app without OAuth."""
         return self.oauth.scope_profiles if self.oauth else ()

@@ -1,7 +1,7 @@
-"""Apps that are another way to connect one that stands: ``of = "<slug>"`` in their ``app.toml``.
+"""Variants: apps that connect another app in a different way, with ``of = "<slug>"`` in their ``app.toml``.
 
-Such an app says its name and how it is connected, and takes what it does not say itself from the other one, with all
-of that one's components. They work with its accounts, under its own keys.
+A variant declares its name and how it is connected, and inherits all other facts and all components of the other app.
+The components work with the variant's accounts and have their own keys.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,42 +16,44 @@ TAKEN = (
     "description", "categories", "logo", "docs_url", "sources", "base_url", "allowed_hosts", "headers", "test",
     "identity", "refusals",
 )  # fmt: skip
-SEEN = ("description", "categories", "logo", "docs_url", "sources")  # which tell nothing of requests
+SEEN = ("description", "categories", "logo", "docs_url", "sources")  # the facts that do not concern requests
 
 
 def whole(fields: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """``fields`` of an ``app.toml`` with what it takes from ``base``, the other one. Where a package brought one of
-    the two, the requests of the other are none of its own."""
+    """The ``fields`` of a variant's ``app.toml`` with those that it inherits from ``base``.
+
+    If only one of the two is a piece's app, facts about requests are not inherited.
+    """
     names = TAKEN if asks_piece(fields) == asks_piece(base) else SEEN
     return {**{name: base[name] for name in names if name in base}, **fields}
 
 
 def only_joined(fields: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
-    """Whether of the components of ``base`` those alone that joined it work with accounts of the other."""
+    """Whether the variant inherits only the components that joined ``base``, and not its own ones."""
     return asks_piece(fields) and not asks_piece(base)
 
 
 def components(slug: str, of: str, files: Iterable[Component]) -> Iterator[Component]:
-    """The components of the app ``of`` as those of the app ``slug``."""
+    """The components of the app ``of`` as components of its variant ``slug``."""
     for file in files:
         yield replace(file, key=f"{slug}-{file.key.removeprefix(f'{of}-')}", app=slug, of=of)
 
 
-def is_deaf(component: Component, declared: Iterable[Mapping[str, Any]], *, told: bool) -> bool:
-    """Whether it is a trigger that hears what an app tells its OAuth clients, while those of its own app are ``told``
-    nothing: such as that of another way to connect. What is written for one app alone is its author's matter."""
+def is_deaf(component: Component, declared: Iterable[Mapping[str, Any]], *, with_events: bool) -> bool:
+    """Whether a component is a trigger for events of an app's OAuth clients, although its own app does not have such
+    events (``with_events`` is False), such as a variant. Components that are written for one app are not checked."""
     shared = bool(component.of) or is_piece(component.path)
-    return shared and not told and any(prop["type"] == "$.interface.apphook" for prop in declared)
+    return shared and not with_events and any(prop["type"] == "$.interface.apphook" for prop in declared)
 
 
 def props(declared: Iterable[Mapping[str, Any]], component: Component) -> list[dict[str, Any]]:
-    """``declared`` props of a component's file, whose accounts are of the component's own app."""
+    """The ``declared`` props of a component's file, with the component's own app as the app of its accounts."""
     return [_prop(prop, component) if component.of else dict(prop) for prop in declared]
 
 
 def reloaded(props: Iterable[Mapping[str, Any]], declared: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """``props`` that the code of a component gave, which knows the other app alone, with the apps that ``declared``
-    ones of the component have."""
+    """The ``props`` that a component's code returned, which knows only the other app, with the apps of the ``declared``
+    props."""
     apps = {prop["name"]: prop["app"] for prop in declared if prop["type"] == "app"}
     return [
         {**prop, "app": apps.get(prop["name"], prop["app"])} if prop["type"] == "app" else dict(prop) for prop in props

@@ -220,7 +220,7 @@ def _beside(base: App, auth: Mapping[str, AuthForm], others: Sequence[tuple[int,
         else:
             files[slug], forms[slug] = _of(base.slug, facts), form
     standing = [app for slug in auth if (app := making.standing(slug)) is not None]
-    told = [app.slug for app in standing if app.auth_type == "oauth" and app.spec.told is not None]
+    told = [app.slug for app in standing if app.auth_type == "oauth" and app.spec.event_webhook is not None]
     hearing = told[0] if told else _hearing(files)
     return Apps(base.slug, base.name, files, forms, base.auth_type, tuple(left_out), hearing)
 

@@ -311,7 +311,7 @@ def _seal(service: Service, tx: Tx, project_id: str | None, oauth_app_id: str, c
 def events_of(service: Service, client: "OAuthApp") -> dict[str, Any] | None:
     """What its owner needs to know; None where the app tells no events to its clients."""
     app = service.catalog.app(client.app)
-    events = app.spec.told if app and app.oauth else None
+    events = app.spec.event_webhook if app and app.oauth else None
     if events is None:
         return None
     return {

@@ -69,7 +69,7 @@ def listener(service: Service, slug: str, oauth_app_id: str) -> tuple[OAuthApp, 
     Raises :class:`NotFound` where nobody does.
     """
     client = _client(service, slug, oauth_app_id)
-    facts, secret = service.app(slug).spec.told, oauth_apps.events_secret(service, client)
+    facts, secret = service.app(slug).spec.event_webhook, oauth_apps.events_secret(service, client)
     if facts is None or secret is None:
         raise NotFound(inbox.NOTHING)
     return client, facts, secret

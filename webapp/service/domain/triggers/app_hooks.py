@@ -149,7 +149,7 @@ def renew(service: Service) -> int:
 
 
 def _check_ready(service: Service, app: App, account: Account) -> None:
-    if app.spec.told is None:
+    if app.spec.event_webhook is None:
         raise Invalid(f"{app.name} tells no events.")
     if account.oauth_app_id is None:
         raise Invalid(f"{app.name} tells no events of an account like this. Connect one by signing in there.")
