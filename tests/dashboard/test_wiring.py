@@ -1,28 +1,33 @@
 """The dashboard in an application: every noun has its place, and nothing of it reaches other routes."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from webapp.dashboard.build.frame import in_menu
 from webapp.dashboard.client.transport import ServiceDown
 from webapp.dashboard.dashboard import KEY
-from webapp.dashboard.shell import BUILD
 
-NOUNS = {
-    "account", "accounts", "activity", "agents", "agents_consent", "app_setup", "apps", "audit", "component",
-    "components", "connections", "deletion", "deliveries", "deploying", "invitation", "moving", "new_password", "oidc",
-    "passkey", "passkeys", "pausing", "portal", "runs", "scene", "second_step", "session", "settings", "start",
-    "trigger", "trigger_workflows", "triggers", "two_step", "webhooks",
-}  # fmt: skip
+FOLDER = Path(__file__).parents[2] / "webapp" / "dashboard"
+MADE = re.compile(r'\b(?:Blueprint\("(\w+)"|blueprint\(\s*"(\w+)"|part_of\("(\w+)", "(\w+)")')
 
 
-def test_every_noun_is_served_and_the_start_page_is_the_list_of_apps(stage: Any) -> None:
+def test_every_page_is_served_because_its_file_exists_and_the_start_page_is_the_list_of_apps(stage: Any) -> None:
     endpoints = [rule.endpoint.split(".") for rule in stage.app.url_map.iter_rules()]
     nouns = {parts[1] for parts in endpoints if parts[0] == "dashboard" and len(parts) > 2}
-    assert {noun for noun in nouns if not noun.startswith("build_")} == NOUNS
-    assert nouns >= {f"build_{noun}" for noun in BUILD}
+    made = [found for file in FOLDER.rglob("*.py") for found in MADE.findall(file.read_text("utf-8"))]
+    named = {plain or "_".join(("build", *filter(None, parts))) for plain, *parts in made} - {"dashboard"}
+    assert len(named) >= 40 and nouns == named
     answer = stage.signed_in().get("/")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/apps")
+
+
+def test_the_menu_of_build_has_its_pages_in_their_order() -> None:
+    assert [noun for noun, _ in in_menu()] == [
+        "embed", "keys", "project", "apps", "integrations", "workflows", "people"
+    ]  # fmt: skip
 
 
 def test_routes_beside_it_keep_their_own_gate_headers_and_errors(stage: Any) -> None:

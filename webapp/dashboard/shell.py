@@ -4,7 +4,6 @@ Parts of pages, which htmx asks for, get it without the navigation.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
 from urllib.parse import quote
@@ -12,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from flask import g, request, url_for
 
+from webapp.dashboard.build import frame as build
 from webapp.dashboard.build import known_projects
 from webapp.dashboard.client.overview import TriggerOverview
 from webapp.dashboard.cookies import read_theme
@@ -39,15 +39,6 @@ from webapp.kit.translation import lazy as _
 from webapp.people.preferences import BROWSER_ZONE, THEMES, Preferences
 from webapp.people.users import User
 
-# What stands below each item of the navigation.
-_BELOW: Mapping[str, tuple[str, ...]] = {
-    "apps": ("app_setup", "components", "component", "runs", "deploying"),
-    "accounts": ("account", "connections"),
-    "triggers": ("trigger", "deliveries", "webhooks", "deletion", "moving", "pausing", "trigger_workflows"),
-    "activity": ("audit",),
-    "settings": ("two_step", "passkeys"),
-    "build_people": ("build_people_logins", "build_people_invitations"),
-}
 # By the name that the API has for it.
 ENVIRONMENTS: Mapping[str, str] = {"development": _("Development"), "production": _("Production")}
 _NOUNS: Mapping[str, str] = {
@@ -55,29 +46,6 @@ _NOUNS: Mapping[str, str] = {
     "triggers": _("Triggers"),
     "activity": _("Activity"),
     "agents": _("Agents"),
-}
-DEVELOPERS = ("owner", "developer")
-OWNERS = ("owner",)
-
-
-@dataclass(frozen=True, slots=True)
-class BuildPage:
-    """A page of Build in the menu, and the roles that see it; to every other it answers like one that is absent."""
-
-    label: str
-    icon: str
-    roles: tuple[str, ...] = DEVELOPERS
-
-
-# By noun: the page is the endpoint "page" of the blueprint that ``webapp.dashboard.build.frame.blueprint`` makes.
-BUILD: dict[str, BuildPage] = {
-    "embed": BuildPage(_("Embed"), "embed"),
-    "keys": BuildPage(_("API & keys"), "key"),
-    "project": BuildPage(_("Project"), "settings"),
-    "apps": BuildPage(_("App setup"), "apps", OWNERS),
-    "integrations": BuildPage(_("Integrations"), "pieces", OWNERS),
-    "workflows": BuildPage(_("Workflows"), "workflow"),
-    "people": BuildPage(_("People"), "people", OWNERS),
 }
 
 
@@ -116,7 +84,7 @@ def context() -> dict[str, Any]:
         "nav": _navigation(),
         "nav_build": [
             _item(f"build_{noun}", page.label, "page", icon=page.icon)
-            for noun, page in BUILD.items()
+            for noun, page in build.in_menu()
             if viewer().role in page.roles
         ],
         **(_scenes() if viewer().may_build else {}),
@@ -191,10 +159,9 @@ def _navigation() -> list[dict[str, Any]]:
 
 
 def _item(noun: str, label: str, endpoint: str = "index", **more: Any) -> dict[str, Any]:
-    here = (request.endpoint or "").split(".")
-    current = len(here) > 2 and (here[1] in (noun, *_BELOW.get(noun, ())) or here[1].startswith(f"{noun}_"))
     url = url_for(f"dashboard.{noun}.{endpoint}")
-    return {"label": label, "url": url, "icon": noun, "current": current, **more}
+    here = request.script_root + request.path
+    return {"label": label, "url": url, "icon": noun, "current": f"{here}/".startswith(f"{url}/"), **more}
 
 
 def _counts() -> dict[str, Any]:

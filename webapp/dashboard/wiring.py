@@ -1,5 +1,7 @@
 """Puts the dashboard into a Flask app: its blueprints, form tokens, htmx and error pages. Nothing is decided here."""
 
+import importlib
+import pkgutil
 from collections.abc import Callable
 from functools import partial
 
@@ -8,45 +10,17 @@ from flask_wtf import CSRFProtect  # type: ignore[import-untyped]  # it carries 
 from htmx_flask import Htmx  # type: ignore[import-untyped]  # it carries no types
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import (
-    account,
-    accounts,
-    activity,
-    apps,
-    audit,
-    connections,
-    errors,
-    gate,
-    passkeys,
-    shell,
-    two_step,
-)
-from webapp.dashboard import settings as settings_pages
-from webapp.dashboard.agents import agents, consent
-from webapp.dashboard.build import embed as build_embed
-from webapp.dashboard.build import integrations, invitations, logins, people, scene, workflows
-from webapp.dashboard.build.apps import app_setup as build_apps
-from webapp.dashboard.build.apps import client_form as app_setup
-from webapp.dashboard.build.keys import keys
-from webapp.dashboard.build.project import brand
-from webapp.dashboard.build.project import creation as project_creation
-from webapp.dashboard.build.project import deletion as project_deletion
-from webapp.dashboard.build.project import project as project_page
+import webapp.dashboard
+from webapp.dashboard import errors, gate, shell
 from webapp.dashboard.client.belongings import RemoteBelongings
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.in_process import WSGI, InProcess
 from webapp.dashboard.client.transport import Memory, Remembered, Transport
-from webapp.dashboard.component import component, deploying, runs
 from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.pages import compress, form_token, go, notice_stale
 from webapp.dashboard.portal import frame
-from webapp.dashboard.portal import opening as portal
 from webapp.dashboard.shared.changes import APPS, PROJECTS, Changes
 from webapp.dashboard.shared.shown_once import ShownOnce
-from webapp.dashboard.sign_in import first_start, invitation, new_password, passkey, second_step, session
-from webapp.dashboard.sign_in import oidc as oidc_pages
-from webapp.dashboard.trigger import deletion, deliveries, moving, pausing, trigger, triggers, webhooks
-from webapp.dashboard.trigger import workflows as trigger_workflows
 from webapp.kit import templates
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, Clock
 from webapp.people.agents.documents import Documents
@@ -56,14 +30,6 @@ from webapp.people.start_tokens import FirstProject
 from webapp.people.totp import Sealer, Totp
 from webapp.settings import Settings
 from webapp.store.contract import Store
-
-_NOUNS = (
-    scene, session, first_start, second_step, passkey, new_password, invitation, oidc_pages,
-    apps, app_setup, connections, accounts, account, activity, audit, settings_pages, two_step, passkeys,
-    component, runs, deploying, triggers, trigger, pausing, moving, deletion, webhooks, deliveries,
-    build_embed, build_apps, integrations, people, logins, invitations, workflows, trigger_workflows, keys, portal,
-    agents, consent, project_page, brand, project_creation, project_deletion,
-)  # fmt: skip
 
 
 def register(
@@ -167,6 +133,13 @@ def _blueprint(app: Flask) -> Blueprint:
         """The start page is the list of apps; in a portal, the first of its tabs."""
         return go(frame.first_tab() if g.get("portal") else url_for("dashboard.apps.index"))
 
-    for child in (*(module.blueprint for module in _NOUNS), apps.tabs):
-        blueprint.register_blueprint(child)
+    for page in _pages():
+        blueprint.register_blueprint(page)
     return blueprint
+
+
+def _pages() -> list[Blueprint]:
+    """Return the blueprints of all modules of the dashboard: a page is served because its file exists."""
+    names = [info.name for info in pkgutil.walk_packages(webapp.dashboard.__path__, f"{webapp.dashboard.__name__}.")]
+    modules = [importlib.import_module(name) for name in names]
+    return list(dict.fromkeys(each for module in modules for each in vars(module).values() if type(each) is Blueprint))

@@ -3,11 +3,10 @@ from typing import Any, cast
 import pytest
 from flask import Flask, g, request
 
-from webapp.dashboard import shell
 from webapp.dashboard.build import frame
+from webapp.dashboard.build.frame import DEVELOPERS, OWNERS, BuildPage
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.dashboard import Viewer
-from webapp.dashboard.shell import DEVELOPERS, OWNERS, BuildPage
 from webapp.errors import Conflict, Detail, Invalid
 
 
@@ -16,8 +15,8 @@ from webapp.errors import Conflict, Detail, Invalid
     [(DEVELOPERS, {"owner": 200, "developer": 200, "member": 404}), (OWNERS, {"owner": 200, "developer": 404})],
 )
 def test_other_roles_meet_nothing(roles: Any, statuses: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(shell.BUILD, "lamps", BuildPage("Lamps", "key", roles))
-    app, lamps = Flask(__name__), frame.blueprint("lamps")
+    monkeypatch.setattr(frame, "PAGES", {})
+    app, lamps = Flask(__name__), frame.blueprint("lamps", BuildPage("Lamps", "key", 1, roles))
     app.before_request(lambda: setattr(g, "viewer", Viewer("u_1", request.args["role"], cast(ConnectClient, None))))
     lamps.get("")(lambda: "lit")
     app.register_blueprint(lamps)

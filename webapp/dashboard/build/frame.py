@@ -1,25 +1,57 @@
-"""What all pages of Build share: who may open them, and where a form says what is wrong with it."""
+"""What all pages of Build share: their places in the menu, who may open them, and where a form shows its errors."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from flask import Blueprint, abort
 
 from webapp.dashboard.dashboard import viewer
-from webapp.dashboard.shell import BUILD
 from webapp.errors import Conflict, Invalid
 
+DEVELOPERS = ("owner", "developer")
+OWNERS = ("owner",)
 
-def blueprint(noun: str, part: str = "", below: str = "") -> Blueprint:
-    """The blueprint ``build_<noun>`` below ``/build/<noun>``, where roles that may not see it meet nothing (404).
 
-    A ``part`` of the page has another, ``build_<noun>_<part>``, whose addresses begin with ``below``.
+@dataclass(frozen=True, slots=True)
+class BuildPage:
+    """A page of Build in the menu, at its ``place`` there, and the roles that see it; others get a 404.
+
+    One that is ``of_project`` shows what belongs to the project that the viewer works in.
     """
-    name = f"build_{noun}_{part}" if part else f"build_{noun}"
+
+    label: str
+    icon: str
+    place: int
+    roles: tuple[str, ...] = DEVELOPERS
+    of_project: bool = True
+
+
+PAGES: dict[str, BuildPage] = {}
+"""By noun, as their modules add them: each page is the endpoint ``page`` of its blueprint."""
+
+
+def blueprint(noun: str, menu: BuildPage) -> Blueprint:
+    """Return the blueprint ``build_<noun>`` below ``/build/<noun>``, whose endpoint ``page`` is in the ``menu``."""
+    PAGES[noun] = menu
+    return _blueprint(noun, f"build_{noun}", "")
+
+
+def part_of(noun: str, part: str, below: str) -> Blueprint:
+    """Return the blueprint ``build_<noun>_<part>``, a part of the page whose addresses begin with ``below``."""
+    return _blueprint(noun, f"build_{noun}_{part}", below)
+
+
+def in_menu() -> list[tuple[str, BuildPage]]:
+    """Return the pages with their nouns, in the order of the menu."""
+    return sorted(PAGES.items(), key=lambda item: item[1].place)
+
+
+def _blueprint(noun: str, name: str, below: str) -> Blueprint:
     build = Blueprint(name, __name__, url_prefix=f"/build/{noun}{below}")
 
     @build.before_request
     def check() -> None:
-        if viewer().role not in BUILD[noun].roles:
+        if viewer().role not in PAGES[noun].roles:
             abort(404)
 
     return build

@@ -13,7 +13,7 @@ from flask import Response, flash, make_response, render_template, request, url_
 from pydantic import StringConstraints
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.frame import blueprint as build_blueprint
+from webapp.dashboard.build import frame as build
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.build.pieces import Packages, Piece, PieceClient, Pieces
 from webapp.dashboard.client.models.accounts import App
@@ -25,7 +25,9 @@ from webapp.errors import Conflict, Invalid, NotFound, Unavailable
 from webapp.kit.translation import count_of, gettext
 from webapp.kit.translation import lazy as _
 
-blueprint = build_blueprint("integrations")
+blueprint = build.blueprint(
+    "integrations", build.BuildPage(_("Integrations"), "pieces", 5, build.OWNERS, of_project=False)
+)
 MOST_HOSTS = 20_000  # characters
 AWAY = _("npm’s registry does not answer this machine now. Check its way there, or try again in a moment.")
 _MB, _KB = 1_000_000, 1_000

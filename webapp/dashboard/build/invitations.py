@@ -11,7 +11,7 @@ from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext
 from webapp.people import invitations, users
 
-blueprint = build.blueprint("people", "invitations", "/invitations")
+blueprint = build.part_of("people", "invitations", "/invitations")
 
 MOST = 50
 

@@ -14,7 +14,7 @@ from webapp.kit.translation import gettext
 from webapp.people import users
 from webapp.people.users import User
 
-blueprint = build.blueprint("people", "logins", "/<user_id>")
+blueprint = build.part_of("people", "logins", "/<user_id>")
 
 
 @blueprint.post("/role")

@@ -10,7 +10,6 @@ from typing import Any
 from flask import Response, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import shell
 from webapp.dashboard.build import frame as build
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import person
@@ -18,9 +17,10 @@ from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.dashboard.words import ROLES
 from webapp.kit.text import holds
 from webapp.kit.translation import gettext
+from webapp.kit.translation import lazy as _
 from webapp.people import invitations, passkeys, totp, users
 
-blueprint = build.blueprint("people")
+blueprint = build.blueprint("people", build.BuildPage(_("People"), "people", 7, build.OWNERS))
 
 EVERYBODY = tuple(reversed(users.ROLES))
 MOST_SHOWN = 100
@@ -83,11 +83,11 @@ def _list() -> dict[str, Any]:
 def _rights() -> list[tuple[str, tuple[str, ...]]]:
     """What may be done, and the roles that may; pages of Build say so themselves."""
     pages: dict[tuple[str, ...], list[str]] = {}
-    for item in shell.BUILD.values():
+    for item in build.PAGES.values():
         pages.setdefault(item.roles, []).append(str(item.label))
     return [
         (gettext("Connect, run, watch"), EVERYBODY),
-        (gettext("See signing keys and the audit log"), shell.DEVELOPERS),
+        (gettext("See signing keys and the audit log"), build.DEVELOPERS),
         *(
             (gettext("Build: {pages}").format(pages=", ".join(labels)), who)
             for who, labels in sorted(pages.items(), key=lambda row: -len(row[0]))

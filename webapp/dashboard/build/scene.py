@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from flask import Blueprint, abort, g, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.build import frame as build
 from webapp.dashboard.build import known_projects
 from webapp.dashboard.client.accounts import UserClient
 from webapp.dashboard.dashboard import dashboard, viewer
@@ -20,9 +21,7 @@ from webapp.people import sessions
 
 blueprint = Blueprint("scene", __name__)
 
-# Pages that show one thing of an environment, by what their addresses begin with: elsewhere there is only the list.
-_BUILD = ("keys", "embed", "project", "apps", "workflows", "people")
-_LISTS = ("/accounts", "/triggers", "/activity", *(f"/build/{noun}" for noun in _BUILD))
+_LISTS = ("/accounts", "/triggers", "/activity")
 
 
 @blueprint.post("/scene")
@@ -71,6 +70,8 @@ def _is_project(project_id: str) -> bool:
 
 
 def _list_of(path: str) -> str:
-    """The list that the page at ``path`` belongs to; the page itself where it is the same everywhere."""
+    """Return the list that the page at ``path`` belongs to, since what it shows is not in another project or
+    environment; the page itself where it is the same everywhere."""
     plain = path.partition("?")[0]
-    return next((start for start in _LISTS if plain.startswith(start + "/")), path or url_for("dashboard.apps.index"))
+    lists = (*_LISTS, *(f"/build/{noun}" for noun, page in build.PAGES.items() if page.of_project))
+    return next((start for start in lists if plain.startswith(start + "/")), path or url_for("dashboard.apps.index"))

@@ -18,9 +18,6 @@ from webapp.dashboard.portal.sessions import PortalSession
 from webapp.kit.translation import gettext
 
 OTHERS = 6
-_BELOW = dict.fromkeys(("triggers", "trigger", "deliveries", "webhooks", "deletion", "moving", "pausing"), "triggers")
-_BELOW["activity"] = "activity"
-_BELOW["agents"] = "agents"
 _TABS = ("accounts", "triggers", "activity", "agents")
 
 
@@ -73,8 +70,8 @@ class Frame:
     @property
     def tab(self) -> str:
         """The tab that this page stands below; "" where there is no page."""
-        noun = (request.endpoint or "").removeprefix("dashboard.").partition(".")[0]
-        return _BELOW.get(noun, "accounts" if noun else "")
+        noun = request.path.split("/")[1]
+        return (noun if noun in _TABS else "accounts") if request.endpoint else ""
 
     def tabs(self) -> list[dict[str, Any]]:
         """The tabs that the token's scope admits."""

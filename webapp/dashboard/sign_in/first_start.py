@@ -9,9 +9,9 @@ from typing import Any
 from flask import Blueprint, Response, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.build import frame as build
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
-from webapp.dashboard.shell import BUILD
 from webapp.dashboard.sign_in.outcome import refused, sign_in
 from webapp.errors import Forbidden, Invalid
 from webapp.kit.translation import gettext
@@ -53,7 +53,7 @@ def create() -> AnyResponse:
 def next_steps() -> AnyResponse:
     """What to do with an installation that has just been made."""
     context = {
-        "people": viewer().role in BUILD["people"].roles,
+        "people": viewer().role in build.PAGES["people"].roles,
         "sandbox": dashboard().settings.sandbox,
         "example": dashboard().settings.example_url,
     }

@@ -5,10 +5,11 @@ from typing import Any
 from flask import render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.frame import blueprint as build_blueprint
+from webapp.dashboard.build import frame as build
 from webapp.dashboard.pages import go
+from webapp.kit.translation import lazy as _
 
-blueprint = build_blueprint("apps")
+blueprint = build.blueprint("apps", build.BuildPage(_("App setup"), "apps", 4, build.OWNERS))
 
 
 def question(**context: Any) -> str:

@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 from flask import render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.frame import blueprint as build_blueprint
+from webapp.dashboard.build import frame as build
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
+from webapp.kit.translation import lazy as _
 
-blueprint = build_blueprint("keys")
+blueprint = build.blueprint("keys", build.BuildPage(_("API & keys"), "key", 2))
 
 
 class Secret(NamedTuple):

@@ -13,7 +13,7 @@ from webapp.kit.contrast import DEFAULT_HUE, MAX_HUE
 from webapp.kit.images import Image
 from webapp.kit.translation import gettext
 
-blueprint = build.blueprint("project", "brand", "/brand")
+blueprint = build.part_of("project", "brand", "/brand")
 
 MAX_LOGO_BYTES = 1024 * 1024
 LEAST_PIXELS = 128

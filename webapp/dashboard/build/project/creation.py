@@ -14,7 +14,7 @@ from webapp.errors import Invalid
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 
-blueprint = build.blueprint("project", "creation", "/new")
+blueprint = build.part_of("project", "creation", "/new")
 _MISSING: Mapping[str, str] = {
     "app_name": _("Say what your product is called."),
     "support_email": _("Enter an address, such as help@example.com."),

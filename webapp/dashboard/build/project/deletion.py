@@ -15,7 +15,7 @@ from webapp.dashboard.pages import go
 from webapp.errors import Conflict
 from webapp.kit.translation import gettext
 
-blueprint = build.blueprint("project", "deletion", "/deletion")
+blueprint = build.part_of("project", "deletion", "/deletion")
 
 
 @blueprint.get("")
