@@ -1,4 +1,4 @@
-"""Puts together the one Flask app that serves the API, the Connect Link and the dashboard. It holds no rules."""
+"""Creates the Flask app that serves the API, the Connect Link and the dashboard. All rules are in other modules."""
 
 import logging
 from collections.abc import Callable
@@ -36,7 +36,7 @@ from webapp.settings import Settings
 from webapp.trust import trusted
 
 log = logging.getLogger(__name__)
-WORKER_LATE_S = 120  # a turn of its loop may wait for slow providers
+WORKER_LATE_S = 120  # the worker's loop may wait for slow providers
 MAX_BODY_BYTES = 10 * 1024 * 1024
 _PROTECTING_HEADERS = (
     ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
@@ -52,11 +52,10 @@ def create_app(
     service: Service | None = None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> Flask:
-    """The web application over ``settings.data``, or over a ``service`` that is open already.
+    """The web application for ``settings``, or for a ``service`` that is open already.
 
-    ``stopping`` tells whether requests should go elsewhere.
-
-    Raises :class:`webapp.service.domain.base.keyring.WrongKey` and :class:`webapp.errors.Unavailable`.
+    ``stopping`` returns True when the process is about to end, so that ``/readyz`` directs requests elsewhere. Raises
+    :class:`webapp.service.domain.base.keyring.WrongKey` and :class:`webapp.errors.Unavailable`.
     """
     service = service or open_service(settings, clock)
     app = _App(
@@ -105,54 +104,56 @@ def create_app(
 
 
 class _FormSessions(SecureCookieSessionInterface):
-    """The cookie that binds form tokens, for pages alone: the API and triggers neither read nor write one. Flask's own
-    makes a signer for each request."""
+    """The session cookie for form tokens, only on pages: the API and triggers neither read nor write it.
+
+    The signer is cached, whereas Flask creates one for each request.
+    """
 
     _signer: URLSafeTimedSerializer | None = None
 
     def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
-        """Whoever signs for ``app``, whose key never changes."""
+        """The signer of ``app``, whose key never changes."""
         self._signer = self._signer or super().get_signing_serializer(app)
         return self._signer
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        """What the cookie holds; None where there is none."""
+        """The session in the cookie; None for the API and triggers."""
         return None if request.path.startswith(("/v1/", "/h/")) else super().open_session(app, request)
 
 
 class _App(Flask):
-    """Flask, but for what it logs of a failed request, for style sheets and scripts, and portals."""
+    """Flask with other logging of failed requests, compressed static files, and portals."""
 
     def wsgi_app(self, environ: dict[str, Any], start_response: Any) -> Any:
-        """One request; a page of a portal is the dashboard's, at an address of its own."""
+        """Handle a request. Pages of a portal have their own path and are served by the dashboard."""
         if environ.get("PATH_INFO", "").startswith(PREFIX):
             mount(environ)
         return super().wsgi_app(environ, start_response)
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """``func`` itself: none is a coroutine. Flask would look at each of them at each request."""
+        """``func``: no view is a coroutine, and Flask would check each function in every request."""
         return func
 
     def log_exception(self, exc_info: Any) -> None:
-        """Log what went wrong by the name of the route: a token or a trigger's key may stand in the address."""
+        """Log an exception with the route's name, because the URL may contain a token or a trigger's key."""
         self.logger.error("Exception in %s [%s]", request.endpoint, request.method, exc_info=exc_info)
 
     def send_static_file(self, filename: str) -> Response:
-        """A file below ``/static``."""
+        """The response with a file below ``/static``."""
         return static_files.sent(filename) or super().send_static_file(filename)
 
 
 def _choose_language(settings: Settings) -> None:
-    """Use the browser's language until a page knows its reader. A thread serves one person after another."""
+    """Set the language of the browser, until the page knows its reader. A thread serves one person after another."""
     if request.path.startswith("/v1/") or crypto.REQUEST_ENVIRON in request.environ:
-        return  # the API, which a page may be asking
+        return  # the API, which a page may be calling
     translation.speak(request.accept_languages.best_match(tuple(translation.LANGUAGES)) or settings.language)
 
 
 def _protecting(settings: Settings) -> Callable[[Response], Response]:
-    """Adds the strictest headers that an answer does not carry yet; pages set their own before.
+    """A function that adds strict security headers to a response, unless it has its own.
 
-    Over HTTPS browsers are told to come back by nothing else for a year (RFC 6797), but not of a name for this machine.
+    With HTTPS, it also adds HSTS for a year (RFC 6797), except on loopback addresses.
     """
     headers = dict(_PROTECTING_HEADERS)
     if settings.secure and not settings.loopback:
@@ -167,10 +168,10 @@ def _protecting(settings: Settings) -> Callable[[Response], Response]:
 
 
 def _add_probes(app: Flask, service: Service, stopping: Callable[[], bool]) -> None:
-    """``/healthz`` says that the process answers; ``/readyz`` that it goes on doing so, that the store does and can be
-    written, and whether the worker is seen.
+    """Add ``/healthz``, which responds while the process does, ``/readyz`` and ``/logos``.
 
-    Pages and the API answer without the worker.
+    ``/readyz`` responds with 200 if the process is not about to end and the store can be written. It also shows whether
+    the worker is alive, which pages and the API do not need.
     """
 
     @app.get("/healthz")

@@ -1,8 +1,8 @@
-"""The audit (table ``audit``): who did what to which account, trigger, client or key.
+"""The audit log: who did what to which account, trigger, client or key. This module owns the table ``audit``.
 
-An entry is appended in the transaction that makes it true. Who acts is known where a request, a command or a page
-begins, and a context variable carries it (:func:`acting`); what nobody asked for is done by the system. Entries are
-never changed or removed, and no sentence holds a secret.
+An entry is written in the same transaction as the change. Requests, commands and pages set the actor in a context
+variable (:func:`acting`); otherwise the actor is the system. Entries are never changed or deleted, and their sentences
+contain no secrets.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ ActorKind = Literal["client", "user", "person", "command", "system"]
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts: an OAuth ``client``, an external ``user`` by a Connect token, a signed-in ``person``, a ``command``."""
+    """An OAuth ``client``, an external ``user`` (by a token), a signed-in ``person``, a ``command`` or the system."""
 
     kind: ActorKind
     id: str
@@ -35,7 +35,7 @@ ACTOR: ContextVar[Actor] = ContextVar("actor", default=SYSTEM)
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """What somebody did to what, at a time in epoch milliseconds. ``sentence`` is for the operator who reads it."""
+    """What an actor did to a subject, ``at`` epoch milliseconds. ``sentence`` describes it for operators."""
 
     id: str
     at: int
@@ -50,7 +50,7 @@ class AuditEntry:
     sentence: str
 
     def to_json(self) -> dict[str, Any]:
-        """The entry as the API and the command show it."""
+        """The entry as the API and the command return it."""
         return {
             "id": self.id,
             "at": iso(self.at),
@@ -71,7 +71,7 @@ _ENTRIES = Table("audit", AuditEntry)
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which entries. ``workspace``: whether those that belong to no project are among a project's."""
+    """Criteria for entries. ``workspace``: whether a project's entries include those without a project."""
 
     project_id: str | None = None
     environment: str | None = None
@@ -83,7 +83,7 @@ class Filter:
 
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
-    """Whatever this thread does within the block is done by ``actor``."""
+    """Within the block, ``actor`` is the actor of this thread's entries."""
     token = ACTOR.set(actor)
     try:
         yield
@@ -92,7 +92,7 @@ def acting(actor: Actor) -> Iterator[None]:
 
 
 def current() -> Actor:
-    """Who acts now."""
+    """The actor of this thread."""
     return ACTOR.get()
 
 
@@ -108,16 +108,16 @@ def write(
     environment: str | None = None,
     external_user_id: str | None = None,
 ) -> None:
-    """Append what :func:`current` did to a subject of ``project``, in the transaction that makes it true."""
+    """Append an entry about what the :func:`current` actor did, in the transaction of the change."""
     actor = current()
     where = (project, environment, actor.kind, actor.id, external_user_id)
     _ENTRIES.insert(tx, AuditEntry(ordered_id("aud"), at, *where, noun, subject_id, verb, sentence))
 
 
 def page(reader: Reader, filters: Filter, window: cursors.Window) -> cursors.Page[AuditEntry]:
-    """Entries, newest first. Raises :class:`webapp.kit.cursors.BadCursor`.
+    """A page of the entries, newest first. Raises :class:`webapp.kit.cursors.BadCursor`.
 
-    They are read place by place, each by one index in its order, and merged.
+    Runs one query for each combination of project and environment, so that each can use an index, and merges the rows.
     """
     mark = cursors.fingerprint("audit", asdict(filters))
     plan = cursors.keyset(window, mark, ("at", "id"), descending=True)
@@ -131,7 +131,7 @@ def page(reader: Reader, filters: Filter, window: cursors.Window) -> cursors.Pag
 
 
 def _conditions(filters: Filter) -> list[tuple[str, dict[str, Any]]]:
-    """Conditions that exclude each other and together find the entries, with their parameters."""
+    """Mutually exclusive conditions that together select the entries, with their parameters."""
     chosen = {"subject_id": filters.subject_id, "actor": filters.actor, "noun": filters.noun}
     where, params = by_one_index({}, chosen)
     places = _places(filters)
@@ -145,7 +145,7 @@ def _conditions(filters: Filter) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _places(filters: Filter) -> list[tuple[str, dict[str, Any]]]:
-    """Where entries stand that are wanted: in the project, and in no project; in the environment, and in none."""
+    """The conditions for the project or no project, combined with those for the environment or no environment."""
     if filters.project_id is None:
         return []
     projects = [("project_id = :project", {"project": filters.project_id})]

@@ -1,13 +1,13 @@
-"""What connections may take, as a table: deadlines, and how many may be open. Its rows are settings of operators.
+"""Limits of connections, as a table: deadlines, and how many may be open. Each row is a setting.
 
-Whoever sends slowly holds no thread, and is ended before anybody who sends at a usual pace.
+They are chosen so that clients at a usual pace are never disconnected; slow ones are, and never occupy a thread.
 """
 
 from typing import NamedTuple
 
 
 class Bound(NamedTuple):
-    """One row. ``name`` is the setting without ``PATCHBAY_``, and ``most`` the highest number that it takes."""
+    """A limit. ``name`` is the setting without ``PATCHBAY_``, and ``most`` its highest allowed value."""
 
     name: str
     default: int

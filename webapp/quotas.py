@@ -1,8 +1,8 @@
-"""Quotas: what one caller may have, ask for or hold open at most, as a table. Its rows are settings of operators.
+"""Quotas: limits of what one caller may own, request or keep open, as a table. Each row is a setting.
 
-:meth:`webapp.service.domain.base.service.Service.hold` checks what stands, such as deployed triggers;
-:meth:`webapp.service.domain.base.service.Service.count` what is counted in a window of time, such as runs. What is
-refused is counted for ``/metrics``, and named in the log once a minute.
+:meth:`webapp.service.domain.base.service.Service.hold` enforces quotas of stored things, such as deployed triggers;
+:meth:`webapp.service.domain.base.service.Service.count` those of a window of time, such as runs. Refusals are counted
+for ``/metrics`` and logged at most once a minute.
 """
 
 import logging
@@ -22,11 +22,10 @@ log = logging.getLogger("patchbay.quotas")
 
 
 class Quota(NamedTuple):
-    """One row. ``name`` is the setting without ``PATCHBAY_``, and ``most`` the highest number that it takes.
+    """A quota. ``name`` is the setting without ``PATCHBAY_``, and ``most`` its highest allowed value.
 
-    ``error`` says what answers beyond it, in the words ``sentence`` to whoever meets it, with ``{limit}`` in them.
-    ``help`` is for operators. What is counted is so in windows of ``window_s`` seconds; 0 is what stands now. It counts
-    in steps of ``unit``.
+    Beyond it, ``error`` is raised with the message ``sentence``, which contains ``{limit}``. ``help`` is for operators.
+    ``window_s`` is the window in seconds; 0 for a quota of what is stored. ``unit`` is the size of one step.
     """
 
     name: str
@@ -39,7 +38,7 @@ class Quota(NamedTuple):
     unit: int = 1
 
     def words(self, limit: int) -> str:
-        """The sentence, for the number that the operator set."""
+        """The message, with the operator's ``limit``."""
         return self.sentence.format(limit=f"{limit:,}")
 
 
@@ -205,16 +204,16 @@ TABLE = (
 
 
 class Refusals:
-    """What this process refused, by quota. Threads share one."""
+    """Counts and logs what this process refused, by quota. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
-        self.watch: Callable[[str], None] = lambda _: None  # called with the name of each that refuses
-        self._logged: dict[str, tuple[float, int]] = {}  # when, and the count at that time
+        self.watch: Callable[[str], None] = lambda _: None  # called with the name of the quota for each refusal
+        self._logged: dict[str, tuple[float, int]] = {}  # when it was logged, and the count at that time
 
     def add(self, name: str, limit: int) -> None:
-        """Count one refusal by the quota or deadline ``name``, which allows ``limit``."""
+        """Count a refusal by the quota or deadline ``name``, whose value is ``limit``."""
         now = time.monotonic()
         self.watch(name.lower())
         with self._lock:
@@ -227,7 +226,7 @@ class Refusals:
         log.warning("PATCHBAY_%s (%s) refused %s since the last such line.", name, f"{limit:,}", count - before)
 
     def counts(self) -> dict[str, int]:
-        """How many there were by each quota and deadline, in lower case."""
+        """The number of refusals by the name of each quota and deadline, in lower case."""
         with self._lock:
             return {row.name.lower(): self._counts[row.name] for row in (*TABLE, *deadlines.TABLE)}
 

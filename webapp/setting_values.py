@@ -1,6 +1,7 @@
-"""How the text of a setting becomes its value: one reader for each kind, which refuses in one sentence.
+"""Parsers for the values of settings, one for each kind. Raise :class:`BadSetting` with one sentence.
 
-A reader takes the whole name of the variable, for its sentence, and the text, which is never empty.
+A parser takes the full name of the environment variable, for the sentence, and its text, which is never empty. Which
+setting has which parser is left to :mod:`webapp.settings`.
 """
 
 import ipaddress
@@ -102,7 +103,7 @@ def base_url(name: str, value: str) -> str:
 
 
 def issuer(name: str, value: str) -> str:
-    """As it was entered: a provider's name is compared letter by letter (OpenID Connect Discovery section 4.3)."""
+    """The unchanged text: issuers are compared character by character (OpenID Connect Discovery section 4.3)."""
     base_url(name, value)
     return value
 
@@ -153,10 +154,10 @@ def storage(name: str, value: str) -> str:
 
 
 def database(name: str, value: str) -> str:
-    """The address of a database, as libpq reads it. What is wrong is not repeated: it may hold a password."""
+    """The URL of a PostgreSQL database. Errors do not repeat it, because it may contain a password."""
     if not re.match(r"(postgresql|postgres)://", value):
         raise BadSetting(f"{name} must be an address such as postgresql://user:password@db.example.com/patchbay.")
-    from psycopg import ProgrammingError  # slow to import, and only its address needs it
+    from psycopg import ProgrammingError  # slow to import, and needed only here
     from psycopg.conninfo import conninfo_to_dict
 
     try:

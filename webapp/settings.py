@@ -1,10 +1,8 @@
-"""What settings follow from others, and which contradict each other: ports beside ports, addresses below addresses.
+"""Settings: one immutable object, read once from the environment variables ``PATCHBAY_*``.
 
-Settings: one frozen object, read once from ``PATCHBAY_*``. An unknown or bad one stops the start with a sentence.
-
-:data:`TABLE` is the whole list, in the order in which the manual shows it (operate "Settings" and "Quotas"): the fields
-of :class:`Settings`, then the quotas. ``setting_values`` reads each text, ``setting_completion`` fills in what depends
-on others.
+An unknown variable or an invalid value stops the start with a sentence. :data:`TABLE` lists all settings in the order
+of the manual (operate "Settings" and "Quotas"): the fields of :class:`Settings`, then the quotas. ``setting_values``
+parses each text, and :func:`complete` fills in defaults that depend on other settings.
 """
 
 import ipaddress
@@ -26,7 +24,7 @@ BOUNDS = (*quotas.TABLE, *deadlines.TABLE)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether ``host`` (a name, or an address without brackets) is this machine alone."""
+    """Whether ``host`` (a name, or an address without brackets) is a loopback address."""
     if host in LOOPBACK_NAMES or host.endswith(".localhost"):
         return True
     try:
@@ -36,7 +34,7 @@ def is_loopback(host: str) -> bool:
 
 
 def complete(values: dict[str, Any]) -> dict[str, Any]:
-    """Fill in what depends on other settings. Raises :class:`BadSetting` for what contradicts itself."""
+    """Fill in defaults that depend on other settings. Raises :class:`BadSetting` for settings that contradict."""
     port, host = values["port"], values["host"]
     if values["sandbox_port"] is None:
         values["sandbox_port"] = port + 1
@@ -67,7 +65,7 @@ def complete(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _complete_oidc(values: dict[str, Any]) -> None:
-    """The provider at which people sign in: named wholly, or not at all."""
+    """Check that the OpenID provider is configured completely or not at all, and set its default name."""
     parts = [name for name in ("oidc_issuer", "oidc_client_id", "oidc_client_secret") if values[name]]
     if parts and len(parts) < 3:
         raise BadSetting(
@@ -83,7 +81,7 @@ def _complete_oidc(values: dict[str, Any]) -> None:
 
 
 def _complete_mail(values: dict[str, Any]) -> None:
-    """Where mail for triggers arrives: a port beside the others, at addresses under the public host."""
+    """Set the default port and domain of mail for triggers, from the other ports and the public URL."""
     taken = (values["port"], values["sandbox_port"] if values["sandbox"] else None)
     if values["mail_port"] is None:
         port = values["port"] + 25 if values["port"] + 25 <= LAST_PORT else values["port"] - 25
@@ -95,14 +93,14 @@ def _complete_mail(values: dict[str, Any]) -> None:
 
 
 def _mail_domain(host: str) -> str:
-    """``host`` as it stands behind the @; a bare address is written in brackets (RFC 5321 section 4.1.3)."""
+    """``host`` as the domain of mail addresses; an IP address in brackets (RFC 5321 section 4.1.3)."""
     if not is_ip_address(host):
         return host.lower()
     return f"[IPv6:{host}]" if ":" in host else f"[{host}]"
 
 
 class Row(NamedTuple):
-    """One setting: its name without ``PATCHBAY_``, its default, what reads its text, and its help for operators."""
+    """A setting: its name without ``PATCHBAY_``, its default, the parser of its text, and its help for operators."""
 
     name: str
     default: Any
@@ -111,13 +109,13 @@ class Row(NamedTuple):
 
 
 def _setting(default: Any, reader: Callable[[str, str], Any], summary: str, *, secret: bool = False) -> Any:
-    """A field of :class:`Settings`. A ``secret`` one stays out of the object's representation."""
+    """A field of :class:`Settings`. A ``secret`` is left out of the object's representation."""
     return field(default=default, repr=not secret, metadata={"read": reader, "help": summary})
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that an operator decides. Paths are absolute; times carry their unit in the name."""
+    """All settings. Paths are absolute; the names of durations end with their unit."""
 
     host: str = _setting("127.0.0.1", read.address, "Address to listen on.")
     port: int = _setting(8600, read.port, "Port of the dashboard and the API.")
@@ -216,7 +214,7 @@ class Settings:
     )
     oidc_required: bool = _setting(False, read.switch, "on or off: people sign in at the provider alone.")
     quotas: Mapping[str, int] = field(default_factory=lambda: {row.name: row.default for row in BOUNDS}, hash=False)
-    """The number of each row of :data:`webapp.quotas.TABLE` and :data:`webapp.deadlines.TABLE`, by its name."""
+    """The value of each row of :data:`webapp.quotas.TABLE` and :data:`webapp.deadlines.TABLE`, by its name."""
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None, **overrides: Any) -> "Settings":
@@ -234,16 +232,16 @@ class Settings:
 
     @property
     def connect_base(self) -> str:
-        """The address of the Connect service that the dashboard drives: another one, or this one."""
+        """The base URL of the Connect service that the dashboard uses: the remote one, or this one."""
         return self.connect_url or self.public_url
 
     @property
     def database(self) -> Path:
-        """The file of the embedded database."""
+        """The path of the embedded database."""
         return self.data / "patchbay.db"
 
     def trigger_url(self, key: str) -> str:
-        """The address of the trigger with ``key``. A key from earlier versions, with capitals, is no name of a host."""
+        """The URL of the trigger with ``key``. Keys of earlier versions have capitals, so they cannot be host names."""
         if self.workflow_domain is None or key != key.lower():
             return f"{self.public_url}/h/{key}"
         parts = urlsplit(self.public_url)
@@ -252,37 +250,37 @@ class Settings:
 
     @cached_property
     def secure(self) -> bool:
-        """Whether people reach the service over HTTPS (cookies are then marked Secure)."""
+        """Whether the public URL is https; cookies are then marked Secure."""
         return self.public_url.startswith("https://")
 
     @cached_property
     def host_cookie(self) -> str:
-        """What the name of a cookie of the path ``/`` begins with: over HTTPS, browsers then insist on Secure, on no
-        Domain and on that path (RFC 6265bis section 4.1.3.2)."""
+        """The prefix of the names of cookies with the path ``/``: with https, browsers then require Secure, no Domain
+        and that path (RFC 6265bis section 4.1.3.2)."""
         return "__Host-" if self.secure else ""
 
     @cached_property
     def path_cookie(self) -> str:
-        """The same for a cookie of another path, which browsers insist on less for (section 4.1.3.1)."""
+        """The prefix of the names of cookies with other paths, for which browsers require Secure (section 4.1.3.1)."""
         return "__Secure-" if self.secure else ""
 
     @cached_property
     def loopback(self) -> bool:
-        """Whether the public address is this machine alone."""
+        """Whether the public URL is a loopback address."""
         return is_loopback(urlsplit(self.public_url).hostname or "")
 
     @cached_property
     def sandbox_url(self) -> str:
-        """Where the built-in third party answers: this machine, its own port, and never TLS, which whoever stands in
-        front of the public address speaks."""
+        """The URL of the built-in third party: this machine with its own port, without TLS, which only a proxy in front
+        of the public URL provides."""
         host = urlsplit(self.public_url).hostname or "localhost"
-        if host.endswith(".localhost"):  # which browsers know, and many resolvers do not
+        if host.endswith(".localhost"):  # browsers resolve it, but many resolvers do not
             host = "localhost"
         return f"http://[{host}]:{self.sandbox_port}" if ":" in host else f"http://{host}:{self.sandbox_port}"
 
     @cached_property
     def example_url(self) -> str:
-        """Where the built-in third party has an example of a product, which uses the embedded service; "" elsewhere."""
+        """The URL of the example product, which uses the embedded service, or "" if it is not served."""
         return f"{self.sandbox_url}/product" if self.sandbox and not self.connect_url else ""
 
 

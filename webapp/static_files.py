@@ -1,5 +1,4 @@
-"""How files below ``/static`` are sent: style sheets in one piece, they, scripts and drawings compressed, cached by
-version; logos alike."""
+"""Responses with static files and logos: style sheets with their imports, compressed text, and caching by version."""
 
 import functools
 import mimetypes
@@ -15,7 +14,7 @@ MIN_COMPRESSED_BYTES = 400  # of an SVG; below, the added headers are larger tha
 
 
 def sent(filename: str) -> Response | None:
-    """The answer with a style sheet or a script (RFC 9110 section 8.4.1.3); None for any other file, and for none."""
+    """The response with a style sheet, script or SVG (RFC 9110 section 8.4.1.3), or None for other files."""
     if not filename.endswith(_TEXTS) or safe_join("", filename) is None:
         return None
     version = assets.content_hash(filename)
@@ -25,14 +24,14 @@ def sent(filename: str) -> Response | None:
 
 
 def drawing(svg: bytes, headers: Mapping[str, str]) -> Response:
-    """A drawing that never changes at its address, compressed where that is worth it."""
+    """The response with an SVG that never changes at its URL, compressed if it is large enough."""
     answer = compressed.answer(svg, "image/svg+xml", min_bytes=MIN_COMPRESSED_BYTES)
     answer.headers.update({"Cache-Control": assets.IMMUTABLE, **headers})
     return answer
 
 
 def cache(response: Response) -> Response:
-    """A file asked for by its content's version never changes; any other is asked for again."""
+    """Set ``Cache-Control`` of a static file: for ever if its URL has the current version, else ``no-cache``."""
     if request.endpoint == "static" and request.view_args and response.status_code in (200, 304):
         control = assets.cache_control(request.view_args["filename"], request.args.get("v"))
         response.headers["Cache-Control"] = control

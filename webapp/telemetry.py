@@ -1,7 +1,7 @@
-"""What an operator sees of the web process: a line for each request, and ``/metrics`` for Prometheus.
+"""The telemetry of the web process: request ids, a log line for each request, and ``/metrics`` for Prometheus.
 
-Both name a request by its route, never by its address, which may hold a token. ``/metrics`` exists only with
-``PATCHBAY_METRICS_TOKEN``, and answers only who sends it as a bearer token.
+Requests are identified by their route, never by their URL, which may contain a token. ``/metrics`` exists only with
+``PATCHBAY_METRICS_TOKEN``, and requires it as a bearer token.
 """
 
 import logging
@@ -32,7 +32,7 @@ log = logging.getLogger("patchbay.requests")
 
 
 def register(app: Flask, settings: Settings, service: Service) -> None:
-    """Give every request an id, and measure it as the settings ask."""
+    """Give every request an id, and log and measure it as the settings say."""
     observe = _observer(app, settings, service)
 
     @app.before_request
@@ -53,7 +53,7 @@ def register(app: Flask, settings: Settings, service: Service) -> None:
 
 
 def _observer(app: Flask, settings: Settings, service: Service) -> Observe:
-    """What measures each answered request. It adds the route ``/metrics``, which shows the counts."""
+    """A function that logs and measures each response. Adds the route ``/metrics`` if it is enabled."""
     watchers: list[Observe] = [_logged] if settings.access_log else []
     if settings.metrics_token:
         watchers.append(_measured(app, settings.metrics_token, service))
@@ -72,7 +72,7 @@ def _logged(route: str, status: int, seconds: float) -> None:
 
 
 def _measured(app: Flask, token: str, service: Service) -> Observe:
-    """Counts of this process, or of all that share the folder :data:`FOLDER` (``cli/serving/serve.py``)."""
+    """Add ``/metrics``, for this process or all that share the folder :data:`FOLDER` (``cli/serving/serve.py``)."""
     registry = own = CollectorRegistry()
     if folder := os.environ.get(FOLDER):
         own = CollectorRegistry()
@@ -104,7 +104,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class _Rows(Collector):
-    """What the store holds, read when it is asked for; left out while the store cannot answer."""
+    """Gauges of the store, read for each scrape, and left out while the store is unavailable."""
 
     def __init__(self, service: Service) -> None:
         self._service = service

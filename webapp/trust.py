@@ -1,8 +1,8 @@
-"""Which parts of a request the web server trusts: its Host, and who forwarded it.
+"""WSGI middleware that checks the Host header and accepts forwarded headers only from trusted proxies.
 
-``Host`` must be the public address's, or a trigger's own below the domain for them. ``X-Forwarded-For``, ``-Proto`` and
-``-Host`` count only when the peer is one of the trusted proxies; from anyone else they are dropped.
-A proxy that nobody named is told apart and warned of, since everybody behind it has its address.
+``Host`` must be that of the public URL, or a trigger's own host below the configured domain. ``X-Forwarded-For``,
+``-Proto`` and ``-Host`` are used only if the peer is a trusted proxy, and removed otherwise. A proxy that is not
+configured is detected and logged, because all clients behind it seem to have its address.
 """
 
 import ipaddress
@@ -22,11 +22,11 @@ log = logging.getLogger(__name__)
 _FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST", "HTTP_FORWARDED")
 WHY = "until then all requests seem to come from one place, and limits cannot tell a stranger from anybody else."
 _PROBES = ("/healthz", "/readyz", "/metrics")
-"""What watches one machine of several asks for them by that machine's own name, and from the machine itself."""
+"""The paths that monitoring requests with a machine's own host name, or from the machine itself."""
 
 
 def trusted(wsgi: "WSGIApplication", settings: Settings) -> "WSGIApplication":
-    """``wsgi`` behind the checks of this module."""
+    """``wsgi`` with the checks of this module."""
     hosts, triggers, warned = allowed_hosts(settings), TriggerHosts(settings), set[str]()
     networks = [ipaddress.ip_network(entry) for entry in settings.trusted_proxies]
 
@@ -50,7 +50,7 @@ def trusted(wsgi: "WSGIApplication", settings: Settings) -> "WSGIApplication":
 
 
 def allowed_hosts(settings: Settings) -> frozenset[str]:
-    """The values of the Host header that are ours; a loopback address is known by each of its names."""
+    """The allowed values of the Host header; a loopback address has several names."""
     parts = urlsplit(settings.public_url)
     names = {parts.hostname or ""} | (LOOPBACK_NAMES if settings.loopback else frozenset())
     default = {"http": 80, "https": 443}[parts.scheme]
@@ -65,7 +65,7 @@ def allowed_hosts(settings: Settings) -> frozenset[str]:
 
 
 def _apply_forwarded(environ: "WSGIEnvironment") -> None:
-    """Take the address, scheme and host from the nearest proxy's entries: the last ones."""
+    """Set the address, scheme and host from the last forwarded entries, which the nearest proxy added."""
     for name, target in (("HTTP_X_FORWARDED_FOR", "REMOTE_ADDR"), ("HTTP_X_FORWARDED_HOST", "HTTP_HOST")):
         value = environ.get(name, "").split(",")[-1].strip()
         if value:
@@ -84,9 +84,8 @@ def _is_trusted(address: str, networks: list[ipaddress.IPv4Network | ipaddress.I
 
 
 def _is_unnamed_proxy(peer: str, environ: "WSGIEnvironment", settings: Settings) -> bool:
-    """Whether ``peer`` stands between us and others: it says so, or is this machine although others are meant to call.
-
-    Whoever calls from the internet may say so too, and is believed no more than that.
+    """Whether ``peer`` seems to be a proxy: it is this machine although the public URL is not, or it has a private
+    address and sends forwarded headers. Such headers from the internet are ignored.
     """
     try:
         address = ipaddress.ip_address(peer)

@@ -319,7 +319,7 @@ def test_node_and_each_integration_are_looked_at(
     assert piece_looks(data) == [("note", node.MISSING)]
     monkeypatch.setattr(node, "find", lambda: node.Node(Path("/usr/bin/node"), "20.1.0"))
     patchbay.json("piece", "add", str(tarball(tmp_path)))
-    assert piece_looks(data) == [("ok", "Node 20.1.0 runs them."), ("ok", "1 stands whole on this machine.")]
+    assert piece_looks(data) == [("ok", "Node 20.1.0 runs them."), ("ok", "1 is complete on this machine.")]
     next(data.glob("pieces/packages/*/*/package-lock.json")).parent.rename(tmp_path / "gone")
     (_, (verdict, sentence)) = piece_looks(data)
     assert (verdict, sentence.endswith("Run `patchbay piece sync`, or start the worker again.")) == ("problem", True)

@@ -30,7 +30,7 @@ def test_the_key_in_the_file_is_replaced(patchbay: Commands, data: Path) -> None
     assert done.exit_code == 0
     assert done.stdout.splitlines()[0] == (
         f"The new key is in {data / 'keys'}. Access tokens have ended, `patchbay init` prints a new secret, and older "
-        "backups open with the old key alone: make a new one."
+        "backups open with the old key only: make a new one."
     )
     assert (data / "keys").read_bytes() != before[1]
     assert patchbay.json("init")["client_secret"] != before[0]["client_secret"]

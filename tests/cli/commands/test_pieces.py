@@ -64,7 +64,7 @@ def test_what_is_not_whole_is_told_and_brought_again(patchbay: Commands, data: P
     broken = patchbay.run("piece", "list", "--check")
     assert broken.exit_code == 1
     assert "was changed since it was added" in broken.stdout
-    assert "Everything that was added stands" in patchbay.run("piece", "sync", "--from", str(tmp_path)).stdout
+    assert "Everything that was added is complete" in patchbay.run("piece", "sync", "--from", str(tmp_path)).stdout
     assert file.is_file()
 
 
@@ -108,5 +108,5 @@ def test_what_is_left_out_and_what_changes_is_told(service: Service, capsys: pyt
     printed = capsys.readouterr()
     assert printed.out.startswith("The integration Shop would be so.\n")
     assert "Wait is left out: It needs waitpoints" in printed.err
-    assert "Find order is gone." in printed.err
+    assert "Find order was removed." in printed.err
     assert facts_of(view)["licence"] == "MIT"

@@ -1,4 +1,4 @@
-"""``patchbay app``: apps of one's own, written by hand or imported from OpenAPI documents."""
+"""``patchbay app``: creates and imports an operator's own apps."""
 
 import re
 from pathlib import Path
@@ -76,7 +76,7 @@ def import_(
     preview: bool,
     as_json: bool,
 ) -> None:
-    """Make an app of the OpenAPI document WHAT, a file or an address; again, to bring it up to date."""
+    """Make an app of the OpenAPI document WHAT, a file or a URL; run it again to update the app."""
     names = tuple(part.strip() for text in only for part in text.split(",") if part.strip())
     options = Options(names, auth, server, test, docs_url, category, name)
     with opened() as service:
@@ -95,19 +95,19 @@ def import_(
 @app.command("list")
 @JSON
 def list_(as_json: bool) -> None:
-    """Every app that was imported, and from where."""
+    """List the imported apps and their sources."""
     with opened() as service:
         rows = [
             {
-                "slug": standing.slug,
-                "name": standing.title,
-                "version": standing.version,
-                "actions": len(standing.operations),
-                "accounts": app_imports.uses(service, standing.slug).accounts,
-                "imported_at": iso(standing.imported_at),
-                "source": standing.source,
+                "slug": imported.slug,
+                "name": imported.title,
+                "version": imported.version,
+                "actions": len(imported.operations),
+                "accounts": app_imports.uses(service, imported.slug).accounts,
+                "imported_at": iso(imported.imported_at),
+                "source": imported.source,
             }
-            for standing in app_imports.listed(service)
+            for imported in app_imports.listed(service)
         ]
     table(rows, as_json, "apps", "No app was imported yet; `patchbay app import` imports one.")
 
@@ -119,8 +119,8 @@ def list_(as_json: bool) -> None:
 def remove(slug: str, with_accounts: bool, as_json: bool) -> None:
     """Remove the imported app SLUG with its actions."""
     with opened() as service:
-        standing = app_imports.remove(service, slug, with_accounts=with_accounts)
-    show({"slug": slug, "actions": len(standing.operations)}, as_json, "The app was removed.")
+        removed = app_imports.remove(service, slug, with_accounts=with_accounts)
+    show({"slug": slug, "actions": len(removed.operations)}, as_json, "The app was removed.")
 
 
 _SHOWN = ("slug", "name", "actions", "added", "changed", "removed", "auth", "server", "test")
@@ -166,11 +166,11 @@ def _sentence(written: "Written", preview: bool) -> str:
 
 
 def _tell(plan: "Plan", facts: dict[str, Any]) -> None:
-    """What whoever imports should know, on standard error."""
+    """Print the notes about an import to standard error."""
     for place in facts["by_hand"]:
         click.echo(f"{place} was changed by hand and stays as it is.", err=True)
     for name, runs in facts["removed_and_used"].items():
-        click.echo(f"{name} is gone, and was run {runs} times in the last 30 days.", err=True)
+        click.echo(f"{name} was removed, and was run {runs} times in the last 30 days.", err=True)
     for note in facts["notes"]:
         click.echo(note, err=True)
     for each in plan.left:

@@ -1,4 +1,4 @@
-"""``patchbay audit``: who did what."""
+"""``patchbay audit``: prints the newest entries of the audit log."""
 
 import click
 

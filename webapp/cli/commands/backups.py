@@ -1,4 +1,4 @@
-"""``patchbay backup`` and ``patchbay restore``."""
+"""``patchbay backup`` and ``patchbay restore``: back up and restore the database and the operator's own apps."""
 
 from pathlib import Path
 
@@ -43,4 +43,4 @@ def restore(file: Path, as_json: bool) -> None:
     manifest = backups.restore(settings, file, now)
     replaced = settings.data / backups.REPLACED
     result = {"made_at": manifest["made_at"], "replaced": str(replaced) if replaced.exists() else None}
-    show(result, as_json, "The backup stands; start Patchbay again. What was there before is kept until the next one.")
+    show(result, as_json, "The backup was restored; start Patchbay again. What it replaced is kept until the next one.")

@@ -1,4 +1,4 @@
-"""``patchbay catalog``: check and build the catalog of apps."""
+"""``patchbay catalog``: checks and builds the catalog of apps."""
 
 from dataclasses import asdict
 
@@ -58,5 +58,5 @@ def check(slugs: tuple[str, ...], as_json: bool) -> None:
 
 
 def _folder(problem: str) -> str:
-    """The folder of the app that a problem is of, which has the name of its slug."""
+    """The folder of the app that has a problem; its name is the app's slug."""
     return problem.partition("/")[0]

@@ -1,8 +1,8 @@
-"""``patchbay check``: looks at everything that can keep an installation from working, and says what to do.
+"""``patchbay check``: checks everything that can keep an installation from working, and prints what to do.
 
-Each look is one function of :data:`_LOOKS`: the database (its file, schema, key, room and what fills it), the data
-folder, the catalog, components and integrations, ports, another Connect service that the dashboard drives
-(PATCHBAY_CONNECT_URL), and the OpenID provider at which people sign in (PATCHBAY_OIDC_ISSUER).
+Each check is a function in :data:`_CHECKS` that yields verdicts with sentences: for the database (its file, schema,
+key, disk space and quotas), the data folder, the catalog, components and integrations, ports, the remote Connect
+service (PATCHBAY_CONNECT_URL), and the OpenID provider (PATCHBAY_OIDC_ISSUER).
 """
 
 import socket
@@ -46,15 +46,15 @@ from webapp.store.stores import exists, open_store
 
 CHECKPOINTS_FIXED = (3, 51, 3)
 Verdict = Literal["ok", "note", "problem"]
-Looks = Iterator[tuple[Verdict, str]]
-_STANDING = (
+Results = Iterator[tuple[Verdict, str]]
+_FULLEST = (
     (limits.USER_TRIGGERS, "The user with the most triggers has"),
     (limits.PROJECT_TRIGGERS, "The project with the most triggers has"),
     (limits.TRIGGER_MB, "The trigger with the most MB of events keeps"),
     (limits.USER_MB, "The user with the most MB of events keeps"),
 )
 _NOBODY = "patchbay-check"
-# What a page shows of each extension, by the path below the project that tells whether there is one.
+# The part of the dashboard that needs each extension, by the extension's path below the project.
 _EXTENSIONS: Mapping[str, str] = {
     "activity": "Activity",
     "runs": "the history of runs",
@@ -65,7 +65,7 @@ _EXTENSIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one look gave."""
+    """A result of a check."""
 
     subject: str
     verdict: Verdict
@@ -95,9 +95,9 @@ def _findings() -> Iterator[Finding]:
     yield Finding("settings", "ok", f"People reach the service at {settings.public_url}.")
     if settings.database_url is None:
         yield _sqlite()
-    for subject, look in _LOOKS:
+    for subject, run in _CHECKS:
         try:
-            yield from (Finding(subject, verdict, sentence) for verdict, sentence in look(settings))
+            yield from (Finding(subject, verdict, sentence) for verdict, sentence in run(settings))
         except Exception as error:
             yield Finding(subject, "problem", sentence_of(error) or f"{type(error).__name__}: {error}")
 
@@ -114,7 +114,7 @@ def _sqlite() -> Finding:
     )
 
 
-def _folder(settings: Settings) -> Looks:
+def _folder(settings: Settings) -> Results:
     if not settings.data.exists():
         yield "note", f"{settings.data} does not exist yet; `patchbay serve` makes it."
         return
@@ -123,10 +123,10 @@ def _folder(settings: Settings) -> Looks:
         if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
             yield "problem", f"Others on this machine can read {path}; run `chmod 600 {path}`."
             return
-    yield "ok", f"{settings.data} is there, and its secrets are readable by their owner alone."
+    yield "ok", f"{settings.data} exists, and only its owner can read its secrets."
 
 
-def _proxy(settings: Settings) -> Looks:
+def _proxy(settings: Settings) -> Results:
     if is_loopback(settings.host) and not settings.loopback and not settings.trusted_proxies:
         yield (
             "note",
@@ -135,24 +135,24 @@ def _proxy(settings: Settings) -> Looks:
         )
 
 
-def _catalog(settings: Settings) -> Looks:
+def _catalog(settings: Settings) -> Results:
     verdict = judge(read(Places([settings.data / "apps"], pieces=settings.data / "pieces" / "apps")))
     for problem in verdict.problems:
         yield "problem", problem
     yield "ok", f"{len(verdict.sound)} apps can be served."
 
 
-def _components(settings: Settings) -> Looks:
-    """What confines their code here (security "What confines a component")."""
+def _components(settings: Settings) -> Results:
+    """The operator's own components, and what confines their code here (security "What confines a component")."""
     own = settings.data / "components"
-    files = list(own.glob("*/*.py")) if own.is_dir() else []  # those that are data hold no code
+    files = list(own.glob("*/*.py")) if own.is_dir() else []  # declared components have no code
     readers = sum(map(reads_secrets, files))
     yield "ok", f"{len(files)} of your own that are code; {readers} of them may read the secrets of the accounts given."
     for measure in look_at_confinement():
         yield "ok" if measure.holds else "note", measure.sentence
 
 
-def _ports(settings: Settings) -> Looks:
+def _ports(settings: Settings) -> Results:
     ports = {"PATCHBAY_PORT": (settings.host, settings.port)}
     if settings.sandbox:
         ports["PATCHBAY_SANDBOX_PORT"] = (settings.host, settings.sandbox_port)
@@ -172,8 +172,8 @@ def _ports(settings: Settings) -> Looks:
         yield "ok", f"{port} is free."
 
 
-def database(settings: Settings) -> Looks:
-    """Whether the file is sound, its schema ours, and the key its own."""
+def database(settings: Settings) -> Results:
+    """Whether the database is intact, its schema is up to date, and the key opens it."""
     if not exists(settings):
         yield "note", "There is no database yet; `patchbay serve` makes it."
         if settings.secret_key and is_weak(settings.secret_key):
@@ -201,8 +201,8 @@ def database(settings: Settings) -> Looks:
             yield "note", f"{WeakKey()} Change it with `patchbay keys rotate --instance`, while nothing runs."
 
 
-def _months(store: Store) -> Looks:
-    """Whether events have a month to come into, where they are kept by months."""
+def _months(store: Store) -> Results:
+    """Whether the monthly tables for events exist, where the store has them."""
     if store.months is None:
         return
     if missing := store.months.missing(now()):
@@ -215,8 +215,8 @@ def _months(store: Store) -> Looks:
         yield "note", f"{astray:,} events came while the tables of their month were missing; they go one by one."
 
 
-def disk(settings: Settings) -> Looks:
-    """How much room it takes, and how much is left."""
+def disk(settings: Settings) -> Results:
+    """The sizes of the database and its log, and the free space."""
     if not exists(settings):
         return
     with closing(open_store(settings)) as store:
@@ -235,23 +235,23 @@ def disk(settings: Settings) -> Looks:
         yield "note", "Little room is left; make some before nothing can be written."
 
 
-def quotas(settings: Settings) -> Looks:
-    """How near the fullest are to their quotas."""
+def quotas(settings: Settings) -> Results:
+    """How close the largest users, projects and triggers are to their quotas."""
     if not exists(settings):
         return
     with closing(open_store(settings)) as store:
         if store.pending():
             return
         held = (*deployed_triggers.fullest(store), *stats.most_kept(store))
-    for (quota, words), count in zip(_STANDING, held, strict=True):
+    for (quota, words), count in zip(_FULLEST, held, strict=True):
         limit, number = settings.quotas[quota.name], count // quota.unit
         full = number >= limit
         raised = f" Raise PATCHBAY_{quota.name} if that is too few." if full else ""
         yield "note" if full else "ok", f"{words} {number:,} of {limit:,}.{raised}"
 
 
-def connect_service(settings: Settings) -> Looks:
-    """Whether that service answers, knows the client and the project, and which extensions it lacks."""
+def connect_service(settings: Settings) -> Results:
+    """Whether the remote service responds, knows the client and the project, and which extensions it lacks."""
     if not settings.connect_url:
         return
     with closing(Transport(settings.connect_url)) as transport:
@@ -278,7 +278,7 @@ def connect_service(settings: Settings) -> Looks:
 
 
 def _offers(client: ConnectClient, path: str) -> bool:
-    """Whether the service knows an address; refusing what was asked there counts as knowing it."""
+    """Whether the service supports a path; an error other than 403 or 404 counts as support."""
     params: Params = {"limit": 1, "external_user_id": _NOBODY}
     try:
         client.as_project("GET", client.path(path), params=params)
@@ -291,8 +291,8 @@ def _offers(client: ConnectClient, path: str) -> bool:
     return True
 
 
-def sign_in(settings: Settings) -> Looks:
-    """Whether it answers as the one that the settings name, and can do what signing in here takes."""
+def sign_in(settings: Settings) -> Results:
+    """Whether the OpenID provider responds as the configured issuer, and supports what sign-in needs."""
     issuer = settings.oidc_issuer
     if not issuer:
         return
@@ -317,8 +317,8 @@ def _signs_as_we_can_check(metadata: Metadata) -> bool:
     )
 
 
-def pieces(settings: Settings) -> Looks:
-    """Whether they can run on this machine."""
+def pieces(settings: Settings) -> Results:
+    """Whether the added integrations can run on this machine."""
     count, findings = 0, []
     if exists(settings):
         with closing(open_store(settings)) as store:
@@ -334,10 +334,10 @@ def pieces(settings: Settings) -> Looks:
         sentence = f"{finding.piece.package} {finding.version}: {finding.sentence}"
         yield "problem", f"{sentence} Run `patchbay piece sync`, or start the worker again."
     if count and not findings:
-        yield "ok", f"{count} stand whole on this machine." if count > 1 else "1 stands whole on this machine."
+        yield "ok", f"{count} are complete on this machine." if count > 1 else "1 is complete on this machine."
 
 
-_LOOKS: tuple[tuple[str, Callable[[Settings], Looks]], ...] = (
+_CHECKS: tuple[tuple[str, Callable[[Settings], Results]], ...] = (
     ("proxy", _proxy),
     ("data folder", _folder),
     ("database", database),

@@ -1,4 +1,4 @@
-"""``patchbay client``: the OAuth clients with which servers call the API."""
+"""``patchbay client``: manages the OAuth clients with which servers call the API."""
 
 from typing import TextIO
 
@@ -80,7 +80,7 @@ def rotate(client_id: str, hours: int, as_json: bool) -> None:
 @click.argument("client_id")
 @JSON
 def end_old_secret(client_id: str, as_json: bool) -> None:
-    """End the overlap after a rotation: from now on CLIENT_ID has its new secret alone."""
+    """End the overlap after a rotation: from now on CLIENT_ID has only its new secret."""
     with opened() as service:
         oauth_clients.end_old_secret(service, client_id)
     show({"client_id": client_id}, as_json, "The old secret and its tokens have ended.")

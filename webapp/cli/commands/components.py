@@ -1,4 +1,4 @@
-"""``patchbay component``: write, check and run components of one's own."""
+"""``patchbay component``: creates, checks and runs an operator's own components."""
 
 import json
 import sys
@@ -133,7 +133,7 @@ def _path(service: Service, what: str, version: str | None) -> Path:
 
 
 def _accounts(service: Service, path: Path, text: str | None) -> tuple[dict[str, AccountGrant], tuple[str, ...]]:
-    """One account for each app prop, all with the credentials that were given."""
+    """An account for each app prop, all with the given credentials, and the private hosts that they may reach."""
     if text is None:
         return {}, service.settings.allow_hosts
     raw = sys.stdin.read() if text == "-" else text

@@ -1,4 +1,4 @@
-"""``patchbay files``: the manual's files to copy, on standard output."""
+"""``patchbay files``: prints files of the manual that operators copy, such as units for systemd."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""``patchbay init`` and ``patchbay migrate``: bring a data folder to life, as often as you like."""
+"""``patchbay init``, ``migrate`` and ``compact``: prepare the database; all of them may be run repeatedly."""
 
 from contextlib import closing
 

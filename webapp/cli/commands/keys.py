@@ -1,4 +1,4 @@
-"""``patchbay keys``: new keys for what is sealed."""
+"""``patchbay keys``: rotates the keys that seal credentials."""
 
 import sys
 
@@ -45,7 +45,7 @@ def _rotate_instance(settings: Settings, as_json: bool) -> None:
         {"instance_key": place, "replaced": True},
         as_json,
         f"{sentence} Access tokens have ended, `patchbay init` prints a new secret, and older backups open with the "
-        "old key alone: make a new one.",
+        "old key only: make a new one.",
     )
 
 

@@ -1,4 +1,4 @@
-"""``patchbay move``."""
+"""``patchbay move``: copies the database to another one, of either kind."""
 
 import time
 
@@ -18,7 +18,7 @@ from webapp.store.move import total
 def move(destination: str | None, back: bool, as_json: bool) -> None:
     """Copy the whole database, that of the settings, into another one, and compare the two. Patchbay must be stopped.
 
-    Interrupted, it goes on where it stopped when it is run again.
+    If it is interrupted, run it again to continue.
     """
     if (destination is None) != back:
         raise click.UsageError("Say where to move to: --to postgresql://…, --to FOLDER, or --back.")
@@ -39,7 +39,7 @@ def move(destination: str | None, back: bool, as_json: bool) -> None:
 
 
 def _next(settings: Settings, target: Settings) -> str:
-    """What is left for the operator to do."""
+    """The steps that are left to the operator."""
     if target.database_url is not None:
         change = "Set PATCHBAY_DATABASE_URL to the new database and start Patchbay."
     elif target.data == settings.data:

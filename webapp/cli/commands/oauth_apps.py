@@ -1,4 +1,4 @@
-"""``patchbay oauth-app``: the clients that you registered at providers, such as GitHub or Slack."""
+"""``patchbay oauth-app``: manages the OAuth clients that the operator registered at providers, such as GitHub."""
 
 import re
 import sys
@@ -85,7 +85,7 @@ def events(oauth_app_id: str, sent: bool, as_json: bool) -> None:
 
 
 def _secret(secret: str | None, name: str = "Client secret") -> str | None:
-    """The secret from the option, a pipe or the keyboard; None for a public client (an empty answer)."""
+    """The secret from the option, standard input or a prompt; None if it is empty, for a public client."""
     if secret is None:
         secret = click.prompt(name, default="", hide_input=True, show_default=False, err=True) \
             if sys.stdin.isatty() else sys.stdin.readline()  # fmt: skip

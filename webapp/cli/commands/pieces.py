@@ -1,4 +1,4 @@
-"""``patchbay piece``: integrations that are added from npm packages, and what is printed of them."""
+"""``patchbay piece``: adds, updates, lists and removes integrations from npm packages."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ from webapp.service.domain.pieces.pieces import Piece
 from webapp.service.pieces import packages, tarballs
 from webapp.service.pieces.packages import Wanted
 
-_LOOK_S = 0.05
+_POLL_S = 0.05
 _STEPS = {1: "Looking for it", 2: "Bringing it here", 3: "Trying it, shut in", 4: "Writing it to the catalog"}
 HOSTS = click.option("--host", "hosts", multiple=True, help="What it may reach, such as api.example.com (as proposed).")
 
@@ -46,7 +46,7 @@ def add(names: tuple[str, ...], hosts: tuple[str, ...], hidden: bool, source: Pa
 @click.option("--preview", is_flag=True, help="Show what would change, and change nothing.")
 @JSON
 def update(names: tuple[str, ...], preview: bool, as_json: bool) -> None:
-    """Bring NAMES, or all that came from the registry, to their newest version; what they may reach stays."""
+    """Update NAMES, or all from the registry, to their newest version; the hosts that they may reach stay."""
     with opened() as service:
         named = [_named(service, name) for name in names] or [
             view.piece for view in listing.listed(service) if view.current and view.current.source == "registry"
@@ -59,7 +59,7 @@ def update(names: tuple[str, ...], preview: bool, as_json: bool) -> None:
 @click.option("--check", is_flag=True, help="Read each file, and say what is not whole on this machine.")
 @JSON
 def list_(check: bool, as_json: bool) -> None:
-    """Every integration, and what it is used for."""
+    """List all integrations and how much they are used."""
     with opened() as service:
         views = listing.listed(service)
         troubles = _troubles(service) if check else {}
@@ -115,7 +115,7 @@ def sync(source: Path | None, as_json: bool) -> None:
     with opened() as service:
         findings = disk.sync(service, thoroughly=True, tarballs=source)
     rows_ = [{"package": each.piece.package, "version": each.version, "problem": each.sentence} for each in findings]
-    table(rows_, as_json, "problems", "Everything that was added stands on this machine.")
+    table(rows_, as_json, "problems", "Everything that was added is complete on this machine.")
     raise SystemExit(1 if findings else 0)
 
 
@@ -128,7 +128,7 @@ def _brought(service: Service, name: str, source: Path | None, hosts: tuple[str,
 
 
 def _updated(service: Service, standing: Piece, *, preview: bool) -> PieceView:
-    """The integration in its newest version, or as it stands where that is the newest."""
+    """The integration in its newest version, updated if it is not up to date."""
     used = pieces.version(service.store, standing, standing.version)
     source = Source(used.source, Path(used.origin)) if used and used.source != "registry" else REGISTRY
     if source.kind == "registry":
@@ -153,7 +153,7 @@ def _source(name: str, tarballs_in: Path | None) -> Source:
 def _finished(
     service: Service, piece_id: str, hosts: tuple[str, ...] | None, *, hidden: bool, preview: bool = False
 ) -> PieceView:
-    """The integration once it is added; with ``preview``, what would come of it. Raises :class:`Conflict`."""
+    """Wait until the integration is added, and return it; with ``preview`` it is not. Raises :class:`Conflict`."""
     try:
         for step in _followed(service, piece_id):
             click.echo(f"{_STEPS[step]} …", err=True)
@@ -176,7 +176,7 @@ def _finished(
 
 
 def _followed(service: Service, piece_id: str) -> Iterator[int]:
-    """The steps as they begin, whoever does them: this process, unless a worker was quicker."""
+    """The numbers of the steps as they start, in this process or in a worker that was faster."""
     from webapp.service.domain.pieces import installation
 
     seen, works = 0, threading.Thread(target=installation.work, args=(service,), daemon=True)
@@ -189,7 +189,7 @@ def _followed(service: Service, piece_id: str) -> Iterator[int]:
         if not now.holder and not works.is_alive():
             works = threading.Thread(target=installation.work, args=(service,), daemon=True)
             works.start()
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
         now = pieces.get(service.store, piece_id)
     works.join()
 
@@ -208,7 +208,7 @@ def _troubles(service: Service) -> dict[str, str]:
 
 
 def facts_of(view: PieceView) -> dict[str, Any]:
-    """What the command prints of one integration as JSON."""
+    """An integration as the command prints it in JSON."""
     version, contents = view.shown_version, view.added if view.current else view.offered
     return {
         "name": view.piece.title,
@@ -234,7 +234,7 @@ def facts_of(view: PieceView) -> dict[str, Any]:
 
 
 def tell(done: Iterable[PieceView], what: str, *, as_json: bool) -> None:
-    """Say of each ``what`` came of it, also of those that were done before one that could not be."""
+    """Print each integration and ``what`` was done with it, even if a later one fails."""
     views: list[PieceView] = []
     try:
         views.extend(done)
@@ -261,5 +261,5 @@ def _tell(views: list[PieceView], what: str, *, as_json: bool) -> None:
         show({**shown, "licence": licence}, False, f"The integration {each['name']} {what}.")
         for left in each["left_out"]:
             click.echo(f"{left['name']} is left out: {left['reason']}", err=True)
-        for line in (*(f"{name} is gone." for name in each["gone"]), *each["changed"]):
+        for line in (*(f"{name} was removed." for name in each["gone"]), *each["changed"]):
             click.echo(line, err=True)

@@ -1,4 +1,4 @@
-"""``patchbay project``: make, change and list projects."""
+"""``patchbay project``: creates, changes and lists projects."""
 
 import click
 
@@ -55,13 +55,13 @@ def list_(as_json: bool) -> None:
 
 
 def changed(service: Service, existing: Project, **texts: str) -> Project:
-    """``existing`` with those of ``texts`` that are not empty. Raises :class:`Invalid`."""
+    """Update ``existing`` with those of ``texts`` that are not empty. Raises :class:`Invalid`."""
     changes = {field: text for field, text in texts.items() if text}
     return projects.update(service, existing, **changes) if changes else existing
 
 
 def every(service: Service) -> list[Project]:
-    """All projects, page by page."""
+    """All projects, oldest first."""
     listed: list[Project] = []
     after: str | None = None
     while after != "":

@@ -1,4 +1,4 @@
-"""``patchbay user``: the people who sign in to the dashboard."""
+"""``patchbay user``: manages the people who sign in to the dashboard."""
 
 import click
 
@@ -74,7 +74,7 @@ def role_(email: str, role: str, as_json: bool) -> None:
 @EMAIL
 @JSON
 def disable(email: str, as_json: bool) -> None:
-    """Keep somebody out; their sessions and API key end at once, their accounts and triggers go on."""
+    """Keep somebody out; their sessions and API key end at once, their accounts and triggers stay active."""
     with opened() as service:
         person = logins(service).change(_person(service, email).id, enabled=False)
     show(_facts(person), as_json, "The login was disabled. `patchbay user enable` lets them sign in again.")
@@ -136,7 +136,7 @@ def reset_two_step(email: str, as_json: bool) -> None:
         person = _person(service, email)
         was_on = logins(service).reset_two_step(person.id)
     facts = {"id": person.id, "email": person.email, "was_on": was_on}
-    show(facts, as_json, "They sign in with the password alone.")
+    show(facts, as_json, "They sign in with only the password.")
 
 
 @user.command("list")

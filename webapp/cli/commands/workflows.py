@@ -1,4 +1,4 @@
-"""``patchbay workflow``: named URLs of a project that triggers may send their events to."""
+"""``patchbay workflow``: manages workflows, the named URLs of a project to which triggers can send events."""
 
 import click
 
