@@ -1,6 +1,6 @@
-"""Apps, accounts and their history as one external user sees them (contract "Accounts").
+"""The apps, accounts and history of one external user (contract "Accounts").
 
-An extension that the service lacks answers ``None``.
+Methods for an extension return ``None`` if the service does not have it.
 """
 
 from dataclasses import asdict, dataclass
@@ -18,7 +18,7 @@ _APPS = "/v1/connect/apps"
 
 @dataclass(frozen=True, slots=True)
 class AppFilter:
-    """Which apps to list; every field as in contract "Apps", lists comma-joined."""
+    """The parameters of a list of apps (contract "Apps"); lists are joined with commas."""
 
     q: str = ""
     category_ids: str = ""
@@ -68,19 +68,19 @@ class UserClient(Lists):
         return self.ask_extension(Account, "PATCH", self._path(account_id), body={"name": name or None})
 
     def test_account(self, account_id: str) -> TestResult | None:
-        """``POST P/accounts/{id}/test`` (an extension); takes as long as the account's provider."""
+        """``POST P/accounts/{id}/test`` (an extension); waits for the account's provider."""
         return self.ask_extension(TestResult, "POST", self._path(account_id, "test"), timeout=TEST_TIMEOUT_S)
 
     def revoke_account(self, account_id: str) -> Account | None:
-        """``POST P/accounts/{id}/revoke`` (an extension). Raises :class:`webapp.errors.Conflict` where impossible."""
+        """``POST P/accounts/{id}/revoke`` (an extension). Raises :class:`webapp.errors.Conflict` if unsupported."""
         return self.ask_extension(Account, "POST", self._path(account_id, "revoke"), timeout=TEST_TIMEOUT_S)
 
     def uses(self, account_id: str, *, limit: int = 50) -> PageOf[Use] | None:
-        """``GET P/accounts/{id}/uses`` (an extension): what stops without the account."""
+        """``GET P/accounts/{id}/uses`` (an extension): what stops working without the account."""
         return self.ask_extension(PageOf[Use], "GET", self._path(account_id, "uses"), params={"limit": limit})
 
     def siblings(self, account_id: str) -> PageOf[Account] | None:
-        """``GET P/accounts/{id}/siblings`` (an extension): what ends with it when it is revoked at its provider."""
+        """``GET P/accounts/{id}/siblings`` (an extension): the other accounts that end when it is revoked."""
         return self.ask_extension(PageOf[Account], "GET", self._path(account_id, "siblings"))
 
     def history(self, account_id: str, *, limit: int = 10, after: str = "") -> PageOf[ActivityEntry] | None:
@@ -103,7 +103,7 @@ class UserClient(Lists):
         return self.ask_extension(PageOf[ActivityEntry], "GET", self.client.path("activity"), params=params)
 
     def link(self, *, success: str, error: str, app: str, account_id: str = "") -> str:
-        """A page of the Connect Link for ``app`` or an account of it, which leads back to ``success`` or ``error``."""
+        """The URL of a Connect Link for ``app`` or one of its accounts, which returns to ``success`` or ``error``."""
         uris = {"success_redirect_uri": success, "error_redirect_uri": error}
         url = self.client.new_link(self.user_id, uris, app, account_id)
         if not url.startswith(("https://", "http://")):

@@ -1,4 +1,4 @@
-"""Agents as one external user has them (contract "Agents"): an extension, ``None`` where a service has none."""
+"""The agents of one external user (contract "Agents"), an extension: ``None`` if the service does not have it."""
 
 from typing import Any, Unpack
 
@@ -10,10 +10,10 @@ from webapp.dashboard.client.transport import Params
 
 
 class AgentClient(UserCalls):
-    """What agents may do for one external user, and what they did."""
+    """Reads and changes the permissions, agents, approvals and runs of one external user."""
 
     def call(self, method: str, path: str, **call: Unpack[Call]) -> Any:
-        """Each names its user besides the token."""
+        """A call with the external user's id in addition to the token."""
         call["params"] = {"external_user_id": self.user_id, **call.get("params", {})}
         return super().call(method, path, **call)
 
@@ -22,7 +22,7 @@ class AgentClient(UserCalls):
         return self.ask_extension(PageOf[AgentApp], "GET", self._path("apps"))
 
     def actions(self, app: str) -> tuple[AgentAction, ...]:
-        """``GET P/agents/actions``. Raises :class:`webapp.errors.NotFound` for an app that is not there."""
+        """``GET P/agents/actions``. Raises :class:`webapp.errors.NotFound` for an unknown app."""
         return self.ask(PageOf[AgentAction], "GET", self._path("actions"), params={"app": app}).items
 
     def permit(self, level: Level | None, *, app: str = "", action: str = "") -> None:
@@ -44,13 +44,13 @@ class AgentClient(UserCalls):
         self.call("POST", self._path("sessions", agent_id, "let_in"))
 
     def approvals(self) -> tuple[Approval, ...]:
-        """``GET P/agents/approvals``: what waits, and then what was answered or expired."""
+        """``GET P/agents/approvals``: the waiting ones, then those that were answered or expired."""
         return self.ask(PageOf[Approval], "GET", self._path("approvals")).items
 
     def decide(self, approval_id: str, *, yes: bool) -> Approval:
         """``POST P/agents/approvals/{id}/approve`` or ``/refuse``.
 
-        Raises :class:`webapp.errors.NotFound`, and :class:`webapp.errors.Conflict` where it waits no longer.
+        Raises :class:`webapp.errors.NotFound`, and :class:`webapp.errors.Conflict` if it is not waiting any more.
         """
         return self.ask(Approval, "POST", self._path("approvals", approval_id, "approve" if yes else "refuse"))
 

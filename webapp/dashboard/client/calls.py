@@ -1,7 +1,7 @@
-"""What is kept of a call, for developers who want to make the same one: nothing that may be secret.
+"""Records of API calls, without secrets, for developers who want to make the same calls.
 
-Of a body, what :data:`PLAIN` names stays, as do numbers and booleans; of an address, its host; of a component's props,
-which account is used. Of everything else it is known only that it was there.
+A body keeps the members in :data:`PLAIN`, numbers and booleans; of URLs it keeps the host, and of a component's props
+which account is used. All other values are replaced by a placeholder.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from webapp.errors import Invalid, PatchbayError
 
 HIDDEN = "…"
-SHORTEST = 4  # characters; shorter texts stand in every other sentence
+SHORTEST = 4  # characters; shorter texts occur in many sentences by chance
 PLAIN = frozenset(
     (
         "id", "external_user_id", "project_id", "app", "app_id", "app_slug", "account_id", "prop_name", "environment",
@@ -23,7 +23,7 @@ PLAIN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One call. ``status`` is 0 where no answer came; ``at`` is when it had ended (epoch ms)."""
+    """A call. ``status`` is 0 without a response; ``at`` is when it ended, in epoch milliseconds."""
 
     method: str
     address: str
@@ -37,17 +37,17 @@ class CallRecord:
 
     @property
     def failed(self) -> bool:
-        """Whether it was not answered as it should be."""
+        """Whether the call failed."""
         return not 200 <= self.status < 300
 
 
 def masked(body: Mapping[str, Any]) -> dict[str, Any]:
-    """``body`` without what is secret."""
+    """``body`` without values that may be secret."""
     return {name: _props(value) if name == "configured_props" else _shown(name, value) for name, value in body.items()}
 
 
 def sentence_of(error: PatchbayError, body: Mapping[str, Any] | None) -> str:
-    """What the service said, without what it repeats of ``body``."""
+    """The service's error message, without values of ``body`` that it repeats."""
     details = error.details if isinstance(error, Invalid) else ()
     missing = [f"{detail.field}: {detail.message}" for detail in details if detail.message not in error.message]
     sentence = " ".join([error.message, *missing])
@@ -80,7 +80,7 @@ def _shown(name: str, value: object) -> Any:
 
 
 def _host(text: str) -> str:
-    """The host of an address, as an address; nothing of another text."""
+    """An http or https URL with its path hidden; other texts are hidden as a whole."""
     try:
         parts = urlsplit(text)
         return f"{parts.scheme}://{parts.hostname}/{HIDDEN}" if parts.scheme in ("http", "https") else HIDDEN

@@ -1,7 +1,7 @@
-"""Components as one external user may find, configure, reload and run them (contract "Components").
+"""Finds, configures, reloads and runs components for one external user (contract "Components").
 
-A run's history is an extension; where it is missing the answer is ``None``. Failures inside a component are values
-(:attr:`.Choices.problem`, :attr:`.Outcome.problem`), never errors.
+The history of runs is an extension: ``None`` if the service does not have it. Failures inside a component are values
+(:attr:`.Choices.problem`, :attr:`.Outcome.problem`), not exceptions.
 """
 
 import time
@@ -21,7 +21,7 @@ RUN_TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class OptionsQuery:
-    """Which page of which prop's options is asked for; pages count from 0."""
+    """A request for a page of a prop's options; pages are numbered from 0."""
 
     prop: str
     query: str = ""
@@ -30,7 +30,7 @@ class OptionsQuery:
 
 
 class ComponentClient(UserCalls):
-    """Components as one external user may use them."""
+    """Calls the components API for one external user."""
 
     def listed(self, kind: Kind, *, app: str, q: str, limit: int, after: str = "") -> PageOf[Component]:
         """``GET P/actions`` or ``P/triggers`` of one app."""
@@ -59,7 +59,7 @@ class ComponentClient(UserCalls):
         return self.ask(Reloaded, "POST", path, body=body, timeout=LOOKUP_TIMEOUT_S)
 
     def run(self, component: Component, values: Mapping[str, Any], dynamic_id: str = "") -> Outcome:
-        """``POST P/actions/run`` (section 4.7a); how long it took is measured here."""
+        """``POST P/actions/run`` (section 4.7a); measures how long it took."""
         started, body = time.monotonic(), self.body(component, values, dynamic_id)
         outcome = self.ask(Outcome, "POST", self.run_path(), body=body, timeout=RUN_TIMEOUT_S)
         return outcome.model_copy(update={"took_ms": round((time.monotonic() - started) * 1000)})
@@ -74,10 +74,10 @@ class ComponentClient(UserCalls):
         return self.ask(Run, "GET", self.client.path("runs", run_id))
 
     def run_path(self) -> str:
-        """The path that runs an action, for showing how to call it."""
+        """The API path for running an action, for code samples."""
         return self.client.path("actions", "run")
 
     def body(self, component: Component, values: Mapping[str, Any], dynamic_id: str = "") -> dict[str, Any]:
-        """What a run posts, for showing how to call it."""
+        """The body of a run, also for code samples."""
         body = {"id": component.key, "external_user_id": self.user_id, "configured_props": dict(values)}
         return body | ({"dynamic_props_id": dynamic_id} if dynamic_id else {})

@@ -1,13 +1,12 @@
-"""The Connect API as one project and environment of it: every call is made here, with the token that it needs.
+"""Calls the Connect API for one project and environment, each call with the token that it needs.
 
-Whatever a Connect token may do is done with the token of the external user in question (:class:`UserCalls`). The
-dashboard's OAuth access token creates those tokens, reads and rotates signing keys and reads the audit. Tokens are
-kept in memory only and renewed before they end: the access token 120 seconds early (contract "Access tokens"), a
-Connect token five minutes early. Neither ever reaches a browser; the tokens of Connect Links are not kept.
-
-The pages that a product shows a user of its own have only that user's Connect token (:class:`TokenClient`). What its
-scope does not admit answers like what is absent, so that pages leave it out. A link is a session of the token's own
-(``POST P/link_sessions``, an extension); a service without them has the token's one link.
+Calls that a Connect token allows use the token of the external user (:class:`UserCalls`). The dashboard's OAuth access
+token creates those tokens, reads and rotates signing keys and reads the audit log. Tokens are kept only in memory and
+renewed before they expire: the access token 120 seconds before (contract "Access tokens"), Connect tokens five minutes
+before. Browsers never get them; the tokens of Connect Links are not stored. In the portal that a product shows its
+users, only the user's Connect token is available (:class:`TokenClient`): calls outside its scope raise
+:class:`NotFound`, so that pages leave the data out. Connect Links are then sessions of the token
+(``POST P/link_sessions``, an extension), or else the token's only link. HTTP and errors are left to :mod:`.transport`.
 """
 
 import copy
@@ -28,7 +27,7 @@ USER_TOKENS = 10_000
 
 
 class AccessToken:
-    """The OAuth access token of a client, fetched when needed and shared by all threads (section 4.1)."""
+    """The OAuth access token of a client, fetched when needed and shared between threads (section 4.1)."""
 
     def __init__(self, transport: Transport, clock: Clock, client_id: str, client_secret: str) -> None:
         self._transport, self._clock = transport, clock
@@ -44,7 +43,7 @@ class AccessToken:
             return self._token
 
     def drop(self, token: str) -> None:
-        """Forget ``token``, which the service refused; a newer one stays."""
+        """Discard ``token``, which the service refused, unless it was replaced already."""
         with self._lock:
             if self._token == token:
                 self._renew_at = 0
@@ -72,7 +71,7 @@ M = TypeVar("M", bound=Lenient)
 
 
 class Call(TypedDict, total=False):
-    """What a call may carry; ``timeout`` is in seconds. Not ``noted`` are tokens that pages themselves work with."""
+    """The options of a call; ``timeout`` is in seconds. Calls for the dashboard's own tokens are not ``noted``."""
 
     params: Params
     body: Mapping[str, Any]
@@ -94,7 +93,7 @@ class ConnectClient:
         environment: str,
         remembered: Remembered | None = None,
     ) -> None:
-        """With ``remembered``, reads that fail get their last answer once more."""
+        """With ``remembered``, reads that fail return their last response again."""
         self._remembered = remembered
         self.transport, self._clock, self._project, self._environment = transport, clock, project, environment
         self._access = AccessToken(transport, clock, client_id, client_secret)
@@ -103,11 +102,11 @@ class ConnectClient:
 
     @property
     def project_id(self) -> str:
-        """The project that it works in."""
+        """The id of the project."""
         return self._project()
 
     def within(self, project_id: str, environment: str) -> "ConnectClient":
-        """The same service in another environment, and in another project unless that is ""."""
+        """A client for another environment, and for another project unless ``project_id`` is ""."""
         known = self._others.get(f"{project_id} {environment}")
         if known:
             return known
@@ -118,7 +117,7 @@ class ConnectClient:
 
     @property
     def environment(self) -> str:
-        """The environment that it works in."""
+        """The environment, development or production."""
         return self._environment
 
     def create_token(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -133,10 +132,10 @@ class ConnectClient:
         return f"{url}&{urlencode(chosen, quote_via=quote)}"
 
     def audit(self, filters: Mapping[str, str], *, limit: int) -> PageOf[AuditEntry] | None:
-        """``GET P/audit`` (an extension), newest first; ``None`` where no record may be read.
+        """``GET P/audit`` (an extension), newest first; ``None`` if the service has none or refuses it.
 
-        ``filters`` may have noun, subject_id, actor and after. The audit shows what everybody does, so whoever calls
-        this has made sure that the person may look.
+        ``filters`` may have noun, subject_id, actor and after. The caller has checked that the person may see what
+        everybody in the project does.
         """
         try:
             answer = self.as_project("GET", self.path("audit"), params={**filters, "limit": limit})
@@ -147,12 +146,12 @@ class ConnectClient:
     def as_project(self, method: str, path: str, **call: Unpack[Call]) -> Any:
         """A call with the OAuth access token.
 
-        It sees every user's things: whoever calls it has made sure whose they are.
+        It gives access to all users' data: the caller has checked whose data it is.
         """
         return self._authorized(self._access.get, self._access.drop, method, path, call)
 
     def as_user(self, user: str, method: str, path: str, **call: Unpack[Call]) -> Any:
-        """A call with the Connect token of ``user``. Two threads may both make one; both tokens work."""
+        """A call with the Connect token of ``user``. Two threads may create a token at once; both work."""
 
         def token() -> str:
             return self._tokens.get(user) or self._new_token(user)
@@ -173,7 +172,7 @@ class ConnectClient:
     def _authorized(
         self, token: Callable[[], str], drop: Callable[[str], None], method: str, path: str, call: Call
     ) -> Any:
-        """A call, once more with a new token when the first one was refused."""
+        """A call, repeated with a new token if the service refused the first one."""
         for last in (False, True):
             current = token()
             try:
@@ -185,7 +184,7 @@ class ConnectClient:
         raise AssertionError("unreachable")
 
     def _new_token(self, user: str) -> str:
-        """A Connect token of ``user``, kept until shortly before its end."""
+        """A new Connect token of ``user``, cached until shortly before it expires."""
         body = {"project_id": self._project(), "external_user_id": user}
         answer = object_of(self.as_project("POST", self.path("tokens"), body=body, noted=False))
         try:
@@ -196,21 +195,21 @@ class ConnectClient:
 
 
 class UserCalls:
-    """Calls as one external user, whose answers become models. Each noun's client builds on it."""
+    """Calls as one external user, with responses as models. The base of all clients by noun."""
 
     def __init__(self, client: ConnectClient, external_user_id: str) -> None:
         self.client, self.user_id = client, external_user_id
 
     def call(self, method: str, path: str, **call: Unpack[Call]) -> Any:
-        """The bare JSON of an answer."""
+        """A call; its JSON response."""
         return self.client.as_user(self.user_id, method, path, **call)
 
     def ask(self, model: type[M], method: str, path: str, **call: Unpack[Call]) -> M:
-        """An answer. Raises the errors of :mod:`.transport`."""
+        """A call; its response as ``model``. Raises the errors of :mod:`.transport`."""
         return read(model, self.call(method, path, **call))
 
     def ask_extension(self, model: type[M], method: str, path: str, **call: Unpack[Call]) -> M | None:
-        """An answer of something that only some services offer; ``None`` from the others."""
+        """Like :meth:`ask` for an extension; ``None`` if the service does not have it."""
         try:
             return self.ask(model, method, path, **call)
         except NotFound:
@@ -218,7 +217,7 @@ class UserCalls:
 
 
 def read(model: type[M], answer: object) -> M:
-    """``answer`` as a model; some services wrap a single thing in ``data``. Raises :class:`.NotTheApi`."""
+    """``answer`` as a model; some services wrap a single object in ``data``. Raises :class:`.NotTheApi`."""
     whole = object_of(answer)
     data = whole.get("data")
     return model.model_validate(data if isinstance(data, dict) else whole)
@@ -232,7 +231,7 @@ def object_of(answer: object) -> Mapping[str, Any]:
 
 
 class TokenFacts(Lenient):
-    """What a Connect token says of itself (contract "Token validation", with extensions)."""
+    """The facts about a Connect token (contract "Token validation", with extensions)."""
 
     success: bool = False
     project_id: str = ""
@@ -249,37 +248,37 @@ class TokenFacts(Lenient):
 
     @property
     def works(self) -> bool:
-        """Whether it works, and says whose it is: a service without the extension does not."""
+        """Whether the token is valid and its user is known, which needs an extension."""
         return bool(self.success and self.project_id and self.external_user_id and self.ends_at)
 
     @property
     def ends_at(self) -> int:
-        """Until when, in epoch milliseconds; 0 where it is not told."""
+        """When the token expires, in epoch milliseconds; 0 if that is unknown."""
         try:
             return parse_iso(self.expires_at) if self.expires_at else 0
         except ValueError:
             return 0
 
     def admits(self, scope: str) -> bool:
-        """Whether it has ``scope``, or one that covers it (contract "Scopes")."""
+        """Whether the token has ``scope``, or one that includes it (contract "Scopes")."""
         return any(
             granted == scope or (granted.endswith("*") and scope.startswith(granted[:-1]))
             for granted in self.scope.split()
         )
 
     def same_user(self, other: "TokenFacts") -> bool:
-        """Whether both are of one user of one project and environment."""
+        """Whether both tokens belong to the same user of the same project and environment."""
         names = ("project_id", "project_environment", "external_user_id")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
 
 class TokenClient(ConnectClient):
-    """One Connect token's project and environment, for its user alone."""
+    """A client with only a Connect token, for its user, project and environment."""
 
     def __init__(
         self, transport: Transport, clock: Clock, token: str, facts: TokenFacts, look: Mapping[str, str] | None = None
     ) -> None:
-        """``look`` is the theme and the language of links."""
+        """``look`` is the theme and language of Connect Links."""
         super().__init__(
             transport, clock, client_id="", client_secret="", project=lambda: facts.project_id,
             environment=facts.project_environment,
@@ -287,18 +286,18 @@ class TokenClient(ConnectClient):
         self._token, self._look = token, look or {}
 
     def as_user(self, user: str, method: str, path: str, **call: Unpack[Call]) -> Any:
-        """A call with the token. Raises :class:`NotFound` for what its scope does not admit."""
+        """A call with the token. Raises :class:`NotFound` for calls outside its scope."""
         try:
             return self.transport.call(method, path, token=self._token, environment=self._environment, **call)
         except Forbidden as error:
             raise NotFound from error
 
     def as_project(self, method: str, path: str, **call: Unpack[Call]) -> Any:
-        """Nothing: there is no OAuth client behind it. Raises :class:`NotFound`."""
+        """Raises :class:`NotFound`: there is no OAuth client."""
         raise NotFound
 
     def new_link(self, user: str, uris: Mapping[str, str], app: str, account_id: str = "") -> str:
-        """A page of the Connect Link for one more connection, or for the only one that the token is good for."""
+        """The URL of a new Connect Link session, or of the token's only link."""
         body = {**self._look, **uris, "app": app, "account_id": account_id or None}
         try:
             return str(object_of(self.as_user(user, "POST", self.path("link_sessions"), body=body)).get("url", ""))
@@ -308,13 +307,13 @@ class TokenClient(ConnectClient):
 
 
 def own_link(base_url: str, token: str, chosen: Mapping[str, str]) -> str:
-    """The Connect Link of ``token`` itself, with what of ``chosen`` is not empty (contract "Connect Link")."""
+    """The token's own Connect Link, with the parameters ``chosen`` that are not empty (contract "Connect Link")."""
     query = {"token": token, "connectLink": "true", **chosen} if token else {}
     return f"{base_url}/_static/connect.html?{urlencode({name: value for name, value in query.items() if value})}"
 
 
 def facts_of(transport: Transport, token: str) -> TokenFacts:
-    """``GET /v1/connect/tokens/{ctok}/validate``; facts that say nothing of one that does not work."""
+    """``GET /v1/connect/tokens/{ctok}/validate``; empty facts for a token that is not valid."""
     path = f"/v1/connect/tokens/{quote(token[:200], safe='')}/validate"
     try:
         return read(TokenFacts, transport.call("GET", path, params={"extensions": True}))

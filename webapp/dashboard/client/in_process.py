@@ -1,7 +1,7 @@
-"""Hands a request to a WSGI app of this process, so that the dashboard needs no socket to its service.
+"""Sends requests to a WSGI app in this process, so that the dashboard needs no socket to its service.
 
-A loopback socket would deadlock a full thread pool. Every environ is built from nothing but the outgoing request:
-no header, cookie or address of the browser whose page is being made crosses over, only the id under which it is logged.
+A loopback socket could deadlock a full thread pool. The WSGI environ contains only the outgoing request: no header,
+cookie or address of the browser is passed on, except the request id for logs.
 """
 
 import io
@@ -17,13 +17,13 @@ WSGI = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 class InProcess:
-    """A way whose far end is a WSGI app; ``app`` is called for it at each request, so it may come late."""
+    """Sends requests to the WSGI app that ``app`` returns; it is called for each request, so it may be set later."""
 
     def __init__(self, app: Callable[[], WSGI]) -> None:
         self._app = app
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes, timeout: float) -> Answer:
-        """Run the app to its end, however long it takes."""
+        """Run the app to its end; ``timeout`` is ignored."""
         chunks: list[bytes] = []
         begun: list[Any] = []
 
@@ -41,22 +41,22 @@ class InProcess:
         return Answer(int(status[:3]), {name.lower(): value for name, value in pairs}, b"".join(chunks))
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there is nothing to close."""
 
 
 def environ_of(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
-    """A WSGI environ (PEP 3333) of this request and of nothing else."""
+    """A WSGI environ (PEP 3333) with only this request."""
     parts = urlsplit(url)
     environ: dict[str, Any] = {
         "REQUEST_METHOD": method,
         "SCRIPT_NAME": "",
         "PATH_INFO": unquote_to_bytes(parts.path).decode("latin-1"),
         "QUERY_STRING": parts.query,
-        "REQUEST_URI": f"{parts.path}?{parts.query}" if parts.query else parts.path,  # a slash in an id is one there
+        "REQUEST_URI": f"{parts.path}?{parts.query}" if parts.query else parts.path,  # keeps escaped slashes in ids
         "SERVER_PROTOCOL": "HTTP/1.1",
         "SERVER_NAME": parts.hostname or "localhost",
         "SERVER_PORT": str(parts.port or (443 if parts.scheme == "https" else 80)),
-        "REMOTE_ADDR": "",  # nobody is limited by an address that is none
+        "REMOTE_ADDR": "",  # so that limits by address do not apply
         "CONTENT_LENGTH": str(len(body)),
         "HTTP_HOST": parts.netloc,
         "wsgi.version": (1, 0),

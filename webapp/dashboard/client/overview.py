@@ -1,7 +1,7 @@
-"""A person's accounts and triggers at a glance: what needs somebody first, and how many there are of each kind.
+"""Overviews of a person's accounts and triggers: those that need attention first, and counts.
 
-The API gives them in its own order and at most 100 at a time; broken ones must come first. So up to :data:`READ` are
-read and sorted here, and pages say how many were looked at. The rest of the accounts is reached through
+The API returns at most 100 at a time in its own order, but pages show broken ones first. So up to :data:`READ` are read
+and sorted here, and pages say how many were read. The remaining accounts are available from
 :attr:`Overview.next_cursor`.
 """
 
@@ -18,7 +18,7 @@ from webapp.dashboard.client.transport import Params
 from webapp.errors import Invalid
 from webapp.kit.translation import gettext, ngettext
 
-EXTENDED: Params = {"extensions": True}  # ask for what only the embedded service knows; others ignore it
+EXTENDED: Params = {"extensions": True}  # requests members that only the embedded service has; others ignore it
 READ = 1_000
 _CHUNK = 100
 _ACCOUNT_RANKS = {"needs-you": 0, "no-app": 1, "retrying": 1, "working": 2}
@@ -29,7 +29,7 @@ M = TypeVar("M", bound=Lenient)
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Accounts, broken first and then newest first. ``total`` counts those that were not read as well."""
+    """Accounts, broken ones first, then the newest. ``total`` includes those that were not read."""
 
     accounts: tuple[Account, ...]
     total: int
@@ -42,7 +42,7 @@ class Overview:
 
     @property
     def needing(self) -> list[Account]:
-        """The accounts that nothing but a person can mend."""
+        """The accounts that only a person can repair."""
         return [account for account in self.accounts if account.state == "needs-you"]
 
     def find(self, account_id: str) -> Account | None:
@@ -54,12 +54,12 @@ class Overview:
         return [account for account in self.accounts if account.app.slug == slug]
 
     def apps(self) -> list[tuple[str, str]]:
-        """Slug and name of every app with an account, by name."""
+        """The slugs and names of the apps with an account, by name."""
         names = {account.app.slug: account.app.name for account in self.accounts}
         return sorted(names.items(), key=lambda item: item[1].lower())
 
     def badges(self) -> dict[str, tuple[str, str]]:
-        """For each app: the words and the tone of its badge."""
+        """The text and tone of each app's badge."""
         counts = Counter(account.app.slug for account in self.accounts)
         broken = {account.app.slug for account in self.needing}
         return {
@@ -70,7 +70,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class TriggerOverview:
-    """Triggers, those that need somebody first and then the newest. ``total`` counts those not read as well."""
+    """Triggers, those that need attention first, then the newest. ``total`` includes those that were not read."""
 
     items: tuple[Trigger, ...]
     total: int
@@ -82,24 +82,24 @@ class TriggerOverview:
 
     @property
     def needing(self) -> int:
-        """How many stand still until somebody does something."""
+        """The number of triggers that are stopped until a person does something."""
         return sum(trigger.state in ("off", "waits", "no-app") for trigger in self.items)
 
     def of_account(self) -> Counter[str]:
-        """How many triggers use each account, by its id."""
+        """The number of triggers by account id."""
         return Counter(account for trigger in self.items for account in set(trigger.accounts))
 
 
 class Lists(UserCalls):
-    """The two lists that every page counts."""
+    """The lists of accounts and triggers, which every page counts."""
 
     def accounts(self, *, limit: int, after: str = "", app: str = "") -> PageOf[Account]:
-        """``GET P/accounts`` of this user."""
+        """``GET P/accounts`` for this user."""
         params = {"external_user_id": self.user_id, **EXTENDED, "limit": limit, "after": after, "app": app}
         return self.ask(PageOf[Account], "GET", self.client.path("accounts"), params=params)
 
     def triggers(self, *, limit: int, after: str = "") -> PageOf[Trigger]:
-        """``GET P/deployed-triggers`` of every emitter; of sources alone where the service knows no ``all``."""
+        """``GET P/deployed-triggers`` of every emitter; only of sources if the service does not support ``all``."""
         path = self.client.path("deployed-triggers")
         params = {"external_user_id": self.user_id, "limit": limit, **EXTENDED, "after": after}
         try:
@@ -124,7 +124,7 @@ def read_triggers(user: Lists) -> TriggerOverview:
 
 
 def _read(fetch: Callable[[str], PageOf[M]], after: str = "") -> tuple[list[M], int, str]:
-    """Up to :data:`READ` entries of a list, how many there are in all, and the cursor to the rest."""
+    """Up to :data:`READ` entries of a list, the total number, and the cursor to the rest."""
     items: list[M] = []
     while True:
         page = fetch(after)

@@ -1,13 +1,10 @@
-"""One HTTP call to a Connect service, and what its outcome means to a page.
+"""HTTP calls to a Connect service, with errors, rate limits and caches.
 
-Whatever goes wrong is one of our errors (contract "Errors" and "Rate limits"). No answer, an answer that is not the
-API's and 5xx are :class:`ServiceDown`. 429 is :class:`Throttled`, and nothing of that kind is asked again before its
-time. The other refusals keep the service's own sentence. :class:`Memory` keeps answers that may be a few seconds
-old.
-
-:class:`Remembered` has what another Connect service answered last, for pages while it is slow or does not answer.
-Only answers to reads are kept, in memory, for ten minutes. One that is given again says since when it may be untrue,
-and pages say it too. A service that has just failed is not asked for five seconds, so that a page waits once.
+Failures raise our own errors (contract "Errors" and "Rate limits"): no response, an unexpected response and 5xx are
+:class:`ServiceDown`; 429 is :class:`Throttled`, and similar calls are not sent again before its time; other errors keep
+the service's message. :class:`Memory` caches responses for seconds. :class:`Remembered` keeps the last responses to
+reads for ten minutes, for pages while a remote service is slow or down; pages then show how old they are. After a
+failure, the service is not called for five seconds, so that a page waits only once. Tokens are left to :mod:`.connect`.
 """
 
 import json
@@ -37,20 +34,20 @@ _BY_STATUS: Mapping[int, type[PatchbayError]] = {
     422: errors.Refused,
 }  # fmt: skip
 TIMEOUT_S = 10.0
-LONGEST_WAIT = 5 * MINUTE  # a service that asks for more patience is asked again by then
+LONGEST_WAIT = 5 * MINUTE  # the longest Retry-After that is respected
 Params = Mapping[str, str | int | bool]
 _NOUN = re.compile(r"/v1/(?:connect/(?:proj_[a-zA-Z0-9]+/)?)?([^/?]*)")
 _TOKEN = re.compile(r"/tokens/[^/?]+")
 T = TypeVar("T")
-PATIENCE_S = 3.0  # how long to wait for a service whose last answer is still known
+PATIENCE_S = 3.0  # the timeout of a call whose last response is still known
 REST = 5 * SECOND
 _KEPT = 10 * MINUTE
 _ANSWERS = 1_000
-Ask = Callable[[float | None], Any]  # asks the service; with at most so many seconds of patience
+Ask = Callable[[float | None], Any]  # calls the service with a timeout in seconds
 
 
 class Answer(NamedTuple):
-    """What came back; the names of ``headers`` are in lower case."""
+    """A response; the names of ``headers`` are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -58,26 +55,26 @@ class Answer(NamedTuple):
 
 
 class Sender(Protocol):
-    """The way to a Connect service. Threads may share one."""
+    """Sends requests to a Connect service. Safe to share between threads."""
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes, timeout: float) -> Answer:
-        """Send one request, and wait up to ``timeout`` seconds. Raises ``OSError`` when no whole answer comes."""
+        """Send a request and wait up to ``timeout`` seconds. Raises ``OSError`` without a complete response."""
 
     def close(self) -> None:
         """Give back the sockets."""
 
 
 class Remote:
-    """Over sockets, which are kept for the next request.
+    """Sends requests over HTTP connections, which are reused.
 
-    The adapter of ``requests`` alone: a Session adds cookies, proxies and a netrc, none of which may be used here.
+    It uses only the adapter of ``requests``, because a Session adds cookies, proxies and netrc credentials.
     """
 
     def __init__(self) -> None:
         self._adapter = HTTPAdapter(pool_maxsize=16)
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes, timeout: float) -> Answer:
-        """Send one request; what ``requests`` raises is an ``OSError``."""
+        """Send a request. Raises ``OSError``, of which the errors of ``requests`` are subclasses."""
         request = PreparedRequest()
         request.method, request.url = method, url
         request.headers = CaseInsensitiveDict(headers)
@@ -93,7 +90,7 @@ class Remote:
 
 
 def of(answer: Answer) -> PatchbayError | None:
-    """The error, with the service's own sentence; ``None`` where the service failed instead of refusing."""
+    """The error in a response, with the service's message; ``None`` if the service failed instead of refusing."""
     status = answer.status
     if status == 429:
         return _throttled(answer)
@@ -105,7 +102,7 @@ def of(answer: Answer) -> PatchbayError | None:
 
 
 def in_language(error: PatchbayError) -> PatchbayError:
-    """``error`` with its sentences in the language that is spoken now."""
+    """``error`` with its messages in the current language."""
     if language() == DEFAULT:
         return error
     sentence = translated(error.message)
@@ -128,7 +125,7 @@ def _body(answer: Answer) -> Mapping[str, Any]:
 
 
 def _details(details: Any) -> list[Detail]:
-    """What is wrong with which field; what cannot be understood is left out."""
+    """The details of an error by field, without malformed ones."""
     objects = [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
     return [Detail(str(detail.get("field", "")), str(detail["message"])) for detail in objects if detail.get("message")]
 
@@ -151,7 +148,7 @@ class NotTheApi(ServiceDown):
 
 
 class Transport:
-    """Calls one Connect service. Safe to share between threads."""
+    """Calls a Connect service. Safe to share between threads."""
 
     def __init__(
         self,
@@ -160,9 +157,9 @@ class Transport:
         clock: Clock = now,
         note: Callable[[CallRecord], None] | None = None,
     ) -> None:
-        """``base_url`` ends before ``/v1``; ``sender`` is another way there than sockets (see :mod:`.in_process`).
+        """``base_url`` ends before ``/v1``; ``sender`` replaces HTTP connections (see :mod:`.in_process`).
 
-        ``note`` hears of each call that was made with a token, without what is secret.
+        ``note`` is called with a record of each call that has a token, without secrets.
         """
         self.base_url, self._backoff = base_url.rstrip("/"), Backoff(clock)
         self._sender, self._clock, self._note = sender or Remote(), clock, note
@@ -179,7 +176,7 @@ class Transport:
         timeout: float = TIMEOUT_S,
         noted: bool = True,
     ) -> Any:
-        """The JSON answer (``None`` when it is empty). Raises our errors only, as the module says."""
+        """Make a call and return its JSON response, ``None`` if it is empty. Raises :class:`PatchbayError`."""
         key = limited_together(method, path, token, body)
         self._backoff.check(key)
         headers = {"Accept": "application/json", "User-Agent": "Patchbay dashboard"}
@@ -218,10 +215,9 @@ class Transport:
 
 
 class Backoff:
-    """What the service throttled is not asked again before its time. Safe to share between threads.
+    """Delays calls that the service throttled. Safe to share between threads.
 
-    Limits are kept apart by what is asked and by whom, so that one noun that is throttled stops no other and no one
-    else.
+    Delays are separate for each kind of call and caller, so that one does not delay others.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -229,21 +225,21 @@ class Backoff:
         self._waiting: Memory[tuple[int, Throttled]] = Memory(clock, lifetime=LONGEST_WAIT)
 
     def check(self, key: str) -> None:
-        """Raise :class:`Throttled`, with the seconds that are left, while ``key`` must wait."""
+        """Raise :class:`Throttled` with the remaining seconds, while calls with ``key`` must wait."""
         until, error = self._waiting.get(key) or (0, None)
         left = until - self._clock()
         if error and left > 0:
             raise Throttled(error.limit, error.reset_at, -(-left // SECOND))
 
     def note(self, key: str, error: Throttled) -> None:
-        """The service said ``error`` about ``key``."""
+        """Record that the service throttled calls with ``key``."""
         self._waiting.put(key, (self._clock() + error.retry_after * SECOND, error))
 
 
 class Memory(Generic[T]):
-    """At most ``size`` values, each for ``lifetime`` milliseconds; each process has its own.
+    """A cache in this process of at most ``size`` values, each for ``lifetime`` milliseconds.
 
-    Where another process may change what they stand for, ``state`` gives something that differs from then on.
+    If another process may invalidate values, ``state`` returns something that then differs.
     """
 
     def __init__(
@@ -254,9 +250,9 @@ class Memory(Generic[T]):
         self._values: OrderedDict[str, tuple[T, int, object]] = OrderedDict()
 
     def get(self, key: str) -> T | None:
-        """The value, unless it is absent, too old or changed elsewhere.
+        """The value, or None if it is missing, expired or was invalidated.
 
-        The state is read even without a value: a request reads it once, so what it puts counts from before its fetch.
+        The state is read even without a value: a request reads it once, so what it puts has the state before its fetch.
         """
         current = self._state(key) if self._state else None
         with self._lock:
@@ -264,7 +260,7 @@ class Memory(Generic[T]):
         return value if value is not None and self._clock() < until and state == current else None
 
     def put(self, key: str, value: T, lifetime: int | None = None) -> T:
-        """Keep ``value`` and hand it back."""
+        """Store ``value`` and return it."""
         until = self._clock() + (self._lifetime if lifetime is None else lifetime)
         state = self._state(key) if self._state else None
         with self._lock:
@@ -275,31 +271,31 @@ class Memory(Generic[T]):
         return value
 
     def drop(self, key: str) -> None:
-        """Forget the value, because it has just been changed."""
+        """Delete the value, because it has just been changed."""
         with self._lock:
             self._values.pop(key, None)
 
     def clear(self) -> None:
-        """Forget every value."""
+        """Delete all values."""
         with self._lock:
             self._values.clear()
 
 
 def limited_together(method: str, path: str, token: str | None, body: Mapping[str, Any] | None) -> str:
-    """What one limit counts: the method and noun of a call, and whose it is."""
+    """The key of the limit that a call counts towards: its method, its noun and its caller."""
     noun = _NOUN.match(path)
     user = (body or {}).get("external_user_id", "")
     return f"{method} {noun[1] if noun else path} {token} {user}"
 
 
 def _query(params: Params | None) -> str:
-    """With its question mark, or nothing. What is empty or false is left out; true is spelt as the API has it."""
+    """The query string with its question mark, without empty and false values; true is written as the API wants it."""
     query = {name: "true" if value is True else value for name, value in (params or {}).items() if value}
     return "?" + urlencode(query) if query else ""
 
 
 def _shown(method: str, path: str, params: Params | None) -> str:
-    """The address without what is secret: Connect tokens, and addresses and texts that somebody typed."""
+    """The path without Connect tokens, e-mail addresses and typed texts."""
     secret = params and (method != "GET" or any("://" in str(value) for value in params.values()))
     return _TOKEN.sub(f"/tokens/{HIDDEN}", path) + _query(masked(params) if params and secret else params)
 
@@ -312,7 +308,7 @@ def _json(answer: Answer) -> Any:
 
 
 class Remembered:
-    """The last answers of one service. ``notice`` hears from when (ms) an answer is that is given again."""
+    """The last responses of a service. ``notice`` is called with the time (ms) of a response that is reused."""
 
     def __init__(self, clock: Clock, notice: Callable[[int], None]) -> None:
         self._clock, self._notice = clock, notice
@@ -320,7 +316,7 @@ class Remembered:
         self._rests_until = 0
 
     def read(self, question: str, ask: Ask) -> Any:
-        """What ``ask`` answers, or what it answered to ``question`` before when the service fails."""
+        """The response of ``ask``, or the last one to ``question`` if the service fails."""
         known = self._answers.get(question)
         if known is None:
             return self._keep(question, ask(None))

@@ -1,7 +1,7 @@
-"""Deployed triggers as one external user has them (contract "Deployed triggers", "Extensions").
+"""The deployed triggers of one external user (contract "Deployed triggers", "Extensions").
 
-The two calls that give a signing key away need the dashboard's OAuth client, so whoever makes them has loaded the
-trigger as its owner first. What a service lacks answers ``None``.
+The two calls that return a signing key use the dashboard's OAuth client, so the caller has loaded the trigger as its
+user first. Methods for an extension return ``None`` if the service does not have it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,19 +14,19 @@ from webapp.dashboard.client.models.triggers import Event, Trigger, TriggerRun, 
 from webapp.dashboard.client.transport import Params
 from webapp.errors import PatchbayError
 
-HOOK_TIMEOUT_S = 60.0  # deploying, pausing and deleting wait for what the app's own provider says
+HOOK_TIMEOUT_S = 60.0  # deploying, pausing and deleting wait for the app's provider
 
 
 class TriggerClient(UserCalls):
     """Deployed triggers of one external user; their list is in :mod:`.overview`."""
 
     def call(self, method: str, path: str, **call: Unpack[Call]) -> Any:
-        """Each names its user besides the token."""
+        """A call with the external user's id in addition to the token."""
         call["params"] = {"external_user_id": self.user_id, **call.get("params", {})}
         return super().call(method, path, **call)
 
     def deploy(self, body: Mapping[str, Any]) -> Trigger:
-        """``POST P/triggers/deploy`` (section 4.8); ``body`` lacks the user alone."""
+        """``POST P/triggers/deploy`` (section 4.8); ``body`` has everything but the user."""
         path, body = self.client.path("triggers", "deploy"), {"external_user_id": self.user_id, **body}
         return read(Trigger, super().call("POST", path, body=body, timeout=HOOK_TIMEOUT_S))
 
@@ -35,9 +35,9 @@ class TriggerClient(UserCalls):
         return self.ask(Trigger, "GET", self._path(trigger_id), params={"extensions": True})
 
     def view(self, trigger_id: str, *, events: int = 0, deliveries: int = 0) -> TriggerView:
-        """``GET …/overview`` (an extension), or what it holds, asked for one by one. Raises :class:`NotFound`.
+        """``GET …/overview`` (an extension), or else its parts by single calls. Raises :class:`NotFound`.
 
-        So many of the newest ``events`` or ``deliveries`` come with it, where the service adds them.
+        It contains this many of the newest ``events`` or ``deliveries``, if the service supports it.
         """
         params: Params = {"events": events, "deliveries": deliveries}
         view = self.ask_extension(TriggerView, "GET", self._path(trigger_id, "overview"), params=params)
@@ -52,7 +52,7 @@ class TriggerClient(UserCalls):
         return TriggerView.model_construct(trigger=trigger, webhooks=webhooks, workflows=workflows, stats=day)
 
     def days(self, trigger_ids: Sequence[str]) -> dict[str, DayOf]:
-        """``GET P/trigger-stats`` (an extension): the last 24 hours of each, with what fails."""
+        """``GET P/trigger-stats`` (an extension): the last 24 hours of each trigger, with failures."""
         if not trigger_ids:
             return {}
         params: Params = {"ids": ",".join(trigger_ids)}
@@ -81,7 +81,7 @@ class TriggerClient(UserCalls):
         return self.ask(Endpoints, "PUT", path, body=body).webhooks
 
     def reset(self, trigger_id: str, endpoint_id: str) -> None:
-        """``POST …/webhooks/{id}/reset_delivery_state``: it is delivered to again."""
+        """``POST …/webhooks/{id}/reset_delivery_state``: resume deliveries to the webhook."""
         self.call("POST", self._path(trigger_id, "webhooks", endpoint_id, "reset_delivery_state"), body={})
 
     def signing_key(self, trigger_id: str, endpoint_id: str) -> str:
@@ -96,21 +96,21 @@ class TriggerClient(UserCalls):
         return read(Endpoint, answer).key
 
     def workflows(self, trigger_id: str) -> list[Workflow]:
-        """``GET …/pipelines``: the workflows that are told; none where the service has none."""
+        """``GET …/pipelines``: the workflows that get its events; empty if the service has none."""
         path, params = self._path(trigger_id, "pipelines"), {"extensions": True}
         workflows = self.ask_extension(Workflows, "GET", path, params=params)
         return workflows.known() if workflows else []
 
     def set_workflows(self, trigger_id: str, workflow_ids: Sequence[str]) -> None:
-        """``PUT …/pipelines``: the workflows that are told, and no other."""
+        """``PUT …/pipelines``: replace the workflows that get its events."""
         self.call("PUT", self._path(trigger_id, "pipelines"), body={"workflow_ids": list(workflow_ids)})
 
     def events(
         self, trigger_id: str, *, n: int, after: str = "", event_id: str = "", brief: bool = False
     ) -> tuple[Sequence[Event], int | None]:
-        """``GET …/events``, newest first, at most 100: those older than the event ``after``, or one alone.
+        """``GET …/events``, newest first, at most 100: those older than the event ``after``, or only one.
 
-        With them comes how many events there are in all; ``None`` where the service does not count.
+        Also returns the total number of events, ``None`` if the service does not count them.
         """
         params: Params = {"n": n, "extensions": True, "after": after, "event_id": event_id, "brief": brief}
         page = self.ask(PageOf[Event], "GET", self._path(trigger_id, "events"), params=params)
@@ -130,11 +130,11 @@ class TriggerClient(UserCalls):
         return self.ask(Delivery, "GET", self._path(trigger_id, "deliveries", delivery_id))
 
     def resend(self, trigger_id: str, delivery_id: str) -> Delivery:
-        """``POST …/deliveries/{id}/resend`` (an extension): the same event id, signed anew."""
+        """``POST …/deliveries/{id}/resend`` (an extension): the same event id with a new signature."""
         return self.ask(Delivery, "POST", self._path(trigger_id, "deliveries", delivery_id, "resend"), body={})
 
     def resend_failed(self, trigger_id: str, *, since: int, dry_run: bool) -> int:
-        """``POST …/deliveries/resend`` (an extension): everything failed since then; how many that is."""
+        """``POST …/deliveries/resend`` (an extension): resend what failed since then; the number of deliveries."""
         body = {"since": since, "status": "failed", "dry_run": dry_run}
         count = object_of(self.call("POST", self._path(trigger_id, "deliveries", "resend"), body=body)).get("count")
         return count if isinstance(count, int) else 0
