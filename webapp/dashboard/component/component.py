@@ -1,7 +1,7 @@
-"""The page of one component: fill it in, look options up, let fields follow, keep it as a draft.
+"""The page of a component: its form, look-ups of options, dynamic fields and the draft.
 
-Every form of the page carries all that is filled in, so each route starts by keeping it. Running is :mod:`.runs`'
-matter, deploying :mod:`.deploying`'s.
+Every form of the page contains all values, so each route first saves them as the draft. Running actions is left to
+:mod:`.runs`, deploying triggers to :mod:`.deploying`.
 """
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ blueprint = Blueprint("component", __name__, url_prefix="/apps/<slug>/<any(actio
 
 
 class KeyConverter(BaseConverter):
-    """The key of a component in a path; an installation's own keys begin with ``~/``."""
+    """The key of a component in a path; keys of the operator's own components begin with ``~/``."""
 
     regex = r"(?:~/)?[^/]+"
     part_isolating = False
@@ -37,7 +37,7 @@ def _add_converter(state: BlueprintSetupState) -> None:
 
 @blueprint.get("")
 def show(slug: str, kind: Kind, key: str) -> AnyResponse:
-    """The page as the person left it; back from connecting, with the new account."""
+    """The page with the draft; after connecting, with the new account selected."""
     form = opened(kind, slug, key)
     if request.args.get("account_id"):
         return _connected(form, request.args["account_id"])
@@ -47,7 +47,7 @@ def show(slug: str, kind: Kind, key: str) -> AnyResponse:
 
 @blueprint.post("/draft")
 def save(slug: str, kind: Kind, key: str) -> AnyResponse:
-    """Keep what is filled in; for htmx the badge and the request that follows from it."""
+    """Save the draft; for htmx, return the badge and the code samples."""
     form = posted(kind, slug, key)
     kept = form.save()
     if wants_fragment():
@@ -59,7 +59,7 @@ def save(slug: str, kind: Kind, key: str) -> AnyResponse:
 
 @blueprint.post("/draft/reset")
 def reset(slug: str, kind: Kind, key: str) -> AnyResponse:
-    """Start again with nothing filled in."""
+    """Delete the draft."""
     form = posted(kind, slug, key)
     drafts.drop(dashboard().store, viewer().owner, form.draft)
     flash(gettext("The draft is gone; everything is as at first."), "ok")
@@ -68,7 +68,7 @@ def reset(slug: str, kind: Kind, key: str) -> AnyResponse:
 
 @blueprint.post("/fields", endpoint="fields")
 def reload_fields(slug: str, kind: Kind, key: str) -> AnyResponse:
-    """Let the fields follow from the answers; and look up what was typed into a picker's search."""
+    """Reload the dynamic fields, and look up the text of a picker's search."""
     before = posted(kind, slug, key)
     form, problem = before.renewed()
     form.save()
@@ -87,7 +87,7 @@ def reload_fields(slug: str, kind: Kind, key: str) -> AnyResponse:
 
 @blueprint.post("/options/<path:name>", endpoint="options")
 def look_up(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
-    """Options of one prop: the first ones, those that match, or with ``more`` the next ones."""
+    """The options of a prop: the first, the matching, or with ``more`` the next ones."""
     form, more = posted(kind, slug, key), bool(request.form.get("more"))
     if not wants_fragment():
         form, _ = form.renewed()
@@ -102,7 +102,7 @@ def look_up(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
 
 @blueprint.post("/rows/<path:name>")
 def rows(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
-    """Another empty row, or the other way to write an object; the form alone decides which."""
+    """Add an empty row, or switch an object between rows and JSON, as the form says."""
     form = posted(kind, slug, key)
     prop, mode, problem = form.find(name), request.form.get("to", ""), ""
     if mode in ("rows", "json"):
@@ -116,7 +116,7 @@ def rows(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
 
 @blueprint.post("/accounts")
 def connect(slug: str, kind: Kind, key: str) -> AnyResponse:
-    """Keep the draft, lead to the Connect Link for another account or a broken one, and come back to this page."""
+    """Save the draft and redirect to the Connect Link for a new or broken account, which returns to this page."""
     form = posted(kind, slug, key)
     form.save()
     name, back = request.form.get("connect", ""), public_url(address(form))
@@ -134,7 +134,7 @@ def appeared(before: tuple[Prop, ...], form: ComponentForm) -> list[Prop]:
 
 
 def changes(before: tuple[Prop, ...], form: ComponentForm) -> str:
-    """What a reload changed, as a sentence; "" when nothing did."""
+    """A sentence about what a reload changed, or ""."""
     now, added = {prop.name for prop in form.visible_props}, appeared(before, form)
     gone = [prop for prop in before if prop.name not in now and prop_data.control(prop) and not form.leaves_out(prop)]
     if not added and not gone:
@@ -149,7 +149,7 @@ def changes(before: tuple[Prop, ...], form: ComponentForm) -> str:
 
 
 def _rewritten(form: ComponentForm, prop: Prop, mode: str) -> tuple[ComponentForm, str]:
-    """An object's answer as rows or as JSON; what cannot be rows stays JSON and says why."""
+    """The form with an object as rows or as JSON, and why it cannot be shown as rows, if so."""
     try:
         value = prop_data.read_value(prop.model_copy(update={"optional": True}), form.data)
     except InvalidValue as problem:
@@ -167,7 +167,7 @@ def _rewritten(form: ComponentForm, prop: Prop, mode: str) -> tuple[ComponentFor
 
 
 def _connected(form: ComponentForm, account_id: str) -> AnyResponse:
-    """Choose the account that was just connected, where it belongs, and show the page at its own address."""
+    """Select the new account in its prop, and redirect to the page's own URL."""
     account = form.overview.find(account_id)
     if account is not None:
         fitting = [prop for prop in form.visible_props if prop.type == "app" and prop.app in ("", account.app.slug)]

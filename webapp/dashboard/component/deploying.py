@@ -1,4 +1,4 @@
-"""Deploying a trigger from the page of its component, once; and redeploying one that is being edited."""
+"""Deploys a trigger from the page of its component, or redeploys the trigger that is edited there."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ _UNSURE = _("The service did not answer in time. Look at your triggers first: it
 
 @blueprint.post("/deployment")
 def deploy(slug: str, kind: Kind, key: str) -> AnyResponse:
-    """Deploy it, or redeploy the trigger that is edited, unless something is missing."""
+    """Deploy the trigger, or redeploy the one that is edited, unless values are missing."""
     form, problem = _trigger(kind, slug, key).renewed()
     form.save()
     deployment = forms.of(form)
@@ -48,7 +48,7 @@ def deploy(slug: str, kind: Kind, key: str) -> AnyResponse:
 
 @blueprint.post("/schedule/<path:name>")
 def schedule(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
-    """The schedule that is filled in, in words."""
+    """The entered schedule in words."""
     form = _trigger(kind, slug, key)
     prop = form.find(name)
     try:
@@ -62,7 +62,7 @@ def schedule(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
 
 
 def _trigger(kind: Kind, slug: str, key: str) -> ComponentForm:
-    """The form of a trigger; actions are not deployed."""
+    """The posted form of a trigger. Raises :class:`NoPage` for actions, which cannot be deployed."""
     if kind != "triggers":
         raise NoPage
     return posted(kind, slug, key)
@@ -88,7 +88,7 @@ def _sent(form: ComponentForm, configured: Mapping[str, Any], deployment: Deploy
 
 
 def _named(trigger: Trigger, name: str) -> Trigger:
-    """Another service's deploy may take no name: where ours was ignored it is given afterwards."""
+    """Set the trigger's name, if the service ignored it when deploying."""
     if not name or name == trigger.name:
         return trigger
     try:
@@ -109,7 +109,7 @@ def _done(form: ComponentForm, trigger: Trigger) -> AnyResponse:
 
 
 def _failed(form: ComponentForm, error: PatchbayError) -> Response:
-    """What the service says, at the fields that it is about; what stops every page is raised on."""
+    """The page with the service's errors at their fields. Errors that concern every page are raised again."""
     if isinstance(error, Throttled | Unauthorized):
         raise error
     if isinstance(error, ServiceDown):

@@ -1,9 +1,8 @@
 """Drafts of components, one for each viewer and component, and which runs were sent. This module owns
 ``viewer_drafts`` and ``viewer_runs_sent``.
 
-A viewer is somebody who signs in (``u_…``) or an external user whom a product shows a portal (``exu_…``); their drafts
-go with them. A draft holds form fields as they were typed, never a secret: callers leave those out
-(:func:`.form_data.keepable`).
+A viewer is a user (``u_…``) or an external user in a portal (``exu_…``); their drafts are deleted with them. A draft
+contains form fields as they were typed. Callers leave out secrets (:func:`.form_data.keepable`).
 """
 
 import json
@@ -19,7 +18,7 @@ MAX_BYTES = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class DynamicProps:
-    """Props that came from a reload: their id, the wire list, and a digest of the answers that they follow from."""
+    """The props from a reload: their id, their JSON, and a digest of the values that they depend on."""
 
     id: str = ""
     props: tuple[dict[str, Any], ...] = ()
@@ -28,7 +27,7 @@ class DynamicProps:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What somebody had filled in; ``saved_at`` is in epoch milliseconds, 0 for nothing yet."""
+    """The values of a form; ``saved_at`` is in epoch milliseconds, 0 for an empty draft."""
 
     fields: FormData = field(default_factory=dict)
     dynamic: DynamicProps = DynamicProps()
@@ -49,7 +48,7 @@ def load(store: Store, viewer: str, component: str) -> Draft:
 
 
 def save(store: Store, clock: Clock, viewer: str, component: str, fields: FormData, dynamic: DynamicProps) -> bool:
-    """Keep the draft. False, and nothing kept, when it is larger than :data:`MAX_BYTES`."""
+    """Store the draft. Returns False, and stores nothing, if it is larger than :data:`MAX_BYTES`."""
     row = {
         "viewer": viewer, "component": component, "fields": json.dumps(fields), "id": dynamic.id,
         "props": json.dumps(dynamic.props), "made_from": dynamic.made_from, "now": clock(),
@@ -72,7 +71,7 @@ def save(store: Store, clock: Clock, viewer: str, component: str, fields: FormDa
 
 
 def drop(store: Store, viewer: str, component: str) -> None:
-    """Start again with nothing filled in."""
+    """Delete the draft."""
     with store.write() as tx:
         tx.run(
             "DELETE FROM viewer_drafts WHERE viewer = :viewer AND component = :component",
@@ -81,7 +80,7 @@ def drop(store: Store, viewer: str, component: str) -> None:
 
 
 def claim_run(store: Store, clock: Clock, viewer: str, once: str) -> bool:
-    """Whether ``once``, a word made with the page, is used for the first time. A day later it is forgotten."""
+    """Whether ``once``, a token of the page, is used for the first time. It is stored for a day."""
     with store.write() as tx:
         tx.run("DELETE FROM viewer_runs_sent WHERE at < :old", {"old": clock() - DAY})
         return bool(

@@ -1,8 +1,8 @@
-"""The fields that a component's page draws: one :class:`Field` for each prop, with all that its control shows.
+"""The fields of a component's page: one :class:`Field` for each prop, with everything that its control shows.
 
-The list inside a picker is one page of options. The API says neither how many options there are nor whether more
-follow, so the list shows what it knows: a total where the component gives one, else how many are shown. A page that
-repeats the one before, or is empty, is the last.
+The list in a picker is a page of options. The API returns neither a total nor whether there are more, so the list shows
+the total if the component gives one, or else the number of options shown. A page that repeats the one before, or is
+empty, is the last.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext, translated
 from webapp.kit.translation import lazy as _
 
-FEW = 10  # a shorter first page without a context is all there is
+FEW = 10  # a shorter first page without a context is complete
 _OWN = frozenset({"dbInfo", "total", "total_count"})
-# What a list says of itself: that nothing is there, some of how many, some, or everything.
+# What a list says: that it is empty, has some of a total, has some, or is complete.
 _FOUND = (
     _("Nothing matches. Try other words."),
     _("First {shown} of {total} found."),
@@ -38,12 +38,12 @@ _SHOWN = (
     _("First {shown} shown."),
     _("All {shown} shown."),
 )
-RADIOS = 4  # as many options stand side by side; more go into a list
+RADIOS = 4  # up to this many options are radio buttons; more are a list
 
 
 @dataclass(frozen=True, slots=True)
 class OptionList:
-    """What one look-up gave. ``shown`` counts the pages before as well; ``carry`` is what the next look-up needs."""
+    """The result of a look-up. ``shown`` includes earlier pages; ``carry`` is the state for the next look-up."""
 
     options: Sequence[Option] = ()
     query: str = ""
@@ -56,7 +56,7 @@ class OptionList:
     tables: Mapping[str, Sequence[tuple[str, str]]] | None = None
 
     def sentence(self, prop: Prop) -> str:
-        """How much of everything this is."""
+        """How many of the options are shown, in words."""
         nothing, some_of, some, everything = _FOUND if self.query else _SHOWN
         goes_on = self.total is not None and self.total > self.shown
         sentence = some_of if goes_on else some if self.more else everything if self.shown > 3 else ""
@@ -68,7 +68,7 @@ class OptionList:
 
 
 def look_up(form: ComponentForm, prop: Prop, *, more: bool) -> OptionList:
-    """Ask the service for options as the form says: its query, or the page after the one it shows."""
+    """Look up options: the matches of the form's query, or the next page."""
     query = request.form.get(f"q.{prop.name}", "").strip()[:500]
     before = _carried(prop) if more else {}
     if before:
@@ -99,7 +99,7 @@ def _option_list(prop: Prop, choices: Choices, query: str, page: int, before: Ma
 
 
 def _carried(prop: Prop) -> dict[str, Any]:
-    """What the page's last look-up left behind; an empty one when a browser made something up."""
+    """The state of the page's last look-up; empty if the browser sent something invalid."""
     try:
         carried = json.loads(request.form.get(f"o.{prop.name}", ""))
     except (ValueError, RecursionError):
@@ -129,7 +129,7 @@ def _tables(context: Mapping[str, Any] | None) -> dict[str, list[tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One prop with everything that its control shows."""
+    """A prop with everything that its control shows."""
 
     prop: Prop
     kind: str
@@ -145,17 +145,17 @@ class Field:
         return prop_data.first(self.data, part, self.prop)
 
     def rows(self, keys: str, texts: str) -> list[tuple[str, str]]:
-        """The rows of a key–value editor, and an empty one to write in."""
+        """The rows of a key–value editor, and an empty one."""
         return [*prop_data.pairs(self.data, keys, texts, self.prop), ("", "")]
 
     @property
     def chosen(self) -> list[Option]:
-        """The options that are chosen."""
+        """The selected options."""
         return prop_data.chosen(self.prop, self.data)
 
     @property
     def picked(self) -> str:
-        """What a closed picker says is chosen."""
+        """The text of a closed picker."""
         typed = [line for line in self.value("m").split("\n") if line.strip()]
         many = self.prop.type.endswith("[]")
         labels = [item.label for item in self.chosen]
@@ -163,7 +163,7 @@ class Field:
 
     @property
     def listed(self) -> list[Option]:
-        """The options of the open list, the chosen ones first where the page does not hold them."""
+        """The options of the open list, after selected ones that the page does not have."""
         options = list(self.option_list.options) if self.option_list else []
         chosen = [prop_data.encode(item) for item in self.chosen]
         if self.option_list and self.option_list.page:
@@ -173,18 +173,18 @@ class Field:
 
     @property
     def as_radios(self) -> bool:
-        """Whether the choices are few and short enough to stand side by side."""
+        """Whether the options are few and short enough for radio buttons."""
         options = self.prop.options
         return len(options) <= RADIOS and sum(len(item.label) for item in options) <= 60
 
     @property
     def as_check(self) -> bool:
-        """Whether a boolean is a tick; an optional one without a default can be left unsaid as well."""
+        """Whether a boolean is a check box; an optional one without a default also has an empty choice."""
         return not self.prop.optional or isinstance(self.prop.default, bool)
 
     @property
     def filled(self) -> bool:
-        """Whether somebody answered here, beyond the default."""
+        """Whether the value differs from the default."""
         own = {name: texts for name, texts in prop_data.of_prop(self.data, self.prop).items() if any(texts)}
         start = {name: texts for name, texts in prop_data.started(self.prop).items() if any(texts)}
         return (
@@ -203,13 +203,13 @@ class Field:
 
     @property
     def fixed(self) -> str:
-        """The value of a prop that nobody can change here."""
+        """The value of a read-only prop."""
         default = self.prop.default
         return default if isinstance(default, str) else "" if default is None else json.dumps(default)
 
     @property
     def schedule_in_words(self) -> str:
-        """A schedule that is filled in, in words; "" while it is none."""
+        """The entered schedule in words, or "" if it is not valid."""
         try:
             return prop_data.schedule_in_words(prop_data.read_value(self.prop, self.data))
         except InvalidValue:
@@ -218,31 +218,31 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class FieldGroups:
-    """All fields: what must be answered, and what may be."""
+    """All fields: the required and the optional ones."""
 
     required: list[Field] = field(default_factory=list)
     optional: list[Field] = field(default_factory=list)
 
     @property
     def accounts(self) -> list[Account]:
-        """The accounts that are chosen."""
+        """The selected accounts."""
         items = [item for item in [*self.required, *self.optional] if item.kind == "account"]
         return [account for item in items for account in item.accounts if account.id == item.value()]
 
     @property
     def needing(self) -> list[Account]:
-        """Those among them that nothing but connecting them again can mend."""
+        """The selected accounts that must be connected again."""
         return [account for account in self.accounts if account.state == "needs-you"]
 
     @property
     def unfolded(self) -> bool:
-        """Whether the optional fields stand open: something in them is new, filled in, wrong or being chosen."""
+        """Whether the optional fields are unfolded: one is new, has a value or an error, or its list is open."""
         answered = any(item.filled or item.error or item.option_list or item.added for item in self.optional)
         return answered or not any(item.kind not in ("account", "alert") for item in self.required)
 
     @property
     def reloads(self) -> bool:
-        """Whether any answer brings other fields."""
+        """Whether any value changes the fields."""
         return any(item.prop.reloads for item in [*self.required, *self.optional])
 
 
@@ -252,7 +252,7 @@ def field_groups(
     option_lists: Mapping[str, OptionList] | None = None,
     added: Collection[str] = (),
 ) -> FieldGroups:
-    """The fields of ``form``, in the order of its props; those called ``added`` have just appeared."""
+    """The fields of ``form``, in the order of its props; those named in ``added`` are new."""
     groups = FieldGroups()
     for prop in form.visible_props:
         field = field_of(form, prop, (errors or {}).get(prop.name, ""), (option_lists or {}).get(prop.name))
@@ -262,6 +262,6 @@ def field_groups(
 
 
 def field_of(form: ComponentForm, prop: Prop, error: str = "", option_list: OptionList | None = None) -> Field:
-    """One field of ``form``."""
+    """A field of ``form``."""
     accounts = form.accounts(prop) if prop.type == "app" else ()
     return Field(prop, control(prop), prop_data.element_id(prop.name), form.data, error, option_list, accounts)

@@ -1,11 +1,9 @@
-"""A component's form as one person has it: its declaration, what is filled in so far, and the accounts to choose
-from.
+"""A component's form for one person: its declaration, its values, and the accounts to choose from.
 
-It is opened from a draft or from what a browser sent, with 404 where app and component do not match; ``?trigger=``
-in the address names a deployed trigger that it edits. What changes a form gives another one back, and
-:meth:`ComponentForm.save` keeps it as the draft. A trigger is deployed with a name, a webhook URL and whether recent
-events are sent, besides its props; those fields travel with the form (``t.deploy:name`` and so on), so that a draft
-keeps them too. Nothing here draws anything.
+It is loaded from a draft or from a browser's request, with 404 if app and component do not match; ``?trigger=`` selects
+a deployed trigger to edit. Changes return a new form, which :meth:`ComponentForm.save` stores as the draft. The form
+also has the fields for deploying a trigger (``t.deploy:name`` and others): its name, a webhook URL, and whether recent
+events are sent. Rendering is left to :mod:`.rendering`.
 """
 
 import hashlib
@@ -45,7 +43,7 @@ MAX_NAME, MAX_URL = 200, 2_000
 
 @dataclass(frozen=True)
 class ComponentForm:
-    """One component as one person sees it in one request. With ``trigger`` it edits that deployed trigger."""
+    """The form of a component for one person and request. With ``trigger`` it edits that deployed trigger."""
 
     app: App
     component: Component
@@ -57,22 +55,22 @@ class ComponentForm:
 
     @property
     def draft(self) -> str:
-        """What its draft is kept under: a trigger being edited has one of its own."""
+        """The key of its draft; a trigger that is edited has its own."""
         return self.trigger.id if self.trigger else viewer().here(self.component.key)
 
     @cached_property
     def props(self) -> tuple[Prop, ...]:
-        """The props as they are now: the reloaded ones once there are any."""
+        """The current props: the reloaded ones, if there are any."""
         props = models.props(self.dynamic.props) if self.dynamic.id else self.component.props
         return prop_data.labelled(props, self.app)
 
     @property
     def visible_props(self) -> list[Prop]:
-        """The props that a person sees."""
+        """The visible props."""
         return [prop for prop in self.props if control(prop) and not self.leaves_out(prop)]
 
     def leaves_out(self, prop: Prop) -> bool:
-        """Whether this is the account of an app that has none, or a schedule where nothing is scheduled."""
+        """Whether the prop is the account of an app without accounts, or an unused schedule."""
         if prop.type == "$.interface.timer":
             return self.component.kind == "actions"
         return prop.type == "app" and self.app.auth_type == "none" and prop.app in ("", self.app.slug)
@@ -83,7 +81,7 @@ class ComponentForm:
         return sorted(accounts, key=lambda account: account.state == "needs-you")
 
     def values(self) -> tuple[dict[str, Any], dict[str, str]]:
-        """What the API takes, and the error of each prop that has one."""
+        """The values for the API, and the errors by prop."""
         configured: dict[str, Any] = {}
         errors: dict[str, str] = {}
         for prop in self.props:
@@ -99,7 +97,7 @@ class ComponentForm:
         return configured, errors
 
     def shown_values(self) -> dict[str, Any]:
-        """The values for showing: what is secret is replaced by its label."""
+        """The values for code samples, with secrets replaced by their labels."""
         configured, _ = self.values()
         for prop in self.props:
             if prop.name in configured and prop.secret:
@@ -109,7 +107,7 @@ class ComponentForm:
         return configured
 
     def find(self, name: str) -> Prop:
-        """The visible prop called ``name``. Raises 404."""
+        """The visible prop ``name``. Aborts with 404 if there is none."""
         for prop in self.visible_props:
             if prop.name == name:
                 return prop
@@ -121,7 +119,7 @@ class ComponentForm:
         return components().options(self.component, query, configured, self.dynamic.id)
 
     def renewed(self) -> tuple["ComponentForm", str]:
-        """The form with the fields that its answers call for, asked for only when they changed; and why that failed."""
+        """The form with reloaded fields, if the values they depend on have changed; and why reloading failed, if so."""
         answers = self._digest()
         if answers == self.dynamic.made_from or self.wrong_answers():
             return self, ""
@@ -139,7 +137,7 @@ class ComponentForm:
         return self._with(DynamicProps(reloaded.id, reloaded.props, answers)), ""
 
     def wrong_answers(self) -> dict[str, str]:
-        """What is wrong with the answers that fields follow from, by prop; one that is missing is not wrong yet."""
+        """The errors by prop of the values that dynamic fields depend on, except missing values."""
         problems = {}
         for prop in self.props:
             try:
@@ -152,7 +150,7 @@ class ComponentForm:
         return problems
 
     def filled(self, configured: dict[str, Any]) -> "ComponentForm":
-        """The form with the values of an earlier run; what was secret then is asked for again."""
+        """The form with the values of an earlier run, without secrets."""
         data: dict[str, list[str]] = {}
         for prop in self.props:
             value = configured.get(prop.name)
@@ -161,7 +159,7 @@ class ComponentForm:
         return replace(self, data=data)
 
     def save(self) -> bool:
-        """Keep this as the draft, without what is secret. False when it is too large."""
+        """Store the form as the draft, without secrets. Returns False if it is too large."""
         kept = prop_data.keepable(self.data, [*self.component.props, *self.props])
         board = dashboard()
         return drafts.save(board.store, board.clock, viewer().owner, self.draft, kept, self.dynamic)
@@ -169,12 +167,12 @@ class ComponentForm:
     def _value(self, prop: Prop) -> Any:
         if control(prop) == "account":
             return self._account(prop)
-        if self.trigger and prop.secret:  # the trigger keeps the one it has unless another is typed
+        if self.trigger and prop.secret:  # the trigger keeps its secret unless a new one is typed
             prop = prop.model_copy(update={"optional": True})
         return prop_data.read_value(prop, self.data)
 
     def _account(self, prop: Prop) -> Any:
-        """The chosen account, if it is one of the person's own."""
+        """The selected account, if it is one of the person's own."""
         value = prop_data.read_value(prop, self.data)
         own = {account.id for account in self.accounts(prop)}
         if value is not prop_data.ABSENT and value["authProvisionId"] not in own:
@@ -182,7 +180,7 @@ class ComponentForm:
         return value
 
     def _digest(self) -> str:
-        """A digest of the answers that fields follow from; "" where none do, or while a needed one is missing."""
+        """A digest of the values that dynamic fields depend on; "" without any, or if a required one is missing."""
         configured, _ = self.values()
         reloading = [prop for prop in self.props if prop.reloads]
         if not reloading or any(prop.name not in configured and not prop.optional for prop in reloading):
@@ -193,7 +191,7 @@ class ComponentForm:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def _with(self, dynamic: DynamicProps) -> "ComponentForm":
-        """Other fields; answers that still fit them survive, defaults fill what is new."""
+        """The form with other fields: values that still fit are kept, and new fields have defaults."""
         before = {prop.name: prop for prop in self.props}
         form = replace(self, dynamic=dynamic)
         data = dict(self.data)
@@ -208,7 +206,7 @@ class ComponentForm:
 
 
 def _fits(prop: Prop, known: Prop, data: FormData) -> bool:
-    """Whether what was answered for ``known`` can stand for ``prop``."""
+    """Whether the value of ``known`` can be used for ``prop``."""
     if (prop.type, control(prop)) != (known.type, control(known)):
         return False
     if control(prop) not in ("choice", "choices"):
@@ -219,14 +217,14 @@ def _fits(prop: Prop, known: Prop, data: FormData) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class DeployForm:
-    """The answers as they were given."""
+    """The values of the fields for deploying a trigger."""
 
     name: str
     url: str
     emit: bool
 
     def problems(self) -> dict[str, str]:
-        """What is wrong, by field."""
+        """The errors by field."""
         problems = {}
         if len(self.name) > MAX_NAME:
             problems["deploy:name"] = gettext("Use at most {count} characters.").format(count=MAX_NAME)
@@ -236,7 +234,7 @@ class DeployForm:
 
 
 def of(form: ComponentForm) -> DeployForm:
-    """The answers in ``form``; where nobody touched them, what the trigger being edited has."""
+    """The values in ``form``, or those of the trigger that is edited if they were not changed."""
     trigger, data = form.trigger, form.data
     emit = data.get("t.deploy:emit")
     return DeployForm(
@@ -247,7 +245,7 @@ def of(form: ComponentForm) -> DeployForm:
 
 
 def changes(form: ComponentForm, configured: Mapping[str, Any], deployment: DeployForm) -> dict[str, Any]:
-    """The body that redeploys the trigger being edited: an emptied answer is removed, an untouched secret stays."""
+    """The body that redeploys the trigger that is edited: emptied values are removed, unchanged secrets are kept."""
     before = form.trigger.configured if form.trigger else {}
     props = {prop.name: None for prop in form.visible_props if not prop.secret and before.get(prop.name) is not None}
     body: dict[str, Any] = {"configured_props": props | dict(configured), "emit_on_deploy": deployment.emit}
@@ -262,7 +260,7 @@ def _text(data: FormData, name: str, default: str) -> str:
 
 
 def opened(kind: Kind, slug: str, key: str) -> ComponentForm:
-    """The form as the person left it."""
+    """The form with the draft's values."""
     form = replace(_loaded(kind, slug, key), overview=known_accounts(fresh=True))
     if form.trigger and not form.saved_at:
         form = form.filled(form.trigger.configured)
@@ -270,7 +268,7 @@ def opened(kind: Kind, slug: str, key: str) -> ComponentForm:
 
 
 def posted(kind: Kind, slug: str, key: str) -> ComponentForm:
-    """The form as a browser sent it. Fields that were not on that page keep what the draft has."""
+    """The form with the values of the request. Fields that were not on the page keep the draft's values."""
     form = _loaded(kind, slug, key)
     drawn = set(request.form.getlist("d"))
     data = {name: texts for name, texts in form.data.items() if name.partition(".")[2] not in drawn}
@@ -279,13 +277,13 @@ def posted(kind: Kind, slug: str, key: str) -> ComponentForm:
 
 
 def sent_first_time() -> bool:
-    """Whether the page's form is sent for the first time; ``once`` in it was made with the page."""
+    """Whether the page's form is sent for the first time, by its token ``once``."""
     board, once = dashboard(), request.form.get("once", "")[:100] or secrets.token_urlsafe(16)
     return drafts.claim_run(board.store, board.clock, viewer().owner, once)
 
 
 def _loaded(kind: Kind, slug: str, key: str) -> ComponentForm:
-    """The app, its component and the draft, still without accounts."""
+    """The form with the app, its component and the draft, but without accounts."""
     if not viewer().may(f"connect:{kind}:*"):
         raise NoPage
     component = known_component(kind, key)
@@ -303,7 +301,7 @@ def _loaded(kind: Kind, slug: str, key: str) -> ComponentForm:
 
 
 def _with_defaults(form: ComponentForm) -> dict[str, list[str]]:
-    """Defaults where nothing was ever filled in, and an account where none of the person's is chosen."""
+    """The form's values, with defaults for an empty draft, and an account if none of the person's is selected."""
     data = dict(form.data)
     for prop in form.props:
         if control(prop) == "account":

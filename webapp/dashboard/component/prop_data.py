@@ -1,11 +1,9 @@
-"""What a prop's form data means: from data to the value that the API takes, and from a value to the data that shows
-it.
+"""Converts between a prop's form data and the value for the API.
 
-A prop ``title`` is sent as ``p.title``; a control with more parts gives each its own prefix before the dot: an SQL
-query, an HTTP request, a schedule (contract "Prop types"). Data is kept as it was typed, so that a draft reopens
-exactly, mistakes included. :func:`read_value` raises :class:`InvalidValue` with one sentence that names the prop;
-:data:`ABSENT` stands for no answer. Options carry their labels (``{"__lv": …}``), for props that ask for labels and
-so that a draft can show them.
+A prop ``title`` has the form field ``p.title``; controls with several parts, such as an SQL query, an HTTP request or a
+schedule (contract "Prop types"), have a prefix for each. Data is stored as it was typed, so that a draft shows mistakes
+unchanged. :func:`read_value` raises :class:`InvalidValue` with a sentence that names the prop, and returns
+:data:`ABSENT` without a value. Options contain their labels (``{"__lv": …}``), which some props need and drafts show.
 """
 
 import hashlib
@@ -24,7 +22,7 @@ from webapp.kit.translation import gettext, ngettext
 from webapp.kit.translation import lazy as _
 
 FormData = Mapping[str, list[str]]
-# Listed by the service but for machines alone (contract "Prop types").
+# Types of props that are not for people (contract "Prop types").
 INFRASTRUCTURE = frozenset({"$.service.db", "$.interface.http", "$.interface.apphook", "dir", "data_store"})
 _REMOTE = ("$.airtable.", "$.discord.")
 _PLAIN: Mapping[str, str] = {
@@ -33,7 +31,7 @@ _PLAIN: Mapping[str, str] = {
     "object": "object",
 }  # fmt: skip
 _WHOLE = frozenset({"account", "alert", "sql", "http", "timer"})
-# The prefixes that make up a prop's fields; what is not among them is not part of a draft.
+# The prefixes of a prop's form fields; fields with other prefixes are not part of a draft.
 PARTS = (
     "p", "k", "v", "m", "mode", "n", "u", "c", "z", "prep", "url", "method", "hk", "hv", "qk", "qv", "type", "raw",
     "fk", "fv", "auth", "user", "pass", "token", "t",
@@ -52,7 +50,7 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 def control(prop: Prop) -> str:
-    """The control of ``prop``: a name that ``_field.html`` draws, or "" when no person is asked."""
+    """The name of the control of ``prop`` in ``_field.html``, or "" for a prop without a control."""
     if prop.hidden or prop.type in INFRASTRUCTURE:
         return ""
     plain = _PLAIN.get(prop.type, "json")
@@ -71,7 +69,7 @@ def control(prop: Prop) -> str:
 
 
 def labelled(props: Iterable[Prop], app: App) -> tuple[Prop, ...]:
-    """``props``, of which an account that has no label but the slug of ``app`` is called by the app's own name."""
+    """``props``, with the name of ``app`` as the label of an account whose label is only its slug."""
     return tuple(
         prop.model_copy(update={"label": app.name})
         if prop.type == "app" and prop.name == app.slug and "label" not in prop.model_fields_set
@@ -81,35 +79,35 @@ def labelled(props: Iterable[Prop], app: App) -> tuple[Prop, ...]:
 
 
 def first(data: FormData, part: str, prop: Prop) -> str:
-    """The first value of one part of a prop, "" when there is none. Browsers end lines with CR LF; we don't."""
+    """The first value of a part of a prop, or "", with LF instead of the browser's CR LF."""
     values = data.get(f"{part}.{prop.name}")
     return values[0].replace("\r\n", "\n") if values else ""
 
 
 def every(data: FormData, part: str, prop: Prop) -> list[str]:
-    """All values of one part of a prop."""
+    """All values of a part of a prop."""
     return data.get(f"{part}.{prop.name}", [])
 
 
 def pairs(data: FormData, keys: str, values: str, prop: Prop) -> list[tuple[str, str]]:
-    """The rows of a key–value editor; rows without anything are left out."""
+    """The rows of a key–value editor, without empty ones."""
     rows = zip(every(data, keys, prop), every(data, values, prop), strict=False)
     return [(key, value) for key, value in rows if key.strip() or value]
 
 
 def of_prop(data: FormData, prop: Prop) -> dict[str, list[str]]:
-    """The data of one prop."""
+    """The form data of a prop."""
     names = {f"{part}.{prop.name}" for part in PARTS}
     return {name: values for name, values in data.items() if name in names}
 
 
 def sent(form: Iterable[tuple[str, list[str]]]) -> dict[str, list[str]]:
-    """The props' data in a form; what is not a prop's is left out."""
+    """The form data of props in a request, without other fields."""
     return {name: list(values) for name, values in form if name.partition(".")[0] in PARTS and "." in name}
 
 
 def keepable(data: FormData, props: Iterable[Prop]) -> dict[str, list[str]]:
-    """The data without what is secret: those are never stored."""
+    """The data without secrets, which are never stored."""
     secret = {f"{part}.{prop.name}" for prop in props if prop.secret for part in PARTS}
     return {
         name: values
@@ -119,22 +117,22 @@ def keepable(data: FormData, props: Iterable[Prop]) -> dict[str, list[str]]:
 
 
 def element_id(name: str) -> str:
-    """A stable id for the page; names that are no proper ids become a hash of themselves."""
+    """A stable HTML id for a prop; a hash if its name is not a valid id."""
     if re.fullmatch(r"[A-Za-z0-9_-]{1,60}", name):
         return f"f-{name}"
     return "f-" + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 class InvalidValue(Exception):
-    """What was typed cannot be taken. ``str()`` is a sentence for the person."""
+    """The value is not valid. ``str()`` is a message to show."""
 
 
 class MissingValue(InvalidValue):
-    """Nothing was answered where an answer is needed."""
+    """A required value is missing."""
 
 
 def parse_json(label: str, text: str) -> Any:
-    """What somebody typed as JSON. Raises :class:`InvalidValue` that says where it breaks."""
+    """The typed JSON. Raises :class:`InvalidValue` with the position of the error."""
     try:
         return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
@@ -150,7 +148,7 @@ def _refuse(constant: str) -> Any:
 
 
 def schedule_in_words(schedule: Any) -> str:
-    """``Every 15 minutes``, ``At 09:00 on Monday through Friday (Europe/Berlin)``; "" for what is none."""
+    """``Every 15 minutes``, ``At 09:00 on Monday through Friday (Europe/Berlin)``; "" if it is not valid."""
     parts = schedule if isinstance(schedule, dict) else {}
     cron, seconds = parts.get("cron"), parts.get("intervalSeconds")
     if isinstance(cron, str) and cron:
@@ -172,7 +170,7 @@ def every_in_words(seconds: int) -> str:
 
 
 def check_schedule(label: str, schedule: dict[str, Any]) -> None:
-    """Raise :class:`InvalidValue` for a cron expression or a time zone that nobody understands."""
+    """Raise :class:`InvalidValue` for an invalid cron expression or time zone."""
     if "cron" not in schedule:
         return
     zone = str(schedule.get("timezone") or "UTC")
@@ -199,7 +197,7 @@ def _explained(cron: str) -> str:
 
 
 def masked(value: Any) -> Any:
-    """An HTTP request without what signs it in."""
+    """An HTTP request without credentials."""
     auth = dict(value.get("auth") or {})
     for name in ("password", "token"):
         if auth.get(name):
@@ -222,7 +220,7 @@ def _read_sql(prop: Prop, data: FormData) -> Any:
 
 
 def _param(line: str) -> Any:
-    """A number, ``true``, ``null`` or a quoted text as JSON has it; anything else is text as it stands."""
+    """A line as JSON if it is a number, ``true``, ``null`` or a quoted text, else as text."""
     try:
         return parse_json("", line)
     except InvalidValue:
@@ -353,7 +351,7 @@ WRITERS: Mapping[str, Callable[[Prop, Any], dict[str, list[str]]]] = {
 
 
 class _Absent:
-    """No answer."""
+    """The type of :data:`ABSENT`."""
 
 
 ABSENT: Final = _Absent()
@@ -373,7 +371,7 @@ def read_value(prop: Prop, data: FormData) -> Any:
 
 
 def write_value(prop: Prop, value: Any) -> dict[str, list[str]]:
-    """The data that shows ``value``; what cannot be shown by the prop's control is left out."""
+    """The form data for ``value``, without what the prop's control cannot show."""
     kind = control(prop)
     if kind in ("", "fixed", "alert", "secret") or value is None:
         return {}
@@ -383,23 +381,23 @@ def write_value(prop: Prop, value: Any) -> dict[str, list[str]]:
 
 
 def started(prop: Prop) -> dict[str, list[str]]:
-    """The data of a prop that nobody has touched: its default."""
+    """The form data of an unchanged prop: its default."""
     return write_value(prop, prop.default)
 
 
 def as_json(prop: Prop, value: Any) -> dict[str, list[str]]:
-    """The data of an object that is written as JSON."""
+    """The form data of an object that is edited as JSON."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     return {f"mode.{prop.name}": ["json"], f"p.{prop.name}": [text]}
 
 
 def chosen(prop: Prop, data: FormData) -> list[Option]:
-    """The options that are chosen in a picker, with their labels."""
+    """The options that are selected in a picker, with their labels."""
     return [option(value) for text in every(data, "p", prop) if (value := _decoded(text)) is not None]
 
 
 def encode(choice: Option) -> str:
-    """An option as the value of a radio button: JSON, so that 5 and "5" stay apart."""
+    """An option as the value of a radio button: JSON, so that 5 and "5" differ."""
     return json.dumps({"label": choice.label, "value": choice.value}, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -436,7 +434,7 @@ def _object_parts(value: Any) -> dict[str, list[str]]:
 
 
 def _known(prop: Prop, chosen: Option) -> Option:
-    """With the label of the static option of that value."""
+    """The option, with the label of the prop's static option with this value."""
     same = (
         choice for choice in prop.options if choice.value == chosen.value and type(choice.value) is type(chosen.value)
     )
@@ -524,7 +522,7 @@ def _many(prop: Prop, data: FormData) -> Any:
 
 
 def _typed(prop: Prop, text: str) -> Any:
-    """A value that somebody typed instead of choosing, in the prop's own type."""
+    """A typed value, converted to the prop's type."""
     if prop.type.startswith("integer"):
         return _whole(prop, text)
     if prop.type.startswith("boolean"):
@@ -537,7 +535,7 @@ def _lv(choice: Option) -> Mapping[str, Any]:
 
 
 def _decoded(text: str) -> Any:
-    """What :func:`encode` made; anything else is nobody's option."""
+    """The option that :func:`encode` encoded, as a dictionary; None for other texts."""
     try:
         value = json.loads(text) if text else None
     except (ValueError, RecursionError):

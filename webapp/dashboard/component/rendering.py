@@ -1,6 +1,6 @@
-"""Draws a component's page: the whole of it, the parts that htmx swaps, and the addresses that they lead to.
+"""Renders a component's page, the parts of it that htmx swaps, and their URLs.
 
-The routes (:mod:`.page`, :mod:`.runs`, :mod:`.deploying`) hand over the form and a :class:`Feedback`.
+The routes (:mod:`.component`, :mod:`.runs`, :mod:`.deploying`) pass the form and a :class:`Feedback`.
 """
 
 import secrets
@@ -31,9 +31,9 @@ _NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What a page says about a form: errors by prop, open lists of options, an outcome, a sentence.
+    """What a page shows besides a form: errors by prop, open lists of options, an outcome, a sentence.
 
-    ``added`` names the fields that have just appeared. With ``confirm`` it asks whether the action shall really run.
+    ``added`` are the names of new fields. With ``confirm`` the page asks whether to run the action.
     """
 
     errors: Mapping[str, str] | None = None
@@ -45,7 +45,7 @@ class Feedback:
 
 
 def address(form: ComponentForm, endpoint: str = "show", **more: Any) -> str:
-    """The address of a form's page, or of what belongs to it."""
+    """The URL of a form's page or of another endpoint for the form."""
     noun = _NOUNS.get(endpoint, "component")
     editing: dict[str, Any] = {"trigger": form.trigger.id} if form.trigger else {}
     component: dict[str, Any] = {"slug": form.app.slug, "kind": form.component.kind, "key": form.component.key}
@@ -53,7 +53,7 @@ def address(form: ComponentForm, endpoint: str = "show", **more: Any) -> str:
 
 
 def full_page(form: ComponentForm, feedback: Feedback, code: int = 200) -> Response:
-    """The full page. One that has nothing else to say shows the last run."""
+    """The full page. Without any feedback, it shows the last run."""
     earlier = history(form)
     if feedback == Feedback():
         feedback = Feedback(outcome=_last_run(earlier["runs"]))
@@ -67,7 +67,7 @@ def part(template: str, form: ComponentForm, feedback: Feedback = Feedback(), co
 
 
 def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, Any]:
-    """What the page and each of its parts are drawn from."""
+    """The template context of the page and its parts."""
     client = components()
     url = dashboard().settings.connect_base + client.run_path()
     body = client.body(form.component, form.shown_values(), form.dynamic.id)
@@ -93,7 +93,7 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
 
 
 def _last_run(runs: PageOf[Run] | None) -> Run | None:
-    """The newest of ``runs`` with its result; ``None`` where there is none or it cannot be told."""
+    """The newest of ``runs`` with its result, or ``None`` if there is none or it is unavailable."""
     if not runs or not runs.items:
         return None
     try:
@@ -103,7 +103,7 @@ def _last_run(runs: PageOf[Run] | None) -> Run | None:
 
 
 def history(form: ComponentForm) -> dict[str, Any]:
-    """The runs of this component; ``None`` where the service keeps none or cannot tell now."""
+    """The context with the component's runs, ``None`` if the service has no history or is unavailable."""
     if form.component.kind != "actions":
         return {"runs": None}
     try:

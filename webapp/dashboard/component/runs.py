@@ -1,4 +1,4 @@
-"""Running an action from its page, once; and its history: looking at a run, filling its values in, running it again."""
+"""Runs an action from its page, and shows its history: a run can be viewed, restored to the form and repeated."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,7 +26,7 @@ _TWICE = _("This was sent already and ran once. Its result is in the history bel
 
 @blueprint.post("")
 def create(slug: str, kind: Kind, key: str) -> AnyResponse:
-    """Run it, unless something is missing or has to be asked first."""
+    """Run the action, unless values are missing or the person must confirm it first."""
     form = _action(posted(kind, slug, key))
     before = form.props
     form, problem = form.renewed()
@@ -41,14 +41,14 @@ def create(slug: str, kind: Kind, key: str) -> AnyResponse:
 
 @blueprint.get("/<run_id>")
 def past(slug: str, kind: Kind, key: str, run_id: str) -> Response:
-    """The page with the outcome of an earlier run."""
+    """The page with the result of an earlier run."""
     form = _action(opened(kind, slug, key))
     return full_page(form, Feedback(outcome=components().past(run_id)))
 
 
 @blueprint.post("/<run_id>/values")
 def values(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
-    """Fill the values of an earlier run in again."""
+    """Fill in the values of an earlier run."""
     form = _action(opened(kind, slug, key))
     inputs = components().past(run_id).inputs
     form, _ = form.filled(inputs).renewed()
@@ -60,7 +60,7 @@ def values(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
 
 @blueprint.get("/<run_id>/again")
 def again_page(slug: str, kind: Kind, key: str, run_id: str) -> str:
-    """Ask before running the same again, and show with what."""
+    """Ask for confirmation before repeating a run, and show its values."""
     form = _action(opened(kind, slug, key))
     run = components().past(run_id)
     return render_template(
@@ -73,7 +73,7 @@ def again_page(slug: str, kind: Kind, key: str, run_id: str) -> str:
 
 @blueprint.post("/<run_id>/again")
 def again(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
-    """Run with exactly the values of that run."""
+    """Run the action with exactly the values of an earlier run."""
     form = _action(opened(kind, slug, key))
     run = components().past(run_id)
     return _run(form, run.inputs, run.dynamic_id)
@@ -90,19 +90,19 @@ def _run(form: ComponentForm, values: Mapping[str, Any], dynamic_id: str | None 
         outcome = Outcome(error=error.message)
     except PatchbayError as error:
         outcome = Outcome(error=error.message)
-    if not outcome.ok:  # it may have shown that the account needs somebody
+    if not outcome.ok:  # the account's state may have changed
         form = replace(form, overview=known_accounts(fresh=True))
     return _answer(form, Feedback(outcome=outcome))
 
 
 def at_fields(form: ComponentForm, error: Invalid) -> dict[str, str]:
-    """What the service says of each value, by prop; nothing unless all of it is about fields of this form."""
+    """The service's errors by prop; empty unless all of them concern fields of this form."""
     errors = {detail.field.removeprefix("configured_props."): detail.message for detail in error.details}
     return errors if errors.keys() <= {prop.name for prop in form.visible_props} else {}
 
 
 def _answer(form: ComponentForm, feedback: Feedback, code: int = 200) -> Response:
-    """The page, or for htmx what changed: the outcome, and after a refusal the form."""
+    """The page, or for htmx the parts that changed: the result, and after errors the form."""
     if not wants_fragment():
         return full_page(form, feedback, code)
     if code == 422:
@@ -111,12 +111,12 @@ def _answer(form: ComponentForm, feedback: Feedback, code: int = 200) -> Respons
 
 
 def refused(form: ComponentForm, errors: Mapping[str, str], sentence: str) -> Response:
-    """The page, or its form, with what is wrong."""
+    """The page, or its form, with errors."""
     return _answer(form, Feedback(errors=errors, sentence=sentence), 422)
 
 
 def _appeared(before: tuple[Any, ...], form: ComponentForm, errors: Mapping[str, str]) -> str:
-    """What to do about ``errors``: new fields, or one sentence that counts them."""
+    """A sentence about ``errors``: new required fields, or the number of errors."""
     if form.props != before and (news := changes(before, form)):
         return gettext("{news} Fill in what is marked, then run.").format(news=news)
     sentence = ngettext("One field needs you before this can run.", "{count} fields need you first.", len(errors))
@@ -124,7 +124,7 @@ def _appeared(before: tuple[Any, ...], form: ComponentForm, errors: Mapping[str,
 
 
 def _lost(form: ComponentForm, inputs: Mapping[str, Any]) -> list[str]:
-    """Labels of what was needed for the run and is not kept: secrets."""
+    """The labels of the secrets that the run had, which are not stored."""
     return [prop.label for prop in form.props if prop.secret and not prop.optional and not inputs.get(prop.name)]
 
 

@@ -1,6 +1,6 @@
-"""How to make the same call from a program: curl, Python and JavaScript. No token and no secret ever stands in them.
+"""Code samples that make the same call from a program, in curl, Python and JavaScript, without tokens and secrets.
 
-Each is a text in ``templates/dashboard/components/snippets``; the token is read from the environment.
+They are templates in ``templates/dashboard/components/snippets``, and read the token from the environment.
 """
 
 import functools
@@ -18,7 +18,7 @@ _LOGGED = "console.log(response.status, await response.text());"
 
 
 def snippets(url: str, environment: str, body: Mapping[str, Any] | None, method: str = "POST") -> list[tuple[str, str]]:
-    """Language and text of each snippet for a call; those for a run end with what it returned."""
+    """The language and text of each code sample for a call; those for a run print its result."""
     text = json.dumps(body, ensure_ascii=False, indent=2)
     python = pformat(body and dict(body), sort_dicts=False, width=80).replace("\n", "\n" + " " * 9)
     script = text.replace("\n", "\n  ")
