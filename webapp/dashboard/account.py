@@ -1,6 +1,6 @@
-"""The page of one account: how it is, what it may do and what depends on it.
+"""The page of an account: its state, its permissions and what depends on it.
 
-From here a person tests, renames, revokes or disconnects it. Connecting it again is :mod:`.connections`' matter.
+A person can test, rename, revoke or disconnect the account here. Connecting it again is left to :mod:`.connections`.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def show(account_id: str) -> AnyResponse:
 
 @blueprint.post("/accounts/<account_id>/test")
 def test(account_id: str) -> AnyResponse:
-    """Ask the provider now."""
+    """Test the account at its provider."""
     account = service().account(account_id)
     result = service().test_account(account_id)
     sentence, tone = _verdict(account, result)
@@ -52,7 +52,7 @@ def name_page(account_id: str) -> AnyResponse:
 
 @blueprint.post("/accounts/<account_id>/name")
 def rename(account_id: str) -> AnyResponse:
-    """Give the account another name, or none."""
+    """Rename the account; an empty name removes its name."""
     account, name = service().account(account_id), request.form.get("name", "").strip()
     if len(name) > MAX_NAME:
         return _name_refused(account, name, gettext("Use at most {count} characters.").format(count=MAX_NAME))
@@ -68,7 +68,7 @@ def rename(account_id: str) -> AnyResponse:
 
 @blueprint.get("/accounts/<account_id>/revocation")
 def revocation_page(account_id: str) -> str:
-    """Ask before revoking."""
+    """Ask for confirmation before revoking."""
     account = service().account(account_id)
     return _question(
         account,
@@ -85,7 +85,7 @@ def revocation_page(account_id: str) -> str:
 
 @blueprint.post("/accounts/<account_id>/revocation")
 def revoke(account_id: str) -> AnyResponse:
-    """Have the provider withdraw the access, where it can."""
+    """Revoke the access at the provider, if it supports that."""
     account = service().account(account_id)
     try:
         revoked = service().revoke_account(account_id)
@@ -99,7 +99,7 @@ def revoke(account_id: str) -> AnyResponse:
 
 @blueprint.get("/accounts/<account_id>/disconnection")
 def disconnection_page(account_id: str) -> str:
-    """Ask before disconnecting, and list what will stop."""
+    """Ask for confirmation before disconnecting, and list what stops working."""
     account = service().account(account_id)
     text = gettext("Its credentials are deleted here. {app} itself keeps the access until it is revoked there.")
     if account.app.auth_type != "oauth":
@@ -127,7 +127,7 @@ def disconnect(account_id: str) -> AnyResponse:
 
 
 def _name_refused(account: Account, name: str, error: str) -> AnyResponse:
-    """The form again, with why."""
+    """The rename form with its error."""
     templates = "dashboard/account/name.html", "dashboard/account/_name_form.html"
     answer = page(*templates, account=account, name=name, error=error)
     answer.status_code = 422
@@ -135,7 +135,7 @@ def _name_refused(account: Account, name: str, error: str) -> AnyResponse:
 
 
 def _after(account_id: str, sentence: str, tone: str, focus: str = "") -> AnyResponse:
-    """The account anew with ``sentence`` in the status region: a fragment, or a redirect to its page."""
+    """The updated account with ``sentence`` in the status region: a fragment, or a redirect to its page."""
     forget_accounts()
     if not wants_fragment():
         flash(sentence, tone)
@@ -159,7 +159,7 @@ def _context(account: Account) -> dict[str, Any]:
 
 
 def _app(account: Account) -> App:
-    """The app with its scopes in words; what the account holds of it is enough where that cannot be had."""
+    """The app with the descriptions of its scopes, or the account's own copy of the app if that is unavailable."""
     try:
         return service().app(account.app.slug)
     except PatchbayError:
@@ -177,7 +177,7 @@ def _verdict(account: Account, result: TestResult | None) -> tuple[str, str]:
 
 
 def _siblings(account: Account) -> list[str]:
-    """Other accounts that end when this one is revoked, in words."""
+    """The titles of other accounts that end when this one is revoked."""
     others = service().siblings(account.id) if account.app.auth_type == "oauth" else None
     return [f"{other.app.name} · {other.title}" for other in others.items] if others else []
 
@@ -185,7 +185,7 @@ def _siblings(account: Account) -> list[str]:
 def _question(
     account: Account, *, heading: str, text: str, button: str, confirm_url: str, also: Sequence[str] = ()
 ) -> str:
-    """``also`` are other accounts that end with it."""
+    """The page that asks for confirmation; ``also`` are other accounts that end, too."""
     uses = service().uses(account.id)
     return render_template(
         "shared/confirm.html",

@@ -1,6 +1,6 @@
-"""The list of a person's accounts: filtered by state and app, 25 to a page, broken ones first.
+"""The list of a person's accounts: filtered by state and app, 25 on a page, broken ones first.
 
-:mod:`.overview` reads and sorts them; :mod:`.account` is the page of one.
+Reading and sorting is left to :mod:`.overview`, the page of an account to :mod:`.account`.
 """
 
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ PER_PAGE = 25
 
 
 class AccountsQuery(ListQuery):
-    """Which accounts, and which page of them. ``after`` is the API's own cursor, to those that were not read."""
+    """The filters and page of the list. ``after`` is the API's cursor to accounts that the overview did not read."""
 
     status: Annotated[str, among(STATES)] = ""
     app: Annotated[str, at_most(100)] = ""
@@ -30,14 +30,14 @@ class AccountsQuery(ListQuery):
 
 @blueprint.get("/accounts")
 def index() -> AnyResponse:
-    """The list; for htmx the results alone."""
+    """The list; for htmx only the results."""
     query = AccountsQuery.of_request()
     templates = "dashboard/accounts/index.html", "dashboard/accounts/_results.html"
     return page(*templates, url=query.url(), query=query, used=uses_by_account(), **_matching(query))
 
 
 def _matching(query: AccountsQuery) -> dict[str, Any]:
-    """The accounts on this page of the list, and what is said of all that match."""
+    """The accounts on this page, and the number of all that match."""
     overview = read_accounts(service(), after=query.after) if query.after else known_accounts(fresh=True)
     of_app = overview.of_app(query.app) if query.app else list(overview.accounts)
     matching = [account for account in of_app if not query.status or account.state == query.status]

@@ -1,6 +1,6 @@
 """The Activity page: what happened to a person's own accounts and triggers, newest first.
 
-What everybody in the project did is the Audit tab beside it (:mod:`.audit`).
+The audit log of the whole project is the Audit tab (:mod:`.audit`).
 """
 
 from typing import Annotated, Any
@@ -26,7 +26,7 @@ PER_PAGE = 30
 
 
 class ActivityQuery(ListQuery):
-    """Which entries, and from where on. ``after`` is the API's own cursor."""
+    """The filters of the list. ``after`` is the API's cursor."""
 
     app: Annotated[str, at_most(100)] = ""
     kind: Annotated[str, among(KINDS)] = ""
@@ -36,7 +36,7 @@ class ActivityQuery(ListQuery):
 
 @blueprint.get("/activity")
 def index() -> AnyResponse:
-    """The list; for htmx the results alone. There is no such page where the service keeps no record."""
+    """The list; for htmx only the results. Raises :class:`NoPage` if the service has no history."""
     query = ActivityQuery.of_request()
     entries = _read(query)
     if entries is None:
@@ -47,7 +47,7 @@ def index() -> AnyResponse:
 
 
 def _context(query: ActivityQuery, entries: PageOf[ActivityEntry]) -> dict[str, Any]:
-    """The entries, with the accounts and triggers that they can still lead to."""
+    """The entries, with the existing accounts and triggers to link to."""
     known = known_accounts()
     return {
         "entries": entries,
@@ -60,13 +60,13 @@ def _context(query: ActivityQuery, entries: PageOf[ActivityEntry]) -> dict[str, 
 
 
 def _read(query: ActivityQuery) -> PageOf[ActivityEntry] | None:
-    """One page of entries."""
+    """A page of entries, or None if the service has no history."""
     filters: dict[str, Any] = {"app": query.app, "kind": query.kind, "account": query.account, "limit": PER_PAGE}
     return read_from(query.after, lambda after: service().activity(after=after, **filters))
 
 
 def _triggers(entries: PageOf[ActivityEntry]) -> tuple[Trigger, ...]:
-    """The triggers that are still there, where the page tells of any."""
+    """The existing triggers, if any entry is about a trigger."""
     if not any(entry.trigger_id for entry in entries.items):
         return ()
     try:
@@ -76,7 +76,7 @@ def _triggers(entries: PageOf[ActivityEntry]) -> tuple[Trigger, ...]:
 
 
 def _app_names(entries: PageOf[ActivityEntry], known: Overview, query: ActivityQuery) -> dict[str, str]:
-    """Names by slug: of the apps on this page and of those with an account, by name."""
+    """The names, by slug, of the apps on this page and of those with an account; sorted by name."""
     names = dict(known.apps())
     for slug in {entry.app for entry in entries.items} | {query.app}:
         if slug and slug not in names:
@@ -85,7 +85,7 @@ def _app_names(entries: PageOf[ActivityEntry], known: Overview, query: ActivityQ
 
 
 def _app_name(slug: str) -> str:
-    """The name of an app whose accounts are gone."""
+    """The name of an app without accounts."""
     names = dashboard().app_names
     try:
         return names.get(slug) or names.put(slug, service().app(slug).name)

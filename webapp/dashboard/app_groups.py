@@ -1,7 +1,7 @@
-"""The apps of the Apps page in three groups: connected by the person, ready to be, and first to be set up by an owner.
+"""The apps of the Apps page in three groups: connected by the person, ready to connect, and not set up yet.
 
-Each group is a list of the service's own, narrowed to it. A service that does not tell apps apart has one group.
-A cursor names the group that it stands in: ``ready:<the API's cursor>``.
+Each group is a filtered list of the service. A service that does not say which apps are ready has one group. A cursor
+contains its group: ``ready:<the API's cursor>``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ _CHUNK = 96  # of one call
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """What hardly ever changes: the categories, how many apps there are, and whether each says that it is ready."""
+    """Facts that rarely change: the categories, the number of apps, and whether the service says which are ready."""
 
     categories: tuple[Category, ...]
     total: int
@@ -29,7 +29,7 @@ class Catalog:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Some apps of one state ("" where states are not told), and how many there are. ``begins`` with a heading."""
+    """Some apps of a state ("" if states are unknown), and their total number. ``begins``: whether it has a heading."""
 
     state: str
     apps: tuple[App, ...]
@@ -39,7 +39,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """What is shown of the groups, how many apps each has, and the cursor to the rest."""
+    """The groups that are shown, the number of apps in each, and the cursor to the rest."""
 
     groups: tuple[Group, ...]
     counts: Mapping[str, int]
@@ -48,12 +48,12 @@ class Groups:
 
     @property
     def shown(self) -> int:
-        """How many apps there are in it."""
+        """The number of apps that are shown."""
         return sum(len(group.apps) for group in self.groups)
 
 
 class Ask(Protocol):
-    """What gives up to ``limit`` apps from the cursor ``after`` on."""
+    """A function that returns up to ``limit`` apps from the cursor ``after`` on."""
 
     def __call__(self, filters: AppFilter, *, limit: int, after: str = "") -> PageOf[App]: ...
 
@@ -71,9 +71,9 @@ def read(
 ) -> Groups:
     """Up to ``count`` apps from the cursor ``after`` on, of one ``state`` or of each in turn.
 
-    ``connected`` are slugs; None puts all apps into one group, for a service that does not tell them apart. Without
-    ``all_states`` those that have to be set up first are left out. ``of`` is how many apps ``base`` lets through, where
-    that is known: those of the last group are then counted by it.
+    ``connected`` are slugs; None puts all apps into one group, for a service that does not say which are ready. Without
+    ``all_states``, apps that are not set up are left out. ``of`` is the number of apps that match ``base``, if it is
+    known: it gives the number of apps in the last group.
     """
     narrowed = {"": base} if connected is None else dict(_narrowed(base, connected))
     if not all_states:
@@ -110,7 +110,7 @@ def _narrowed(base: AppFilter, connected: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def _cards(ask: Ask, filters: AppFilter, count: int, after: str) -> tuple[list[App], int, str]:
-    """Up to ``count`` apps, how many there are in all, and the cursor to the next ones."""
+    """Up to ``count`` apps, their total number, and the cursor to the next ones."""
     if count <= 0:
         return [], ask(filters, limit=1).total, after
     apps: list[App] = []

@@ -1,6 +1,6 @@
 """The Apps page, with search, filters and cards, and the page of one app: the person's accounts, actions, triggers.
 
-:mod:`.component.page` is the page of one action or trigger.
+The page of an action or trigger is left to :mod:`.component.component`.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ SORTS = {"featured": ("featured_weight", "desc"), "name": ("name", "asc"), "name
 
 
 class AppsQuery(ListQuery):
-    """The filter, the sort and how many cards; ``after`` is the cursor of a group, for htmx alone."""
+    """The filters, the order and the number of cards; ``after`` is the cursor of a group, only for htmx."""
 
     q: Annotated[str, StringConstraints(strip_whitespace=True), at_most(200)] = ""
     category: Annotated[str, at_most(64)] = ""
@@ -59,18 +59,18 @@ class AppsQuery(ListQuery):
 
     @property
     def searches(self) -> bool:
-        """Whether anything narrows the list besides the chips and the groups."""
+        """Whether there are filters besides the chips and the groups."""
         return bool(self.q or self.has_actions or self.has_triggers)
 
     def filter(self) -> AppFilter:
-        """The same as the API takes it."""
+        """The filters as parameters of the API."""
         key, direction = SORTS[self.sort]
         return AppFilter(self.q, self.category, self.has_actions, self.has_triggers, key, direction)
 
 
 @blueprint.get("/apps")
 def index() -> AnyResponse:
-    """Search, filters and cards; for htmx the results alone, or just the cards after a cursor."""
+    """Search, filters and cards; for htmx only the results, or only the cards after a cursor."""
     query = AppsQuery.of_request()
     after, query = query.after, query.model_copy(update={"after": ""})
     if after and wants_fragment():
@@ -83,7 +83,7 @@ def index() -> AnyResponse:
 
 @blueprint.get("/apps/<slug>")
 def show(slug: str) -> str:
-    """One app: how it connects, whose accounts are connected, what it may do."""
+    """The page of an app: how it connects, the person's accounts, and its permissions."""
     user = service()
     app = user.app(slug)
     accounts = _accounts(user, app)
@@ -102,7 +102,7 @@ def show(slug: str) -> str:
 
 @tabs.get("/apps/<slug>/<any(actions, triggers):kind>", endpoint="index")
 def list_components(slug: str, kind: Kind) -> AnyResponse:
-    """The app's actions or triggers, with a search; for htmx the list alone."""
+    """The app's actions or triggers, with a search; for htmx only the list."""
     if not viewer().may(f"connect:{kind}:*"):
         raise NoPage
     q, after = request.args.get("q", "").strip()[:200], request.args.get("after", "")
@@ -114,20 +114,20 @@ def list_components(slug: str, kind: Kind) -> AnyResponse:
 
 
 def _accounts(user: UserClient, app: App) -> Overview | None:
-    """The viewer's accounts of ``app``, where it has any and they may be seen."""
+    """The viewer's accounts of ``app``, or None if it needs none or they may not be seen."""
     seen = app.auth_type != "none" and viewer().may("connect:accounts:read")
     return read_accounts(user, app=app.slug) if seen else None
 
 
 def permissions(app: App, only: Sequence[str] | None = None) -> list[str]:
-    """What an app may do, in words; a scope that nobody has put into words is shown as it is."""
+    """The descriptions of an app's scopes; a scope without a description is shown as it is."""
     known = app.extras.scopes if app.extras else {}
     scopes = list(known) or sorted({scope for profile in app.scope_profiles for scope in profile.scopes})
     return [translated(known.get(scope, scope)) for scope in (only if only is not None else scopes)]
 
 
 def access(app: App) -> list[tuple[str, list[str]]]:
-    """What an app may ask for, in words, by the name of the profile that asks for it; "" where there are none."""
+    """The descriptions of the scopes of each profile, by its name; the name is "" for an app without profiles."""
     by_profile = [
         (translated(profile.name.replace("_", " ").capitalize()), permissions(app, profile.scopes))
         for profile in app.scope_profiles
@@ -137,7 +137,7 @@ def access(app: App) -> list[tuple[str, list[str]]]:
 
 
 def starters(app: App) -> list[Component]:
-    """A few actions and triggers of the app to begin with, none that is final; none where they cannot be told."""
+    """A few actions and triggers of the app for newcomers, none destructive; empty if they are unavailable."""
     counts = {"actions": app.extras and app.extras.actions, "triggers": app.extras and app.extras.triggers}
     kinds: list[Kind] = [kind for kind in get_args(Kind) if counts[kind] != 0 and viewer().may(f"connect:{kind}:*")]
     listed = [if_up(partial(components().listed, kind, app=app.slug, q="", limit=3 * STARTERS)) for kind in kinds]
@@ -179,7 +179,7 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
 
 
 def _overview(*, fresh: bool) -> Overview | None:
-    """The person's accounts, for badges; the page stands without them when they cannot be read."""
+    """The person's accounts, for badges, or None if they are unavailable."""
     try:
         return known_accounts(fresh=fresh)
     except PatchbayError:

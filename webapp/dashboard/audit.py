@@ -16,7 +16,7 @@ from webapp.people import users
 blueprint = Blueprint("audit", __name__)
 
 PER_PAGE = 30
-# What entries are about; a noun that is not here is shown as it is written.
+# The nouns of entries; others are shown as they are.
 NOUNS: Mapping[str, str] = {
     "account": _("Account"),
     "trigger": _("Trigger"),
@@ -46,14 +46,14 @@ ACTORS: Mapping[str, str] = {
 
 
 class Subject(NamedTuple):
-    """What an entry is about: its name, and its page, "" for what has none."""
+    """The subject of an entry: its name, and the URL of its page, or ""."""
 
     name: str
     url: str
 
 
 class AuditQuery(ListQuery):
-    """Which entries, and from where on. ``after`` is the API's own cursor."""
+    """The filters of the list. ``after`` is the API's cursor."""
 
     noun: Annotated[str, among(NOUNS)] = ""
     subject: Annotated[str, at_most(300)] = ""
@@ -61,13 +61,13 @@ class AuditQuery(ListQuery):
     after: Annotated[str, at_most(1_000)] = ""
 
     def filters(self) -> dict[str, str]:
-        """The same as the API takes it."""
+        """The filters as parameters of the API."""
         return {"noun": self.noun, "subject_id": self.subject, "actor": self.actor}
 
 
 @blueprint.get("/activity/audit")
 def index() -> AnyResponse:
-    """The list; for htmx the results alone. A member may not look, and some services keep no record."""
+    """The list; for htmx only the results. Raises :class:`NoPage` for members, and if the service has no audit log."""
     if not viewer().may_build:
         abort(403)
     query = AuditQuery.of_request()
@@ -81,18 +81,18 @@ def index() -> AnyResponse:
 
 
 def offered() -> bool:
-    """Whether there is anything that this person may see."""
+    """Whether the person may see the audit log, and the service has one."""
     return viewer().may_build and offers("audit", lambda: viewer().client.audit({}, limit=1))
 
 
 def _read(query: AuditQuery) -> PageOf[AuditEntry] | None:
-    """One page of entries."""
+    """A page of entries, or None if the service has no audit log."""
     audit = viewer().client.audit
     return read_from(query.after, lambda after: audit(query.filters() | {"after": after}, limit=PER_PAGE))
 
 
 def _subjects(ids: Iterable[str]) -> dict[str, Subject]:
-    """What the person can look at, or knows by name: own accounts and triggers, and those who sign in here."""
+    """The subjects by id that can be named: the person's own accounts and triggers, and users."""
     wanted, accounts, triggers = set(ids), if_up(known_accounts), if_up(known_triggers)
     subjects = {user_id: Subject(email, "") for user_id, email in _logins(wanted).items()}
     for account in accounts.accounts if accounts else ():
@@ -105,6 +105,6 @@ def _subjects(ids: Iterable[str]) -> dict[str, Subject]:
 
 
 def _logins(actors: Iterable[str]) -> dict[str, str]:
-    """The addresses of those who sign in here, by the id under which they act."""
+    """The e-mail addresses of users by their ids."""
     people = {actor: users.by_id(dashboard().store, actor) for actor in set(actors) if actor.startswith("u_")}
     return {actor: user.email for actor, user in people.items() if user}

@@ -1,6 +1,6 @@
-"""Connecting an account: each route makes a Connect Link and leads to it; the link leads back here.
+"""Connects accounts: each route creates a Connect Link and redirects to it, and the link returns here.
 
-The service shows the link itself and does everything with the provider.
+The page of the link, and everything with the provider, is left to the Connect service.
 """
 
 import re
@@ -21,14 +21,14 @@ _ACCOUNT_ID = re.compile(r"apn_[a-zA-Z0-9]+")  # contract "Accounts"
 
 @blueprint.post("/apps/<slug>/connect")
 def create(slug: str) -> AnyResponse:
-    """Make a Connect token and lead to its link for this app."""
+    """Redirect to a new Connect Link for this app."""
     app = service().app(slug)
     return _to_link(url_for("dashboard.apps.show", slug=app.slug), app.slug)
 
 
 @blueprint.post("/accounts/<account_id>/reconnection")
 def renew(account_id: str) -> AnyResponse:
-    """The same for an account that is there already; another identity will be refused."""
+    """Redirect to a new Connect Link for an existing account; the service refuses another identity."""
     account = service().account(account_id)
     back = url_for("dashboard.account.show", account_id=account.id)
     return _to_link(back, account.app.slug, account.id)
@@ -36,7 +36,7 @@ def renew(account_id: str) -> AnyResponse:
 
 @blueprint.get("/accounts/connected")
 def done() -> AnyResponse:
-    """Where the Connect Link leads after a success: say it, and show the account."""
+    """The page to which the Connect Link returns after a success: redirect to the account."""
     account_id = request.args.get("account_id", "")
     if not _ACCOUNT_ID.fullmatch(account_id):
         forget_accounts()
@@ -52,7 +52,7 @@ def done() -> AnyResponse:
 
 
 def _to_link(back: str, app: str, account_id: str = "") -> AnyResponse:
-    """Lead to a new Connect Link, which leads to ``back`` after a failure."""
+    """Redirect to a new Connect Link, which returns to ``back`` after a failure."""
     done = f"{url_for('dashboard.connections.done')}?{urlencode(scene.parameters())}"
     url = service().link(success=public_url(done), error=public_url(back), app=app, account_id=account_id)
     return redirect(url, 303)

@@ -1,4 +1,4 @@
-"""The cookies that pages give a browser: the token of its session, and its theme."""
+"""The dashboard's cookies: the session token and the theme."""
 
 from flask import Response, request
 
@@ -7,7 +7,7 @@ from webapp.people.sessions import LIFETIME
 
 
 def write_token(response: Response, token: str) -> None:
-    """Give the browser its session token, or the same one for another two weeks."""
+    """Set the cookie with the session token, or extend it by two weeks."""
     settings = dashboard().settings
     response.set_cookie(
         f"{settings.host_cookie}patchbay_session", token, max_age=LIFETIME // 1000, path="/",
@@ -16,7 +16,7 @@ def write_token(response: Response, token: str) -> None:
 
 
 def drop_token(response: Response) -> None:
-    """Take the session token away."""
+    """Delete the cookie with the session token."""
     settings = dashboard().settings
     response.delete_cookie(
         f"{settings.host_cookie}patchbay_session", path="/", secure=settings.secure, httponly=True, samesite="Lax"
@@ -24,12 +24,12 @@ def drop_token(response: Response) -> None:
 
 
 def read_theme() -> str:
-    """The theme that this browser was last given, for pages before anybody signs in."""
+    """The theme in the browser's cookie, for pages before sign-in."""
     return request.cookies.get(f"{dashboard().settings.host_cookie}theme", "")
 
 
 def write_theme(response: Response, theme: str) -> None:
-    """Let the sign-in page look as the person wants it too. It tells nothing about anybody."""
+    """Set the cookie with the theme, for pages before sign-in. It contains no personal data."""
     settings = dashboard().settings
     response.set_cookie(
         f"{settings.host_cookie}theme", theme, max_age=365 * 24 * 3600, path="/", secure=settings.secure, samesite="Lax"

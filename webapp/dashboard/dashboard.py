@@ -1,6 +1,6 @@
-"""What every page of the dashboard works with: its parts, made once at start, and for whom the page is drawn.
+"""The dashboard's parts, created once at start, and the viewer of the current page.
 
-Pages ask here for the service as that viewer sees it, and for accounts, triggers and apps that were read a moment ago.
+Pages get the clients of the Connect service for that viewer here, and cached accounts, triggers and apps.
 """
 
 import functools
@@ -38,13 +38,13 @@ from webapp.settings import Settings
 from webapp.store.contract import Store
 
 KEY = "patchbay_dashboard"
-KNOWN_PROJECTS = "all"  # in the memory of projects
+KNOWN_PROJECTS = "all"  # the only key in the cache of projects
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """The dashboard's parts, made once at start."""
+    """The dashboard's parts, created once at start."""
 
     settings: Settings
     store: Store
@@ -70,27 +70,27 @@ class Dashboard:
     changes: Changes
 
     def forget_apps(self) -> None:
-        """Ask anew for what is known of apps: the catalog changed."""
+        """Clear the caches of apps, after the catalog has changed."""
         for memory in (self.catalogs, self.app_names, self.apps, self.app_lists, self.components, self.overviews):
             memory.clear()
 
     @property
     def public_host(self) -> str:
-        """The host and port of the public address."""
+        """The host and port of the public URL."""
         return urlsplit(self.settings.public_url).netloc
 
     @property
     def image_origins(self) -> Mapping[str, None]:
-        """Origins whose logos a page may load: our own, and the Connect service's when that is another."""
+        """The origins from which pages may load logos: our own, and that of a remote Connect service."""
         return _origins(self.settings.public_url, self.settings.connect_url)
 
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """For whom a page is drawn: an external user of one project and environment, which ``client`` stands for.
+    """The viewer of a page: an external user of the project and environment of ``client``.
 
-    ``role`` is that of a login, which decides what of Build they may see. ``scene`` names the project and environment
-    where they are not those that the dashboard works in by itself.
+    ``role`` is the user's, which decides what they see of Build. ``scene`` is the project and environment if they are
+    not the dashboard's defaults.
     """
 
     external_user_id: str
@@ -100,30 +100,30 @@ class Viewer:
 
     @property
     def key(self) -> str:
-        """Names the viewer in memories that all of them share."""
+        """The viewer's key in shared caches."""
         return self.here(self.external_user_id)
 
     def here(self, name: str) -> str:
-        """``name``, told apart by project and environment."""
+        """``name`` as a key that is unique to the project and environment."""
         return f"{name} {self.scene}" if self.scene else name
 
     @property
     def owner(self) -> str:
-        """Names whose drafts these are."""
+        """The key of the viewer's drafts."""
         return self.external_user_id
 
     def may(self, scope: str) -> bool:
-        """Whether ``scope`` is theirs, such as ``connect:accounts:write``; what is not is left out of pages."""
+        """Whether the viewer has ``scope``, such as ``connect:accounts:write``; pages leave out the rest."""
         return True
 
     @property
     def in_chosen_project(self) -> bool:
-        """Whether the project is not the one that the dashboard works in by itself."""
+        """Whether the project is not the dashboard's default."""
         return " " in self.scene
 
     @property
     def may_build(self) -> bool:
-        """Whether Build is theirs: signing keys, what others do, clients and embedding."""
+        """Whether the viewer may use Build: signing keys, others' activity, clients and embedding."""
         return self.role in ("owner", "developer")
 
 
@@ -138,32 +138,32 @@ def dashboard() -> Dashboard:
 
 
 def viewer() -> Viewer:
-    """For whom this page is drawn; pages behind the gate always have somebody."""
+    """The viewer of this page; pages behind the gate always have one."""
     return cast(Viewer, g.viewer)
 
 
 def service() -> UserClient:
-    """The Connect service as the viewer sees it."""
+    """The client for the viewer's apps and accounts."""
     return UserClient(viewer().client, viewer().external_user_id)
 
 
 def components() -> ComponentClient:
-    """The components as the viewer may use them."""
+    """The client for components."""
     return ComponentClient(viewer().client, viewer().external_user_id)
 
 
 def triggers() -> TriggerClient:
-    """Deployed triggers as the viewer has them."""
+    """The client for the viewer's deployed triggers."""
     return TriggerClient(viewer().client, viewer().external_user_id)
 
 
 def agents() -> AgentClient:
-    """Agents as the viewer has them."""
+    """The client for the viewer's agents."""
     return AgentClient(viewer().client, viewer().external_user_id)
 
 
 def known_accounts(*, fresh: bool = False) -> Overview:
-    """The viewer's accounts; a few seconds old is good enough unless ``fresh``."""
+    """The viewer's accounts, cached for a few seconds unless ``fresh``."""
     if not viewer().may("connect:accounts:read"):
         return Overview((), 0, "")
     kept = dashboard().overviews
@@ -172,7 +172,7 @@ def known_accounts(*, fresh: bool = False) -> Overview:
 
 
 def known_triggers(*, fresh: bool = False) -> TriggerOverview:
-    """The viewer's triggers, likewise."""
+    """The viewer's triggers, cached for a few seconds unless ``fresh``."""
     if not viewer().may("connect:deployed_triggers:read"):
         return TriggerOverview((), 0)
     kept = dashboard().triggers
@@ -181,25 +181,25 @@ def known_triggers(*, fresh: bool = False) -> TriggerOverview:
 
 
 def forget_accounts() -> None:
-    """Read the accounts anew, and the triggers that depend on them: something has just changed."""
+    """Clear the cached accounts and triggers, after an account has changed."""
     dashboard().overviews.drop(viewer().key)
     forget_triggers()
 
 
 def forget_triggers() -> None:
-    """Read the triggers anew: one has just changed."""
+    """Clear the cached triggers, after one has changed."""
     dashboard().changes.add(viewer().key)
     dashboard().triggers.drop(viewer().key)
 
 
 def known_app(slug: str) -> App:
-    """The app of that slug, kept for a while. Raises :class:`webapp.errors.NotFound`."""
+    """The app with this slug, cached. Raises :class:`webapp.errors.NotFound`."""
     kept, name = dashboard().apps, viewer().here(slug)
     return kept.get(name) or kept.put(name, service().app(slug))
 
 
 def known_apps(filters: AppFilter, *, limit: int, after: str = "") -> PageOf[App]:
-    """A page of apps, which is the same for everybody; a few seconds old is good enough."""
+    """A page of apps, which is the same for everybody, cached for a few seconds."""
     kept, name = dashboard().app_lists, viewer().here(f"{filters} {limit} {after}")
     return kept.get(name) or kept.put(name, service().apps(filters, limit=limit, after=after))
 
@@ -213,7 +213,7 @@ def known_component(kind: Kind, key: str) -> Component:
 
 
 def app_of(slug: str) -> App | None:
-    """The same; ``None`` where it cannot be told."""
+    """The app with this slug, or ``None`` if it is unknown or unavailable."""
     try:
         return known_app(slug) if slug else None
     except PatchbayError:
@@ -221,9 +221,9 @@ def app_of(slug: str) -> App | None:
 
 
 def uses_by_account() -> Mapping[str, int] | None:
-    """How many triggers use each account; ``None`` where that cannot be told.
+    """The number of triggers by account; ``None`` if that is unavailable.
 
-    It follows from the list of triggers: asking ``uses`` of every account would use up the limit on account calls.
+    It is computed from the list of triggers, because calling ``uses`` for every account would reach the rate limit.
     """
     try:
         return known_triggers().of_account()
@@ -232,7 +232,7 @@ def uses_by_account() -> Mapping[str, int] | None:
 
 
 def if_up(ask: Callable[[], T]) -> T | None:
-    """What ``ask`` answers; ``None`` once the service has failed, which is then asked nothing more for this page."""
+    """The result of ``ask``, or ``None`` if the service fails, or failed before during this request."""
     if g.get("service_failed"):
         return None
     try:
@@ -243,7 +243,7 @@ def if_up(ask: Callable[[], T]) -> T | None:
 
 
 def offers(noun: str, ask: Callable[[], object]) -> bool:
-    """Whether the service has an extension. Ours does; another one is asked once in a while: ``None`` means no."""
+    """Whether the service has an extension; of a remote one, ``ask`` returns None if not. Cached for a while."""
     board = dashboard()
     if not board.settings.connect_url:
         return True
@@ -254,5 +254,5 @@ def offers(noun: str, ask: Callable[[], object]) -> bool:
 
 
 def public_url(path: str) -> str:
-    """The address of a page as other sites must write it."""
+    """The absolute URL of a page."""
     return dashboard().settings.public_url + path

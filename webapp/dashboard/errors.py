@@ -1,6 +1,6 @@
-"""What a person sees when something goes wrong: a named cause and one next step, in the layout, never a trace.
+"""Error pages: a cause and one next step, in the layout, never a stack trace.
 
-Errors of the Connect service become the service-down state; for htmx they go to the status region instead.
+Failures of the Connect service become the service-down page; for htmx, errors are shown in the status region.
 """
 
 import logging
@@ -23,7 +23,7 @@ from webapp.kit.translation import lazy as _
 
 log = logging.getLogger(__name__)
 
-# Paths that answer as an API or as the Connect Link; what goes wrong there is theirs to say.
+# The paths of the API and the Connect Link, which have their own errors.
 FOREIGN = ("/v1", "/_static", "/link", "/healthz", "/readyz", "/logos", "/static", "/h/", "/openapi")
 
 _PAGES: Mapping[int, tuple[str, str]] = {
@@ -59,7 +59,7 @@ _FAILED = (
 
 
 def register(app: Flask, blueprint: Blueprint) -> None:
-    """Handle what goes wrong in ``blueprint``, and addresses that nobody has."""
+    """Handle errors in ``blueprint``, and unknown URLs."""
     blueprint.register_error_handler(CSRFError, _forged)
     blueprint.register_error_handler(PatchbayError, _service_said)
     blueprint.register_error_handler(HTTPException, _http)
@@ -69,7 +69,7 @@ def register(app: Flask, blueprint: Blueprint) -> None:
 
 
 def _chain(app: Flask, code: int) -> None:
-    """Answer for unknown addresses of the dashboard; whoever answered before keeps the other ones."""
+    """Handle ``code`` for unknown URLs of the dashboard; earlier handlers still handle the others."""
     before = dict(app.error_handler_spec[None][code])
 
     def unknown(error: HTTPException) -> AnyResponse:
@@ -84,7 +84,7 @@ def _chain(app: Flask, code: int) -> None:
 
 
 def _nowhere(error: HTTPException) -> Response:
-    """An address that no blueprint has: whoever is signed in keeps the menu."""
+    """The page for an unknown URL, with the menu for signed-in users."""
     gate.recognise()
     try:
         return gate.add_headers(_http(error))
@@ -103,7 +103,7 @@ def _forged(error: CSRFError) -> Response:
 
 
 def _service_said(error: PatchbayError) -> Response:
-    """An error of the Connect API, by its meaning for a page."""
+    """The page for an error of the Connect API."""
     if isinstance(error, NotFound):
         return _http(NoPage())
     if isinstance(error, Unauthorized) and g.get("portal"):
@@ -146,7 +146,7 @@ def _http(error: HTTPException) -> Response:
 
 
 def _nearby(code: int) -> Mapping[str, str] | None:
-    """Where to go from something that is not there: to the list in which it would stand."""
+    """A link from a missing thing to the list that it would be in, or None."""
     noun = request.path.split("/")[1]
     if code != 404 or noun not in _LISTS or request.path == f"/{noun}":
         return None
@@ -165,7 +165,7 @@ def _failed(error: Exception) -> Response:
 def _page(
     code: int, heading: str, message: str, action: Mapping[str, str] | None = None, reference: str = ""
 ) -> Response:
-    g.service_failed = True  # an error page must not make more calls that may fail
+    g.service_failed = True  # so that the error page makes no more calls
     page = render_template(
         "dashboard/error.html" if g.get("viewer") and (code < 500 or g.get("portal")) else "layouts/error.html",
         code=code,
@@ -173,7 +173,7 @@ def _page(
         message=message,
         action=action,
         reference=reference,
-        **shell.context(),  # no blueprint adds it for an address that nobody has
+        **shell.context(),  # no blueprint adds it for an unknown URL
     )
     return make_response(page, code)
 
