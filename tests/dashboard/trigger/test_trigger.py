@@ -1,6 +1,12 @@
 """The log of a trigger's runs: those that looked and found nothing are one line.
 
 The page of a trigger: its events, runs and configuration, and where else it is told of.
+
+The switch of a trigger, and what stands around it once it was pressed.
+
+A trigger says which version it runs with, and that its app is gone; a click moves it to the newest.
+
+Deleting a trigger: what ends with it is said first, and a failing app does not keep it.
 """
 
 import re
@@ -8,10 +14,14 @@ from typing import Any
 
 import pytest
 
+from tests.dashboard.fake_components import install
 from tests.dashboard.trigger.fake_triggers import Watchtower
 from tests.dashboard.trigger.trigger_page import ID, URL
 from webapp.dashboard.client.models.triggers import TriggerRun
 from webapp.dashboard.trigger.trigger import Quiet, folded
+
+PAGE = "/triggers/dc_000000x"
+GONE = "It waits, because Tasks was removed here, and goes on once that is added again."
 
 
 def runs(pattern: str) -> list[TriggerRun]:
@@ -140,3 +150,149 @@ def test_activity_tells_of_triggers(stage: Any, deployed: Watchtower) -> None:
     page = stage.signed_in().get("/activity").text
     assert f'<a class="row-link" href="{URL}">New task</a>' in page
     assert "Trigger, no longer there" in page
+
+
+@pytest.fixture
+def watched(stage: Any, tower: Watchtower) -> Watchtower:
+    """Two triggers, one of them paused, and somebody else's."""
+    install(stage.connect)
+    tower.add(stage.alice.id, name="Runs")
+    tower.add(stage.alice.id, name="Stands", active=False)
+    tower.add("u_somebody", name="Not yours")
+    return tower
+
+
+@pytest.mark.parametrize("htmx", [True, False])
+def test_pause_and_resume(stage: Any, watched: Watchtower, htmx: bool) -> None:
+    browser = stage.signed_in()
+    answer = browser.send("/triggers/dc_000000x/pause", htmx=htmx)
+    assert watched.updates == [{"active": False}]
+    if htmx:
+        assert 'aria-checked="false"' in answer.text
+        assert 'hx-delete="/triggers/dc_000000x/pause"' in answer.text
+        assert "is paused; nothing is sent." in answer.text
+    else:
+        assert answer.status_code == 303
+    browser.send("/triggers/dc_000000x/pause", {"resume": "1"}, htmx=htmx)
+    assert watched.updates[-1] == {"active": True}
+    watched.refusal = (409, "Tasks did not take the subscription back.")
+    refused = browser.send("/triggers/dc_000000x/pause", htmx=True).text
+    assert 'aria-checked="true"' in refused  # as it is, not as it was wished
+    assert "could not be paused. Tasks did not take the subscription back." in refused
+    assert browser.send("/triggers/dc_000002x/pause").status_code == 404
+
+
+def test_resume_is_delete(stage: Any, watched: Watchtower) -> None:
+    browser = stage.signed_in()
+    token = browser.get("/settings").text.split('X-CSRFToken": "')[1].split('"')[0]
+    headers = {"HX-Request": "true", "HX-Request-Type": "partial"}
+    assert browser.client.delete("/triggers/dc_000001x/pause", headers=headers).status_code == 400
+    answer = browser.client.delete("/triggers/dc_000001x/pause", headers=headers | {"X-CSRFToken": token})
+    assert answer.status_code == 200
+    assert watched.updates == [{"active": True}]
+
+
+def test_the_page_of_one_trigger_says_at_once_how_it_is(stage: Any, watched: Watchtower) -> None:
+    browser = stage.signed_in()
+    assert 'hx-post="/triggers/dc_000000x/pause?whole=1"' in browser.get("/triggers/dc_000000x").text
+    paused = browser.send("/triggers/dc_000000x/pause?whole=1", htmx=True).text
+    assert 'hx-target="#strip"' in paused and 'hx-target="#banners"' in paused
+    assert "<b>Paused.</b>" in paused and "Not while it stands still" in paused
+    assert 'hx-delete="/triggers/dc_000000x/pause?whole=1"' in paused
+    in_list = browser.send("/triggers/dc_000000x/pause", {"resume": "1"}, htmx=True).text
+    assert 'hx-target="#state-dc_000000x"' in in_list and "#strip" not in in_list
+
+
+def test_a_later_version_is_told_and_taken(stage: Any, tower: Watchtower) -> None:
+    install(stage.connect)
+    tower.add(stage.alice.id, name="Runs", newest_version="1.3.0")
+    browser = stage.signed_in()
+    page = browser.get(PAGE).text
+    assert "It runs with version 1.2.0. Version 1.3.0 is here, too." in " ".join(page.split())
+    assert f'action="{PAGE}/version"' in page and 'value="1.3.0"' in page and "Move to 1.3.0" in page
+    assert "as do the settings that the later version has, too." in page
+    assert "1.3.0 is here, too" in browser.get(f"{PAGE}/configuration").text
+    assert browser.send(f"{PAGE}/version", {"version": "1.3.0"}).status_code == 303
+    assert tower.updates == [{"version": "1.3.0"}]
+    assert "“Runs” runs with version" in browser.get(PAGE).text
+    tower.refusal = (400, "Place is missing.")
+    browser.send(f"{PAGE}/version", {"version": "1.3.0"})
+    assert "It was not moved. Place is missing." in browser.get(PAGE).text
+    assert browser.send("/triggers/dc_nobodys/version", {"version": "1.3.0"}).status_code == 404
+
+
+def test_one_whose_version_was_removed_waits_to_be_moved(stage: Any, tower: Watchtower) -> None:
+    install(stage.connect)
+    why = "It waits, because version 1.2.0 of it was removed here: move it to version 1.3.0."
+    tower.add(stage.alice.id, available=False, waits=why, newest_version="1.3.0")
+    page = " ".join(stage.signed_in().get(PAGE).text.split())
+    assert f"<b>Its version was removed.</b> {why}" in page and "Move to 1.3.0" in page
+    assert "Once it is moved to another version" in page
+    assert "Waits for its app." not in page and "Once its app" not in page
+
+
+def test_one_with_the_newest_says_nothing_of_versions(stage: Any, tower: Watchtower) -> None:
+    install(stage.connect)
+    tower.add(stage.alice.id, newest_version=None)
+    page = stage.signed_in().get(PAGE).text
+    assert "Move to" not in page and "is here, too" not in page
+
+
+def test_one_whose_app_was_removed_says_so_everywhere(stage: Any, tower: Watchtower) -> None:
+    install(stage.connect)
+    tower.add(stage.alice.id, name="Stands", available=False, waits=GONE, app="card_shop")
+    browser = stage.signed_in()
+    page = browser.get(PAGE).text
+    assert f"<b>Waits for its app.</b> {GONE}" in " ".join(page.split())
+    assert "Once its app is here again" in page and "Card Shop" in page and "/apps/card_shop" not in page
+    assert "/apps/card_shop" not in browser.get(f"{PAGE}/configuration").text
+    listed = browser.get("/triggers").text
+    assert "Waits for its app" in listed and GONE in listed and "Card Shop" in listed
+    assert "Stands" in browser.get("/triggers?status=no-app").text
+
+
+def test_deleting_says_what_ends_and_survives_a_failing_hook(stage: Any, deployed: Watchtower) -> None:
+    deployed.add_delivery(ID, "waiting")
+    browser = stage.signed_in()
+    page = browser.get(f"{URL}/deletion").text
+    for text in ("Patchbay stops watching Tasks.", "2 places get nothing more", "1 delivery that still waits",
+                 "Its events, deliveries and logs are deleted."):  # fmt: skip
+        assert text in page
+    assert "anyway" not in page
+    deployed.hook_error = "Tasks did not take the webhook down."
+    refused = browser.send(f"{URL}/deletion")
+    assert refused.status_code == 422
+    assert "It was not deleted. Tasks did not take the webhook down." in refused.text
+    assert "Delete anyway" in refused.text
+    assert ID in deployed.triggers
+    assert browser.send(f"{URL}/deletion", {"anyway": "1"}).headers["Location"] == "/triggers"
+    assert ID not in deployed.triggers
+
+
+def test_what_ends_follows_from_where_its_events_came_from(stage: Any, deployed: Watchtower) -> None:
+    browser = stage.signed_in()
+    for facts, sentence in (
+        ({"instant": True}, "Patchbay stops watching Tasks and unsubscribes there."),
+        ({"emitter_type": "timer"}, "Its schedule ends."),
+        (
+            {"emitter_type": "http", "endpoint_url": "https://x.example.com/h/k"},
+            "https://x.example.com/h/k stops answering.",
+        ),
+        ({"emitter_type": "http", "endpoint_url": None}, "Its address stops answering."),
+        ({"emitter_type": "email", "email_address": "k@mail.example.com"}, "Mail to k@mail.example.com is refused."),
+        ({"emitter_type": "email", "email_address": None}, "Mail to its address is refused."),
+        ({"emitter_type": "source", "instant": False, "app": "absent"}, "Patchbay stops watching the app."),
+    ):
+        deployed.triggers[ID].update(facts)
+        assert sentence in browser.get(f"{URL}/deletion").text
+    deployed.endpoints[ID].pop()
+    page = browser.get(f"{URL}/deletion").text
+    assert "1 place gets nothing more from it." in page
+    assert "still wait" not in page
+
+
+def test_the_page_keeps_advice_for_programs_to_itself(stage: Any, deployed: Watchtower) -> None:
+    deployed.hook_error = "Tasks is away. Try again, or delete it with ignore_hook_errors=true."
+    refused = stage.signed_in().send(f"{URL}/deletion")
+    assert "It was not deleted. Tasks is away." in refused.text
+    assert "ignore_hook_errors" not in refused.text

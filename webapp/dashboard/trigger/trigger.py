@@ -1,7 +1,8 @@
-"""The page of a trigger: its events, its runs and its configuration, what is new on it, and a test event.
+"""The page of a trigger: its events, runs and configuration, a test event, and pausing, updating and deleting it.
 
-Runs in a row that looked and found nothing are one line. Deliveries, webhook URLs and deleting have modules of their
-own.
+Runs in a row that found nothing are one line. A trigger stays on the version of its component that it was deployed with
+until a person moves it to another. Deleting it asks first; when its subscription at the app cannot be removed, the page
+says so and offers to delete it anyway. Deliveries and webhook URLs have modules of their own.
 """
 
 from collections.abc import Sequence
@@ -9,29 +10,40 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from flask import Blueprint, Response, make_response, request, url_for
+from flask import Blueprint, Response, flash, make_response, render_template, request, url_for
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models import components
 from webapp.dashboard.client.models.components import Prop
-from webapp.dashboard.client.models.triggers import Event, TriggerRun
+from webapp.dashboard.client.models.triggers import Event, Trigger, TriggerRun
 from webapp.dashboard.component.prop_data import control, schedule_in_words
 from webapp.dashboard.dashboard import forget_triggers
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.pages import fragment, here, say
+from webapp.dashboard.pages import fragment, go, here, say, wants_fragment
+from webapp.dashboard.return_paths import page_before
 from webapp.dashboard.rich import json_html
 from webapp.dashboard.trigger import deliveries
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger import news as trigger_news
 from webapp.dashboard.trigger.frame import Frame
+from webapp.dashboard.trigger.triggers import template_helpers
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
-from webapp.kit.translation import count_of, gettext
+from webapp.kit.translation import count_of, gettext, translated
+
+blueprint = Blueprint("trigger", __name__, url_prefix="/triggers/<trigger_id>")
+pausing = Blueprint("pausing", __name__, url_prefix="/triggers/<trigger_id>/pause")
+moving = Blueprint("moving", __name__, url_prefix="/triggers/<trigger_id>/version")
+deletion = Blueprint("deletion", __name__, url_prefix="/triggers/<trigger_id>/deletion")
 
 FEWEST = 3
-blueprint = Blueprint("trigger", __name__, url_prefix="/triggers/<trigger_id>")
 STEP = 25
 RUNS = 50
+# What the service says, with its advice at the end.
+_NOT_DELETED = (
+    "It was not deleted, because it could not be unsubscribed: {failure_sentence} "
+    "Try again, or delete it with ignore_hook_errors=true."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,3 +225,81 @@ def _own(url: str) -> str:
     """An address of this trigger's own page; anything else is not led to."""
     own = here().removesuffix("/news")
     return url if url == own or url.startswith((own + "/", own + "?")) else own
+
+
+@pausing.route("", methods=["POST", "DELETE"])
+def pause(trigger_id: str) -> AnyResponse:
+    """Pause it, or with DELETE resume it; a form without JavaScript says ``resume``."""
+    resume = request.method == "DELETE" or bool(request.form.get("resume"))
+    before = client().find(trigger_id)
+    try:
+        trigger = client().update(trigger_id, active=resume)
+    except NotFound:
+        raise
+    except PatchbayError as error:
+        sentence = gettext("“{name}” could not be paused. {reason}")
+        if resume:
+            sentence = gettext("“{name}” could not be resumed. {reason}")
+        return _toggled(before, sentence.format(name=before.name, reason=error.message), "bad")
+    sentence = gettext("“{name}” is active again.") if resume else gettext("“{name}” is paused; nothing is sent.")
+    return _toggled(trigger, sentence.format(name=trigger.name), "ok")
+
+
+def _toggled(trigger: Trigger, sentence: str, tone: str) -> AnyResponse:
+    """Its switch as it is now, and what stands around it; the page of one trigger asks for more of that."""
+    forget_triggers()
+    if not wants_fragment():
+        flash(sentence, tone)
+        return go(page_before())
+    frame = frames.load(trigger.id) if request.args.get("whole") else None
+    trigger = frame.trigger if frame else trigger
+    context = {"trigger": trigger, "frame": frame, "sentence": sentence, "tone": tone, **template_helpers()}
+    return make_response(fragment("dashboard/triggers/_toggled.html", **context))
+
+
+@moving.post("")
+def move(trigger_id: str) -> AnyResponse:
+    """Have it run with the version that the form names from now on."""
+    try:
+        trigger = client().update(trigger_id, version=request.form.get("version", "")[:100])
+    except (Throttled, Unauthorized, NotFound):
+        raise
+    except PatchbayError as error:
+        flash(gettext("It was not moved. {reason}").format(reason=translated(error.message)), "bad")
+    else:
+        sentence = gettext("“{name}” runs with version {version} now.")
+        flash(sentence.format(name=trigger.name, version=trigger.version), "ok")
+    forget_triggers()
+    return go(url_for("dashboard.trigger.show", trigger_id=trigger_id))
+
+
+@deletion.get("")
+def page(trigger_id: str) -> AnyResponse:
+    """Ask before deleting, and say what ends."""
+    return _ask(frames.load(trigger_id))
+
+
+@deletion.post("")
+def delete(trigger_id: str) -> AnyResponse:
+    """Delete it; when what it set up elsewhere cannot be taken down, say so and offer to go on anyway."""
+    frame, anyway = frames.load(trigger_id), bool(request.form.get("anyway"))
+    try:
+        client().delete(trigger_id, ignore_hook_errors=anyway)
+    except (Throttled, Unauthorized, NotFound):
+        raise
+    except PatchbayError as error:
+        return _ask(frame, trouble=_why(error.message))
+    forget_triggers()
+    flash(gettext("“{name}” is deleted.").format(name=frame.trigger.name), "ok")
+    return go(url_for("dashboard.triggers.index"))
+
+
+def _ask(frame: Frame, trouble: str = "") -> Response:
+    context = {"frame": frame, "trigger": frame.trigger, "trouble": trouble, **template_helpers()}
+    return make_response(render_template("dashboard/trigger/deletion.html", **context), 422 if trouble else 200)
+
+
+def _why(sentence: str) -> str:
+    """Why it was not deleted, without the advice for programs: the page has a button for that."""
+    advice = translated(_NOT_DELETED).partition("{failure_sentence}")[2].strip()
+    return sentence.removesuffix(advice).rstrip()

@@ -1,11 +1,13 @@
-"""The webhook URLs of a trigger: adding, removing, and starting again; their signing keys behind Reveal, and new ones.
+"""Where a trigger sends its events: its webhook URLs with their signing keys, and workflows of the project.
 
-A key reaches a page only in the answer to whoever asked for it, and only with a role that may.
+A signing key is only in the answer to a person who asks for it and has a role that may see it. Workflows are for the
+roles that Build is for.
 """
 
 from flask import Blueprint, abort, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.client.build.workflows import NamedWorkflow, Workflows
 from webapp.dashboard.client.models.deliveries import Endpoint
 from webapp.dashboard.dashboard import dashboard, forget_triggers, viewer
 from webapp.dashboard.dashboard import triggers as client
@@ -17,6 +19,7 @@ from webapp.errors import Invalid
 from webapp.kit.translation import gettext
 
 blueprint = Blueprint("webhooks", __name__, url_prefix="/triggers/<trigger_id>/webhooks")
+workflows = Blueprint("trigger_workflows", __name__, url_prefix="/triggers/<trigger_id>/workflows")
 
 MAX_URL = 2_000
 
@@ -157,3 +160,31 @@ def _question(frame: Frame, endpoint: Endpoint, verb: str, *, heading: str, text
 
 def _back(trigger_id: str) -> AnyResponse:
     return go(url_for("dashboard.trigger.show", trigger_id=trigger_id))
+
+
+@workflows.get("")
+def page(trigger_id: str) -> str:
+    """The choice."""
+    choices, frame = _choices(), frames.load(trigger_id)
+    return render_template(
+        "dashboard/trigger/workflows.html", trigger=frame.trigger, choices=choices,
+        chosen={workflow.id for workflow in frame.workflows}, **template_helpers(),
+    )  # fmt: skip
+
+
+@workflows.post("")
+def save(trigger_id: str) -> AnyResponse:
+    """Send to those that are ticked, and to no other."""
+    known = [workflow.id for workflow in _choices()]
+    ticked = [workflow_id for workflow_id in known if workflow_id in request.form.getlist("workflow")]
+    before = [workflow.id for workflow in client().workflows(trigger_id)]
+    client().set_workflows(trigger_id, [*(other for other in before if other not in known), *ticked])
+    forget_triggers()
+    flash(gettext("The workflows are saved."), "ok")
+    return go(url_for("dashboard.trigger.show", trigger_id=trigger_id))
+
+
+def _choices() -> tuple[NamedWorkflow, ...]:
+    """The project's workflows; to other roles and where there are none, this page is not there."""
+    workflows = Workflows(viewer().client).list() if viewer().may_build else None
+    return workflows.items if workflows is not None else abort(404)

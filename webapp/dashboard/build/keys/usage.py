@@ -1,16 +1,27 @@
-"""What was used in the last 30 days, day by day in UTC: as columns, and as a table for whoever does not see them."""
+"""What a project used in the last 30 days, and the calls that pages made for this person.
 
-from collections.abc import Sequence
+Usage is counted by day in UTC, and shown as columns and as a table for people who do not see them. Calls are listed
+newest first, each with the code that repeats it from a program.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from webapp.dashboard.client.build import usage
 from webapp.dashboard.client.build.usage import UsageHour
+from webapp.dashboard.client.calls import CallRecord
+from webapp.dashboard.component.snippets import snippets
 from webapp.dashboard.dashboard import dashboard, viewer
+from webapp.dashboard.gate import CALLS_KEPT
+from webapp.dashboard.pages import ListQuery, among, within
 from webapp.dashboard.trigger import charts
 from webapp.kit.clock import DAY, SECOND
+from webapp.kit.translation import lazy as _
 
 DAYS = 30
+PER_PAGE = 20
+KINDS: Mapping[str, str] = {"": _("All"), "failed": _("Failed")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +65,34 @@ def by_day(hours: Sequence[UsageHour], first: int) -> list[UsageDay]:
 
 def _stack(day: UsageDay) -> charts.Stack:
     return ((day.runs, "run"), (day.proxied, "proxy"), (day.events, "event"))
+
+
+class CallsQuery(ListQuery):
+    """Which calls, and how far back."""
+
+    calls: Annotated[str, among(KINDS)] = ""
+    page: Annotated[int, within(1, CALLS_KEPT)] = 1
+
+
+def calls_context() -> dict[str, Any]:
+    """What the list is drawn with: a page of all of them, or of those that failed."""
+    query = CallsQuery.of_request()
+    calls = list(dashboard().calls.get(viewer().external_user_id) or ())[::-1]
+    failed = [call for call in calls if call.failed]
+    matching = failed if query.calls else calls
+    last = max(1, -(-len(matching) // PER_PAGE))
+    first = (min(query.page, last) - 1) * PER_PAGE
+    return {
+        "calls": matching[first : first + PER_PAGE],
+        "calls_total": len(matching),
+        "calls_page": min(query.page, last),
+        "calls_last": last,
+        "calls_failed": len(failed),
+        "calls_query": query,
+        "snippets_of": snippets_of,
+    }
+
+
+def snippets_of(call: CallRecord) -> list[tuple[str, str]]:
+    """The same call in each language; the token is the reader's own."""
+    return snippets(dashboard().settings.connect_base + call.address, call.environment, call.body, call.method)
