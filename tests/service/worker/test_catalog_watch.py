@@ -14,7 +14,7 @@ from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
 from webapp.service.worker import catalog_watch
-from webapp.service.worker.catalog_watch import CatalogWatch
+from webapp.service.worker.catalog_watch import CatalogReloader
 
 GREET = """from webapp.service.components.authoring import Action
 
@@ -45,46 +45,46 @@ def name_of(service: Service) -> str | None:
 
 
 def test_a_change_is_built_once_it_stands_still(service: Service, file: Path) -> None:
-    watch, names = CatalogWatch(service), []
-    watch.turn()
+    reloader, names = CatalogReloader(service), []
+    reloader.turn()
     for text in (GREET, GREET.replace('"Greet"', '"Welcome"')):
         file.write_text(text, "utf-8")
         for _ in range(2):
-            watch.turn()
+            reloader.turn()
             names.append(name_of(service))
     file.unlink()
-    watch.turn()
-    watch.turn()
+    reloader.turn()
+    reloader.turn()
     assert [*names, name_of(service)] == [None, "Greet", "Greet", "Welcome", None]
 
 
 def test_files_of_an_app_count_too(service: Service) -> None:
-    watch, apps = CatalogWatch(service), service.settings.data / "apps" / "mine"
+    reloader, apps = CatalogReloader(service), service.settings.data / "apps" / "mine"
     apps.mkdir(parents=True)
     for name, text in (("app.toml", app_called("Mine")), ("app.toml", app_called("Ours")), ("common.py", "X = 1")):
         (apps / name).write_text(text, "utf-8")
-        watch.turn()
-        watch.turn()
+        reloader.turn()
+        reloader.turn()
     app = service.catalog.app("mine")
     assert app is not None and app.name == "Ours"
     built = (service.settings.data / "catalog.db").stat().st_ino
     (apps / "common.py").write_text("X = 2", "utf-8")
-    watch.turn()
-    watch.turn()
+    reloader.turn()
+    reloader.turn()
     assert (service.settings.data / "catalog.db").stat().st_ino != built
 
 
 def test_nothing_is_built_while_nothing_changes(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[Any] = []
     monkeypatch.setattr(catalog_file, "update", built.append)
-    watch = CatalogWatch(service)
+    reloader = CatalogReloader(service)
     for _ in range(5):
-        watch.turn()
+        reloader.turn()
     assert built == [service], "once, for what may have changed before it began"
 
 
 def test_whoever_only_reads_takes_in_what_others_built(service: Service, file: Path) -> None:
-    reader = CatalogWatch(service, builds=False)
+    reader = CatalogReloader(service, builds=False)
     file.write_text(GREET, "utf-8")
     reader.turn()
     reader.turn()
@@ -97,35 +97,35 @@ def test_whoever_only_reads_takes_in_what_others_built(service: Service, file: P
 def test_a_component_with_a_mistake_is_named_and_the_rest_stays(
     service: Service, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    watch, apps = CatalogWatch(service), len(service.catalog)
+    reloader, apps = CatalogReloader(service), len(service.catalog)
     file.write_text("def (:", "utf-8")
-    watch.turn()
-    watch.turn()
+    reloader.turn()
+    reloader.turn()
     assert "greet/1.0.0.py" in caplog.text and len(service.catalog) == apps
 
 
 def test_what_could_not_be_built_is_tried_again(service: Service, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    watch = CatalogWatch(service)
-    watch.turn()
+    reloader = CatalogReloader(service)
+    reloader.turn()
     file.write_text(GREET, "utf-8")
-    watch.turn()
+    reloader.turn()
     gone = Reply(None, error=ErrorInfo("runner", "RunnerError", "The runner does not answer."))
     with monkeypatch.context() as patched:
         patched.setattr(type(service.executor), "call", lambda *_: gone)
         with pytest.raises(Unavailable):
-            watch.turn()
-    watch.turn()
+            reloader.turn()
+    reloader.turn()
     assert name_of(service) == "Greet"
 
 
 def test_its_thread_looks_and_ends(service: Service, file: Path) -> None:
-    watch = CatalogWatch(service)
-    watch.start()
+    reloader = CatalogReloader(service)
+    reloader.start()
     file.write_text(GREET, "utf-8")
     ends = time.monotonic() + 5
     while name_of(service) is None and time.monotonic() < ends:
         time.sleep(0.02)
-    watch.stop(1.0)
+    reloader.stop(1.0)
     assert name_of(service) == "Greet"
 
 
@@ -137,10 +137,10 @@ def test_looks_that_take_long_are_taken_less_often(service: Service, monkeypatch
         return len(pauses) > 2
 
     monkeypatch.setattr(catalog_watch, "_signature", lambda _: bytes(sum(range(2_000_000)) % 2))
-    watch = CatalogWatch(service)
-    monkeypatch.setattr(watch._stopping, "wait", wait)
-    watch._run()
-    assert pauses[2] == catalog_watch.SHARE * watch.look_s > catalog_watch.EVERY_S
+    reloader = CatalogReloader(service)
+    monkeypatch.setattr(reloader._stopping, "wait", wait)
+    reloader._run()
+    assert pauses[2] == catalog_watch.SHARE * reloader.look_s > catalog_watch.EVERY_S
 
 
 def test_a_look_sees_each_file_that_may_be_built_and_no_other(service: Service) -> None:

@@ -108,14 +108,14 @@ def web(
     from webapp.cli.serving.httpd import serve
     from webapp.service.components.runner import Runner
     from webapp.service.domain.instance.opening import close_service, open_service
-    from webapp.service.worker.catalog_watch import CatalogWatch
+    from webapp.service.worker.catalog_watch import CatalogReloader
 
     with _sentences():
         service = open_service(settings, runner=Runner(runner), wake=wake)
-        watch = CatalogWatch(service, builds=False)
+        reloader = CatalogReloader(service, builds=False)
         try:
             app = create_app(settings, service=service, stopping=lambda: stop.stopping)
-            watch.start()
+            reloader.start()
             process.freeze_garbage()
             serve(
                 app,
@@ -128,7 +128,7 @@ def web(
                 share=share,
             )
         finally:
-            watch.stop(1.0)
+            reloader.stop(1.0)
             close_service(service)
 
 

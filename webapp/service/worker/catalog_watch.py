@@ -1,9 +1,8 @@
-"""Brings what the operator changes in the catalog to a running service: own apps, own components, a catalog just built.
+"""Reloads the catalog of a running service after the operator changes own apps or components, or rebuilds it.
 
-Files are looked at from a thread of its own, a few times a second, so that no request pays for it. A look costs a few
-microseconds for each file of the operator's; where there are thousands it is taken less often, so that all looks
-together take half a hundredth of a processor. A change is built once it has stood still from one look to the next, as
-an editor may write in steps.
+A thread checks the operator's files a few times a second, so that requests need not. A check takes a few microseconds
+per file; with thousands of files, checks are made less often, so that they take at most 0.5 % of one processor. A
+change is built once two checks in a row see the same files, since an editor may save in several steps.
 """
 
 import hashlib
@@ -21,37 +20,37 @@ from webapp.service.domain.base.service import Service
 
 EVERY_S = 0.2
 AFTER_TROUBLE_S = 5.0
-SHARE = 200  # of the time, one part goes into looking
+SHARE = 200  # one part of the time is spent on checks
 log = logging.getLogger(__name__)
 
 
-class CatalogWatch:
-    """One thread of a process that reads the catalog. With ``builds``, changes of the sources are built, too."""
+class CatalogReloader:
+    """The thread that reloads the catalog in one process. With ``builds``, it also builds changed sources."""
 
     def __init__(self, service: Service, *, builds: bool = True) -> None:
         self._service, self._builds = service, builds
         self._places = Places.of(service.settings.data)
         self._seen: bytes | None = None
         self._built: bytes | None = None
-        self.look_s = 0.0  # that the last look at the sources took, of a processor
+        self.look_s = 0.0  # processor time of the last check of the sources
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="catalog", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def wake(self) -> None:
-        """What is new is seen in a moment anyway."""
+        """Do nothing: the next check comes within a moment."""
 
     def stop(self, grace_s: float) -> None:
-        """End, within ``grace_s`` seconds."""
+        """Stop the thread, waiting at most ``grace_s`` seconds for it."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(max(grace_s, 0.1))
 
     def turn(self) -> None:
-        """Look once. Raises :class:`Unavailable`, ``OSError``."""
+        """Check once, and reload what changed. Raises :class:`Unavailable`, ``OSError``."""
         if self._builds:
             self._build()
         if self._service.catalog.refresh():
@@ -80,7 +79,7 @@ class CatalogWatch:
 
 
 def _signature(places: Places) -> bytes:
-    """What tells cheaply whether a file of the operator's may have changed: names, times and sizes, as one digest."""
+    """A digest of the names, times and sizes of the operator's files, which changes when one of them may have."""
     folders = [*places.own, *([places.components] if places.components else [])]
     digest = hashlib.blake2b(digest_size=16)
     for path, changed_at, size in _facts(map(str, folders)):
@@ -92,7 +91,7 @@ def _facts(folders: Iterable[str]) -> Iterator[tuple[str, int, int]]:
     for folder in folders:
         try:
             entries = list(os.scandir(folder))
-        except OSError:  # gone again, or never there
+        except OSError:  # deleted meanwhile, or never created
             continue
         yield from _facts(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
         for entry in entries:

@@ -22,7 +22,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.worker import chores
 from webapp.service.worker.caretaker import Caretaker
-from webapp.service.worker.catalog_watch import CatalogWatch
+from webapp.service.worker.catalog_watch import CatalogReloader
 from webapp.service.worker.checkpointer import Checkpointer
 from webapp.service.worker.chores import Chore
 from webapp.service.worker.delivery_engine import DeliveryEngine
@@ -36,7 +36,7 @@ RUNG_S = 1.0
 REFRESHES_AT_ONCE = 8
 GRACE_S = 8.0  # less than the supervisor gives us
 log = logging.getLogger(__name__)
-_ENGINES = (Checkpointer, Caretaker, CatalogWatch, TriggerEngine, DeliveryEngine, MailServer, PieceEngine)
+_ENGINES = (Checkpointer, Caretaker, CatalogReloader, TriggerEngine, DeliveryEngine, MailServer, PieceEngine)
 
 
 class Engine(Protocol):

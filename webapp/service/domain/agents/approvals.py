@@ -1,11 +1,9 @@
-"""Calls of agents that wait for a person's yes (table ``agent_approvals``): asking, waiting for the answer, and
-ending.
+"""Approvals: calls of agents that need a person's consent (table ``agent_approvals``).
 
-A call waits ten minutes, in whichever process. The same call, by the same agent with the same values, is asked for
-once, however often it is sent. A yes lets it run once, within ten minutes; a no stands as long, so that nobody is
-asked again and again. Every decision is a row, so that it is seen by every process and survives a restart. Values
-are sealed; those of secret props are not kept at all. Ending an agent's access ends the calls that it still waits
-for.
+A call waits ten minutes for an answer. A repeated call, by the same agent with the same values, shares one approval.
+A yes lets the call run once, within ten minutes; a no is kept for ten minutes, so that the person is not asked again
+at once. Decisions are rows, so every process sees them and they survive a restart. Values are sealed; those of secret
+props are not kept. Ending an agent's access refuses its open calls. Running a call is left to the caller.
 """
 
 import json
@@ -44,7 +42,7 @@ LOOK_EVERY_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """One call that waits or waited. ``action`` is the component's key. Times are epoch milliseconds."""
+    """One call that needs consent. ``action`` is the component's key. Times are epoch milliseconds."""
 
     id: str
     scene: Scene
@@ -62,12 +60,12 @@ class Approval:
     decided_at: int | None = None
 
     def at(self, now: int) -> "Approval":
-        """The approval as it is at ``now``: what nobody answered or used in time has expired."""
+        """The approval at ``now``: expired if it was not answered, or not used, in time."""
         over = self.state in ("waiting", "approved") and self.expires_at <= now
         return replace(self, state="expired") if over else self
 
     def to_json(self) -> dict[str, Any]:
-        """The approval as the API shows it, but for its values."""
+        """The approval as the API shows it, without its values."""
         return {
             "id": self.id,
             "agent": self.agent,
@@ -93,7 +91,7 @@ _SAME = (
 
 
 def add(service: Service, tx: Tx, approval: Approval, inputs: Mapping[str, Any]) -> None:
-    """Let ``approval`` wait, with its values. Raises :class:`Forbidden` where too many of the user's wait."""
+    """Store ``approval`` and its values. Raises :class:`Forbidden` if too many of the user's calls wait."""
     where = "external_user_id = :user AND state = 'waiting' AND expires_at > :now"
     count = _APPROVALS.count(tx, where, {"user": approval.external_user_id, "now": approval.created_at})
     service.hold(USER_APPROVALS, count + 1)
@@ -102,19 +100,19 @@ def add(service: Service, tx: Tx, approval: Approval, inputs: Mapping[str, Any])
 
 
 def same_call(reader: Reader, user: ExternalUser, session_id: str, digest: str, now: int) -> Approval | None:
-    """What was asked already for the same call, and still counts."""
+    """The unexpired, unused approval of the same call, if there is one."""
     params = {"user": user.id, "session": session_id, "digest": digest, "now": now}
     return _APPROVALS.one(reader, _SAME, params)
 
 
 def current(service: Service, reader: Reader, approval: Approval) -> Approval:
-    """``approval`` as it stands now; gone with its user, it is answered by nobody."""
+    """The current state of ``approval``; expired if it was deleted with its user."""
     row = _APPROVALS.get(reader, approval.id)
     return row.at(service.clock()) if row else replace(approval, state="expired")
 
 
 def use(service: Service, tx: Tx, approval: Approval) -> bool:
-    """Use up the yes to ``approval``; whether there was one that still counts."""
+    """Mark ``approval`` as used, and return True if it was approved and neither used nor expired."""
     if current(service, tx, approval).state != "approved":
         return False
     sql = "UPDATE agent_approvals SET state = 'used' WHERE id = :id AND state = 'approved'"
@@ -122,10 +120,10 @@ def use(service: Service, tx: Tx, approval: Approval) -> bool:
 
 
 def decide(service: Service, user: ExternalUser, approval_id: str, *, yes: bool, token_hash: str = "") -> Approval:
-    """Answer a call of an agent of ``user``; ``token_hash`` is that of the Connect token by which the answer comes.
+    """Approve or refuse a call of an agent of ``user``; ``token_hash`` is that of the Connect token of the request.
 
-    Raises :class:`NotFound`, :class:`Conflict` where it waits no longer, and :class:`Forbidden` for the agent's own
-    token: the person decides, not whoever asks.
+    Raises :class:`NotFound`, :class:`Conflict` if the call no longer waits, and :class:`Forbidden` for an agent's
+    token: the person decides, not the agent.
     """
     now = service.clock()
     with service.store.write() as tx:
@@ -145,7 +143,7 @@ def decide(service: Service, user: ExternalUser, approval_id: str, *, yes: bool,
 
 
 def withdraw(service: Service, session_id: str) -> None:
-    """Let nothing run that the agent of ``session_id`` asked for: what waits, and what was allowed and not used."""
+    """Refuse the calls of the agent ``session_id`` that wait, or that were approved and not used."""
     now = service.clock()
     sql = (
         "UPDATE agent_approvals SET state = 'refused', decided_at = :now, expires_at = :now "
@@ -165,7 +163,7 @@ def get(service: Service, reader: Reader, user: ExternalUser, approval_id: str) 
 
 
 def recent(service: Service, scene: Scene, external_id: str, *, limit: int = 100) -> list[Approval]:
-    """What agents of a user asked for: first what waits for an answer, then the newest of the others."""
+    """The approvals of a user: those that wait for an answer first, then the newest ``limit`` of the others."""
     user = external_users.find(service.store, scene, external_id)
     if user is None:
         return []
@@ -177,7 +175,7 @@ def recent(service: Service, scene: Scene, external_id: str, *, limit: int = 100
 
 
 def inputs(service: Service, approval: Approval) -> dict[str, Any]:
-    """The values of a call, and the names of those that are kept back."""
+    """The values of a call, and the names of its masked props. Raises :class:`NotFound`."""
     row = service.store.one("SELECT inputs_sealed FROM agent_approvals WHERE id = :id", {"id": approval.id})
     if row is None:
         raise NotFound(ABSENT)
@@ -188,25 +186,25 @@ def inputs(service: Service, approval: Approval) -> dict[str, Any]:
 
 
 def purge(service: Service) -> int:
-    """Forget what was asked for more than 30 days ago; how many there were."""
+    """Delete approvals that are older than 30 days, and return their number."""
     with service.store.write() as tx:
         limit = {"limit": service.clock() - KEPT}
         return tx.run("DELETE FROM agent_approvals WHERE created_at < :limit", limit)
 
 
 def _decided(tx: Tx, approval: Approval) -> bool:
-    """Write the answer down, unless somebody was quicker."""
+    """Store the answer, and return False if the call was already answered."""
     values = {"id": approval.id, "state": approval.state, "at": approval.decided_at, "end": approval.expires_at}
     sql = "UPDATE agent_approvals SET state = :state, decided_at = :at, expires_at = :end "
     return bool(tx.run(sql + "WHERE id = :id AND state = 'waiting'", values))
 
 
 def ask(service: Service, request: ComponentRequest, session: AgentSession) -> Approval:
-    """Ask the person for the call ``request`` of the agent ``session``; nobody is asked for what could not run.
+    """Return the approval of the call ``request`` of the agent ``session``, new or that of the same call before.
 
-    The same call is asked for once: its state is ``waiting``, or what the person answered. Raises
-    :class:`webapp.errors.Invalid`, :class:`webapp.errors.NotFound`, and :class:`webapp.errors.Forbidden` where too many
-    wait.
+    The call is validated first, so that a person is asked only for calls that can run. Raises
+    :class:`webapp.errors.Invalid`, :class:`webapp.errors.NotFound`, and :class:`webapp.errors.Forbidden` if too many
+    calls wait.
     """
     props = component_requests.props_to_fill(service, request)
     values = prop_values.checked(props, request.configured, whole=True)
@@ -238,7 +236,7 @@ def ask(service: Service, request: ComponentRequest, session: AgentSession) -> A
 
 
 def wait(service: Service, approval: Approval, seconds: float, stopped: Callable[[], bool] = lambda: False) -> Approval:
-    """``approval`` once it is answered, or after ``seconds``, or when ``stopped``. No transaction is open meanwhile."""
+    """Wait until ``approval`` is answered, ``seconds`` pass or ``stopped`` is true; return its current state."""
     end = time.monotonic() + seconds
     while approval.state == "waiting" and time.monotonic() < end and not stopped():
         time.sleep(min(LOOK_EVERY_S, max(0.0, end - time.monotonic())))
@@ -247,24 +245,24 @@ def wait(service: Service, approval: Approval, seconds: float, stopped: Callable
 
 
 def claim(service: Service, approval: Approval) -> bool:
-    """Use a yes up: whether the call may run now. It is true once for each yes."""
+    """Return whether the call may run now: True once for each approval."""
     with service.store.write() as tx:
         return use(service, tx, approval)
 
 
 def _shown(values: Values) -> dict[str, Any]:
-    """What the call would run with, and nothing else: not a label or a name that the agent made up."""
+    """Only the values that the call would run with, without labels, which the agent could make up."""
     accounts = {name: {"authProvisionId": account_id} for name, account_id in values.accounts.items()}
     return {**accounts, **values.props}
 
 
 def _digest(service: Service, request: ComponentRequest) -> str:
-    """What two calls that are the same have in common."""
+    """A keyed hash of a call's component and values, equal for equal calls."""
     names = [request.component.key, request.component.version, request.dynamic_props_id, request.stash_id]
     return service.keys.keyed_hash("agent-approvals", json.dumps([names, dict(request.configured)], sort_keys=True))
 
 
 def end_session(service: Service, user: ExternalUser, session_id: str) -> None:
-    """Let an agent in no more, and let nothing run that it asked for. Raises :class:`webapp.errors.NotFound`."""
+    """End an agent's access and refuse its open calls. Raises :class:`webapp.errors.NotFound`."""
     sessions.end(service, user, session_id)
     withdraw(service, session_id)

@@ -1,9 +1,8 @@
-"""Agents that came in for an external user (table ``agent_sessions``): by which way, under which name, when last.
+"""Sessions of agents that act for an external user (table ``agent_sessions``).
 
-An agent comes in by a person's sign-in (``person``, whose grant ends with the session), by a Connect token of a
-product (``token``) or by a product's OAuth access token (``client``). The person whom it acts for may end it: it
-then gets no further under that name and by that way, until the person lets it in again, and its Connect token serves
-no new name.
+An agent authenticates by a person's sign-in (``person``, whose grant ends with the session), by a Connect token of a
+product (``token``) or by a product's OAuth access token (``client``). The person whom it acts for may end its session:
+until the person allows it again, it is refused under that name and credential, and its Connect token under any name.
 
 Connect tokens that agents have sent are remembered (table ``agent_bearers``), since an agent may hold several and
 none of them answers an agent's call.
@@ -35,7 +34,7 @@ ENDED = "The person ended this agent's access; they can let it in again on the p
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How an agent comes in: the way, the grant or OAuth client, and the hash of its Connect token, if it has one."""
+    """How an agent authenticates: the kind, the grant or OAuth client, and the hash of its Connect token or ""."""
 
     kind: Kind
     credential: str
@@ -44,7 +43,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class AgentSession:
-    """One agent of one user. Times are epoch milliseconds."""
+    """The session of one agent of one user. Times are epoch milliseconds."""
 
     id: str
     external_user_id: str
@@ -74,9 +73,10 @@ _KEY = "external_user_id = :user AND kind = :kind AND credential = :credential A
 
 
 def enter(service: Service, scene: Scene, external_id: str, entry: Entry, name: str) -> AgentSession:
-    """Let the agent that calls itself ``name`` act for the user ``external_id``; seen once a minute.
+    """Return the session of the agent ``name`` for the user ``external_id``, begun if it is new.
 
-    Raises :class:`Forbidden` once its person has ended it, and beyond the quota.
+    ``used_at`` is updated at most once a minute. Raises :class:`Forbidden` if the person ended the session, or beyond
+    the quota.
     """
     name, now = shown_name(name), service.clock()
     user = external_users.find(service.store, scene, external_id)
@@ -93,7 +93,7 @@ def enter(service: Service, scene: Scene, external_id: str, entry: Entry, name: 
 
 
 def of_user(reader: Reader, scene: Scene, external_id: str) -> list[AgentSession]:
-    """The agents of a user, the one that was used last first; those that were ended at the end."""
+    """The sessions of a user: the open ones, last used first, then those that were ended."""
     user = external_users.find(reader, scene, external_id)
     where = (
         "external_user_id = :user AND (kind <> 'person' OR EXISTS "
@@ -112,7 +112,7 @@ def get(reader: Reader, user: ExternalUser, session_id: str) -> AgentSession:
 
 
 def end(service: Service, user: ExternalUser, session_id: str) -> AgentSession:
-    """Let an agent in no more; what a person signed in for ends with it. Raises :class:`NotFound`."""
+    """End a session, and the grant of a person's sign-in with it. Raises :class:`NotFound`."""
     with service.store.write() as tx:
         session = get(tx, user, session_id)
         if session.kind == "person":
@@ -125,7 +125,7 @@ def end(service: Service, user: ExternalUser, session_id: str) -> AgentSession:
 
 
 def let_in(service: Service, user: ExternalUser, session_id: str) -> AgentSession:
-    """Let an agent in again that was ended. Raises :class:`NotFound`."""
+    """Allow an agent again whose session was ended. Raises :class:`NotFound`."""
     with service.store.write() as tx:
         session = get(tx, user, session_id)
         if session.ended_at is not None:
@@ -136,8 +136,7 @@ def let_in(service: Service, user: ExternalUser, session_id: str) -> AgentSessio
 
 
 def purge(service: Service) -> int:
-    """Forget agents that nobody has used for 90 days and that were not ended, and those whose sign-in is over; how
-    many there were."""
+    """Delete open sessions that were not used for 90 days, and those whose grant ended; return their number."""
     with service.store.write() as tx:
         return tx.run(
             "DELETE FROM agent_sessions WHERE (used_at < :limit AND ended_at IS NULL) OR (kind = 'person' "
@@ -174,7 +173,7 @@ def _note(service: Service, tx: Tx, user: ExternalUser, session: AgentSession, v
 
 
 def note_bearer(tx: Tx, token_hash: str, now: int) -> None:
-    """An agent has sent the Connect token with that hash; "" for an agent that came in without one."""
+    """Remember that an agent sent the Connect token with that hash, unless it is ""."""
     if token_hash:
         sql = (
             "INSERT INTO agent_bearers (token_hash, noted_at) VALUES (:hash, :now) ON CONFLICT (token_hash) DO NOTHING"
@@ -188,13 +187,13 @@ def is_bearer_of_agent(reader: Reader, token_hash: str) -> bool:
 
 
 def purge_bearers(service: Service) -> int:
-    """Forget tokens that have ended long ago; how many there were."""
+    """Delete the hashes of tokens that ended long ago, and return their number."""
     with service.store.write() as tx:
         return tx.run("DELETE FROM agent_bearers WHERE noted_at < :limit", {"limit": service.clock() - BEARERS_KEPT})
 
 
 def purge_grants(service: Service) -> int:
-    """Forget tokens and grants that are over, and agents that nobody let in; how many there were."""
+    """Delete tokens and grants that ended and clients that are not in use, and return their number."""
     now = service.clock()
     over = tokens.purge(service.store, now) + grants.purge(service.store, now)
     return over + clients.purge(service.store, service.clock)

@@ -1,7 +1,7 @@
-"""What a later request of an agent tells whoever still answers an earlier one (table ``agent_signals``).
+"""Signals from a later request of an agent to an earlier one that is still being answered (table ``agent_signals``).
 
-The two may be in different processes, so that one writes a row and the other looks for it. Names are hashes, which
-nobody can guess without the conversation. A signal counts for ten minutes.
+The two requests may be in different processes, so one writes a row and the other polls for it. Names are keyed hashes,
+which cannot be guessed. A signal is valid for ten minutes.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ def name_of(service: Service, parts: Sequence[str | int]) -> str:
 
 
 def send(service: Service, name: str, value: str) -> None:
-    """Tell whoever looks for ``name`` the ``value``; the first one stands."""
+    """Store ``value`` under ``name``, unless it has a value already."""
     with service.store.write() as tx:
         tx.run(
             "INSERT INTO agent_signals (name, value, sent_at) VALUES (:name, :value, :now) "
@@ -28,7 +28,7 @@ def send(service: Service, name: str, value: str) -> None:
 
 
 def look(service: Service, name: str) -> str | None:
-    """What was told under ``name``, if anything."""
+    """The value stored under ``name`` in the last ten minutes, or None."""
     row = service.store.one(
         "SELECT value FROM agent_signals WHERE name = :name AND sent_at > :limit",
         {"name": name, "limit": service.clock() - KEPT},
@@ -37,6 +37,6 @@ def look(service: Service, name: str) -> str | None:
 
 
 def purge(service: Service) -> int:
-    """Forget what counts no more; how many there were."""
+    """Delete expired signals, and return their number."""
     with service.store.write() as tx:
         return tx.run("DELETE FROM agent_signals WHERE sent_at <= :limit", {"limit": service.clock() - KEPT})

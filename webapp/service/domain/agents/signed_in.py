@@ -1,6 +1,6 @@
-"""Who an agent acts for that a person let in (``/mcp/oauth``), by its access token.
+"""Authentication of agents for which a person signed in (``/mcp/oauth``), by their access tokens.
 
-The worker, which forgets old sessions, does without it and without what it imports.
+It is apart from :mod:`sessions` so that the worker, which purges sessions, need not import it.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SCOPES = frozenset({scopes.ACTIONS, scopes.ACCOUNTS_READ})
 
 @dataclass(frozen=True, slots=True)
 class SignedInAgent:
-    """An agent for whom a person signed in: where it acts, for which external user, how it came in, and its name."""
+    """An agent for which a person signed in: its scene, external user, credential and name."""
 
     scene: Scene
     external_id: str
@@ -39,7 +39,7 @@ def recognise(service: Service, bearer: str) -> SignedInAgent:
 
 
 def _may_act(service: Service, grant: Grant) -> bool:
-    """Whether the person may sign in and work there: who was made a member works where the dashboard does."""
+    """Whether the person may sign in and use the grant's scene; a member may use only the dashboard's own."""
     person = users.by_id(service.store, grant.user_id)
     if person is None or not person.enabled:
         return False

@@ -1,8 +1,8 @@
-"""What is being done to a deployed trigger at its provider (table ``trigger_plans``).
+"""Plans: changes of a deployed trigger that are under way at its provider (table ``trigger_plans``).
 
-A plan is written before the first hook of a change, of a deletion or of a farewell (its account goes), and struck
-out by the transaction that ends it. Where one stands whose trigger nobody holds, its process died half-way, and the
-provider may know more or less than the trigger says: :func:`deployments.settle` brings the two together again.
+A plan is written before the first hook of a change, a deletion or a farewell (its account is removed), and deleted by
+the transaction that completes it. A plan whose trigger is not locked belongs to a process that died half-way, so the
+provider's state and the trigger's may differ: :func:`deployments.settle` reconciles them.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""Renewing what triggers made at their apps before it ends, and making it anew where an app lost it.
+"""Renews the subscriptions of triggers before they end, and creates those anew that an app lost.
 
-As long as an app does not tell a trigger of news, the trigger polls at its times, and it looks as soon as the app does
-again: nothing is missed. Its people are told when an app stops telling, and when it goes on.
+While an app sends no notifications, the trigger polls on its schedule; it polls once more when they resume, so that no
+event is missed. The trigger's people are notified when an app stops sending and when it resumes.
 """
 
 from webapp.errors import Conflict, NotFound

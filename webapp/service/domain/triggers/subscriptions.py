@@ -1,8 +1,8 @@
-"""What triggers make at their apps that ends by itself, and when each is to be renewed (table ``subscriptions``).
+"""Subscriptions of triggers at their apps, which end unless they are renewed (table ``subscriptions``).
 
-A row stands as long as its trigger is switched on and wants a subscription, whether the app has one now or not. Who
-renews one puts its time off first, by a lease, so that nobody else does; one whose process died is due again when that
-has passed.
+A row exists while its trigger is switched on and wants a subscription, whether or not the app has one now. A process
+that renews one first postpones its time by a lease, so that no other process does; if that process dies, the
+subscription is due again when the lease ends.
 """
 
 from collections.abc import Sequence
