@@ -11,7 +11,7 @@ import pytest
 from tests.once import catalog, passwords, stores, web
 from webapp.kit import translation
 from webapp.kit.clock import FakeClock
-from webapp.kit.places import HERE, Place
+from webapp.kit.slots import Slot, this_thread
 from webapp.service.catalog.build import build
 from webapp.service.catalog.sources import Places
 from webapp.settings import Settings
@@ -105,26 +105,26 @@ def store(data: Path, migrated: Path) -> Iterator[SQLiteStore]:
     opened.close()
 
 
-class CountedPlace(Place):
-    """A place among those that compute; counts how often it was left, and come back to without being called."""
+class CountedSlot(Slot):
+    """A slot that counts how often it was released, and reacquired without a notification."""
 
-    left = back = 0
-    is_crowded = False
+    released = reacquired = 0
+    has_queue = False
 
     @property
-    def crowded(self) -> bool:
-        return self.is_crowded
+    def has_waiting_requests(self) -> bool:
+        return self.has_queue
 
-    def _let_on(self) -> None:
-        self.left += 1
+    def _on_release(self) -> None:
+        self.released += 1
 
-    def _go_on(self) -> None:
-        self.back += 1
+    def _on_reacquire(self) -> None:
+        self.reacquired += 1
 
 
 @pytest.fixture
-def place() -> Iterator[CountedPlace]:
-    """That of the thread of this test, as the threads that answer requests have one."""
-    HERE.place = HERE.away = place = CountedPlace()
-    yield place
-    del HERE.place, HERE.away
+def slot() -> Iterator[CountedSlot]:
+    """The slot of the test's thread, as the threads that answer requests have one."""
+    this_thread.slot = this_thread.waiting = slot = CountedSlot()
+    yield slot
+    del this_thread.slot, this_thread.waiting

@@ -6,7 +6,7 @@ import sys
 import pytest
 from zxcvbn.frequency_lists import FREQUENCY_LISTS  # type: ignore[import-untyped]  # it carries no types
 
-from tests.conftest import CountedPlace
+from tests.conftest import CountedSlot
 from tests.once.passwords import THOROUGH
 from webapp.people import passwords
 
@@ -24,9 +24,9 @@ def test_a_password_is_kept_as_argon2id() -> None:
     assert passwords.matches(stored, GOOD) and not passwords.matches(stored, GOOD + "!")
 
 
-def test_others_compute_while_a_password_is_hashed(place: CountedPlace) -> None:
+def test_others_compute_while_a_password_is_hashed(slot: CountedSlot) -> None:
     passwords.matches(passwords.hashed(GOOD), GOOD)
-    assert (place.left, place.back) == (2, 2)
+    assert (slot.released, slot.reacquired) == (2, 2)
 
 
 def test_nobodys_password_costs_as_much_and_never_matches() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CountedPlace
+from tests.conftest import CountedSlot
 from webapp.errors import Unavailable
 from webapp.store import turns
 from webapp.store.sqlite import is_busy, translation
@@ -297,13 +297,13 @@ def until(true: Callable[[], object]) -> None:
 
 
 def test_who_comes_next_commits_for_those_before(
-    spied_waiting: Spied, shared_waiting: Turns, place: CountedPlace, monkeypatch: pytest.MonkeyPatch
+    spied_waiting: Spied, shared_waiting: Turns, slot: CountedSlot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place.is_crowded = True
+    slot.has_queue = True
     monkeypatch.setattr(turns, "KEPT_S", 5.0)
 
     def follow() -> None:
-        until(lambda: place.left)
+        until(lambda: slot.released)
         with shared_waiting.block():
             spied_waiting.execute(ADD, (2,))
 
@@ -314,33 +314,33 @@ def test_who_comes_next_commits_for_those_before(
     assert numbers(spied_waiting) == [1, 2], "nobody is told of success before the commit"
     other.join(5)
     assert spied_waiting.statements.count("COMMIT") == 1
-    assert (place.left, place.back) == (1, 0), "it was called by who committed"
+    assert (slot.released, slot.reacquired) == (1, 0), "it was called by who committed"
 
 
-def test_where_nobody_comes_the_first_commits(spied_waiting: Spied, shared_waiting: Turns, place: CountedPlace) -> None:
-    place.is_crowded = True
+def test_where_nobody_comes_the_first_commits(spied_waiting: Spied, shared_waiting: Turns, slot: CountedSlot) -> None:
+    slot.has_queue = True
     for n in range(2):
         with shared_waiting.block():
             spied_waiting.execute(ADD, (n,))
     assert numbers(spied_waiting) == [0, 1] and spied_waiting.statements.count("COMMIT") == 2
-    assert (place.left, place.back) == (2, 0)
+    assert (slot.released, slot.reacquired) == (2, 0)
 
 
 def test_a_commit_that_fails_after_a_while_fails_for_its_members(
-    spied_waiting: Spied, shared_waiting: Turns, place: CountedPlace
+    spied_waiting: Spied, shared_waiting: Turns, slot: CountedSlot
 ) -> None:
-    place.is_crowded = True
+    slot.has_queue = True
     spied_waiting.fails["COMMIT"] = sqlite3.OperationalError("disk I/O error")
     with pytest.raises(Unavailable), shared_waiting.block():
         spied_waiting.execute(ADD, (1,))
     spied_waiting.fails.clear()
     with shared_waiting.block():
         spied_waiting.execute(ADD, (2,))
-    assert numbers(spied_waiting) == [2] and place.left == 2
+    assert numbers(spied_waiting) == [2] and slot.released == 2
 
 
-def test_who_waits_for_a_turn_leaves_the_place(
-    spied_waiting: Spied, shared_waiting: Turns, place: CountedPlace
+def test_a_thread_that_waits_for_a_turn_releases_its_slot(
+    spied_waiting: Spied, shared_waiting: Turns, slot: CountedSlot
 ) -> None:
     began, ends = threading.Event(), threading.Event()
 
@@ -354,14 +354,14 @@ def test_who_waits_for_a_turn_leaves_the_place(
     began.wait(5)
     threading.Timer(0.01, ends.set).start()
     with shared_waiting.block():
-        assert (place.left, place.back) == (1, 0)
+        assert (slot.released, slot.reacquired) == (1, 0)
         spied_waiting.execute(ADD, (1,))
     other.join(5)
     assert numbers(spied_waiting) == [1]
 
 
 def test_who_is_refused_a_turn_comes_back(
-    spied_waiting: Spied, place: CountedPlace, monkeypatch: pytest.MonkeyPatch
+    spied_waiting: Spied, slot: CountedSlot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turns, "_LOOK_S", 0.005)
     shared = Turns(spied_waiting, translation, patience_s=0.01)
@@ -379,4 +379,4 @@ def test_who_is_refused_a_turn_comes_back(
         pytest.fail("it has no turn")
     ends.set()
     other.join(5)
-    assert (place.left, place.back) == (1, 1)
+    assert (slot.released, slot.reacquired) == (1, 1)

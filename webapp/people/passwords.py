@@ -11,7 +11,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 
 from webapp.errors import Detail, Invalid
-from webapp.kit.places import HERE
+from webapp.kit.slots import this_thread
 from webapp.kit.translation import gettext
 
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
@@ -52,14 +52,14 @@ def prepared(password: str) -> str:
 
 def hashed(password: str) -> str:
     """The hash of a :func:`checked` password; slow on purpose, so call it outside transactions."""
-    with HERE.away, _concurrent_hashes:
+    with this_thread.waiting, _concurrent_hashes:
         return _hasher.hash(password)
 
 
 def matches(stored: str | None, password: str) -> bool:
     """Whether ``stored`` is the hash of ``password``; False without a hash, after the same time."""
     password = unicodedata.normalize("NFKC", password)[:MAX_PASSWORD] if _encodes(password) else ""
-    with HERE.away, _concurrent_hashes:
+    with this_thread.waiting, _concurrent_hashes:
         try:
             return _hasher.verify(stored or _DUMMY, password) and bool(stored)
         except VerificationError:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from webapp.errors import PatchbayError, Unavailable
-from webapp.kit.places import HERE, Place
+from webapp.kit.slots import Slot, this_thread
 
 GATHER_S = 0.02
 _PAUSES_S = ((0.05, 0.0003), (1.0, 0.002), (float("inf"), 0.02))  # waited for less than so long: the next pause
@@ -50,32 +50,32 @@ class Group:
     """
 
     began_at: float = field(default_factory=time.monotonic)
-    waiting: list[Place] = field(default_factory=list)
+    waiting: list[Slot] = field(default_factory=list)
     overdue: bool = False
     ended: bool = False
     error: BaseException | None = None
 
     def wait(self, mutex: threading.Lock, hasten: Callable[[], None]) -> None:
         """Wait for the commit. Where it is not made within :data:`KEPT_S`, the first that waits calls ``hasten``."""
-        place = HERE.place or Place()
+        slot = this_thread.slot or Slot()
         with mutex:
             if self.ended:
                 return
-            self.waiting.append(place)
+            self.waiting.append(slot)
             is_first = len(self.waiting) == 1
-        place.leave()
+        slot.release()
         if is_first:
-            if place.wait(KEPT_S):
+            if slot.wait(KEPT_S):
                 return
             hasten()
-        place.wait()
+        slot.wait()
 
 
 @dataclass(slots=True, eq=False)
 class Waiter:
     """A thread that waits for its turn, ``since`` when by the monotonic clock."""
 
-    place: Place
+    slot: Slot
     since: float
 
 
@@ -91,7 +91,7 @@ class Queue:
 
     def join(self) -> Waiter:
         """Queue this thread; to be called with the mutex held. Raises :class:`Unavailable` where too many wait."""
-        waiter = Waiter(HERE.place or Place(), time.monotonic())
+        waiter = Waiter(this_thread.slot or Slot(), time.monotonic())
         first = self.waiters[0] if self.waiters else waiter
         if len(self.waiters) >= MOST_WAITING and waiter.since - first.since > STUCK_S:
             raise Unavailable
@@ -100,17 +100,17 @@ class Queue:
 
     def wait(self, waiter: Waiter) -> None:
         """Wait until another thread calls ``waiter``. Raises :class:`Unavailable` where that takes too long."""
-        waiter.place.leave()
-        while not waiter.place.wait(_LOOK_S):
+        waiter.slot.release()
+        while not waiter.slot.wait(_LOOK_S):
             if self._gives_up(waiter):
-                waiter.place.come_back()
+                waiter.slot.reacquire()
                 raise Unavailable
 
     def _gives_up(self, waiter: Waiter) -> bool:
         waited = time.monotonic() - waiter.since
         with self._mutex:
             if waiter not in self.waiters:
-                return False  # it has the turn, and continues as soon as it has a place
+                return False  # it has the turn, and continues as soon as it has a slot
             if waited <= self._patience_s and (waited <= STUCK_S or self.waiters.index(waiter) < MOST_WAITING):
                 return False
             self.waiters.remove(waiter)
@@ -218,8 +218,8 @@ class Turns:
 
     def _kept_open(self, group: Group) -> bool:
         """Leave the turn free with the transaction open, where requests are about to begin; return whether it is."""
-        place = HERE.place
-        if place is None or not place.crowded:
+        slot = this_thread.slot
+        if slot is None or not slot.has_waiting_requests:
             return False
         with self._mutex:
             if self._queue.waiters or group.overdue or group is not self._group:
@@ -254,14 +254,14 @@ class Turns:
         """Give the turn to the first thread that waits; where none does, return False, and free it if ``last``."""
         with self._mutex:
             if self._queue.waiters:
-                self._queue.waiters.popleft().place.call()
+                self._queue.waiters.popleft().slot.notify()
                 return True
             self._taken = not last
             return False
 
     def _commit(self, group: Group) -> None:
         failure: BaseException | None = None
-        with HERE.away:
+        with this_thread.waiting:
             try:
                 self._connection.execute("COMMIT")
             except Exception as error:
@@ -275,11 +275,11 @@ class Turns:
         with self._mutex:
             self._group, group.error, group.ended = None, error, True
             waiting, group.waiting = group.waiting, []
-        for place in waiting:
-            place.call()
+        for slot in waiting:
+            slot.notify()
 
 
 def _pause(seconds: float) -> None:
     if seconds > 0:
-        with HERE.away:
+        with this_thread.waiting:
             time.sleep(seconds)

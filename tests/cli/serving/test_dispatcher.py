@@ -1,4 +1,4 @@
-"""Few requests compute at a time: whoever waits lets others on, says so or not, and goes on before anything new."""
+"""Few requests compute at a time: a thread that waits lets others compute, and continues before new requests."""
 
 import threading
 import time
@@ -8,7 +8,7 @@ import pytest
 
 from webapp.cli.serving import dispatcher as dispatching
 from webapp.cli.serving.dispatcher import Dispatcher
-from webapp.kit.places import HERE
+from webapp.kit.slots import this_thread
 
 
 class Task:
@@ -45,7 +45,7 @@ def steps() -> Steps:
 
 
 @pytest.fixture
-def one_place() -> Iterator[Dispatcher]:
+def one_slot() -> Iterator[Dispatcher]:
     dispatcher = Dispatcher(4, 1)
     yield dispatcher
     dispatcher.shutdown()
@@ -53,7 +53,7 @@ def one_place() -> Iterator[Dispatcher]:
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody's place is taken away."""
+    """Nobody's slot is taken away."""
     monkeypatch.setattr(dispatching, "PATIENCE_S", 30.0)
 
 
@@ -71,60 +71,60 @@ def test_a_thread_begins_only_when_all_others_are_at_work() -> None:
             counts.append(dispatcher.count)
         assert counts == [1, 2, 2]
         assert begun.acquire(timeout=5) and begun.acquire(timeout=5), "two at once"
-        assert dispatcher.crowded
+        assert dispatcher.has_waiting_requests
         go_on.set()
         assert begun.acquire(timeout=5), "the third, by one of the two"
         while len(dispatcher._idle) < 2:
             time.sleep(0.001)
         dispatcher.add_task(Task(work))
-        assert dispatcher.count == 2 and not dispatcher.crowded
+        assert dispatcher.count == 2 and not dispatcher.has_waiting_requests
     finally:
         dispatcher.shutdown()
 
 
 @pytest.mark.usefixtures("patient")
-def test_requests_of_one_place_follow_each_other(one_place: Dispatcher, steps: Steps) -> None:
+def test_requests_of_one_slot_follow_each_other(one_slot: Dispatcher, steps: Steps) -> None:
     def work() -> None:
         steps.add("begins")
         time.sleep(0.002)
         steps.add("ends")
 
     for _ in range(5):
-        one_place.add_task(Task(work))
+        one_slot.add_task(Task(work))
     assert steps.wait(10) == ["begins", "ends"] * 5
 
 
 @pytest.mark.usefixtures("patient")
-def test_who_is_away_lets_others_on_and_comes_back_before_anything_new(one_place: Dispatcher, steps: Steps) -> None:
+def test_a_thread_that_waited_continues_before_a_new_request(one_slot: Dispatcher, steps: Steps) -> None:
     answered = threading.Event()
 
     def asks() -> None:
-        with HERE.away, HERE.away:
+        with this_thread.waiting, this_thread.waiting:
             answered.wait(5)
         steps.add("the first")
 
     def computes() -> None:
         answered.set()
-        while not one_place._recalled:
+        while not one_slot._resumed:
             time.sleep(0.001)
         steps.add("the second")
 
     for work in (asks, computes, lambda: steps.add("the third")):
-        one_place.add_task(Task(work))
+        one_slot.add_task(Task(work))
     assert steps.wait(3) == ["the second", "the first", "the third"]
 
 
-def test_who_waits_without_a_word_loses_the_place(one_place: Dispatcher, steps: Steps) -> None:
+def test_an_undeclared_wait_loses_the_slot(one_slot: Dispatcher, steps: Steps) -> None:
     answered = threading.Event()
 
     def waits() -> None:
         answered.wait(5)
-        with HERE.away:
+        with this_thread.waiting:
             steps.add("the first has been away")
         steps.add("the first")
 
-    one_place.add_task(Task(waits))
-    one_place.add_task(Task(lambda: steps.add("the second")))
+    one_slot.add_task(Task(waits))
+    one_slot.add_task(Task(lambda: steps.add("the second")))
     assert steps.wait(1) == ["the second"]
     answered.set()
     assert steps.wait(3)[1:] == ["the first has been away", "the first"]
@@ -136,61 +136,61 @@ def test_who_waits_without_a_word_loses_the_place(one_place: Dispatcher, steps: 
     [(0.0, ["a request", "reading", "a request", "a request"]), (30.0, [*["a request"] * 3, "reading"])],
     ids=["once it is due", "while there is enough to do, not"],
 )
-def test_who_reads_takes_a_turn_between_two_requests(
-    one_place: Dispatcher, steps: Steps, monkeypatch: pytest.MonkeyPatch, ahead_s: float, order: list[str]
+def test_the_reader_takes_a_slot_between_two_requests(
+    one_slot: Dispatcher, steps: Steps, monkeypatch: pytest.MonkeyPatch, ahead_s: float, order: list[str]
 ) -> None:
     monkeypatch.setattr(dispatching, "AHEAD_S", ahead_s)
     monkeypatch.setattr(dispatching, "MOST_AHEAD_S", ahead_s)
-    waits, reader = threading.Event(), one_place.reader
-    reader.leave()
+    waits, reader = threading.Event(), one_slot.reader
+    reader.release()
 
     def work() -> None:
         waits.wait(5)
         steps.add("a request")
 
     def read() -> None:
-        one_place.put_off_reading()
+        one_slot.defer_reading()
         waits.set()
         assert reader.wait(5)
         steps.add("reading")
-        reader.leave()
+        reader.release()
 
     for _ in range(3):
-        one_place.add_task(Task(work))
+        one_slot.add_task(Task(work))
     threading.Thread(target=read).start()
     assert steps.wait(4) == order
 
 
-def test_who_reads_waits_for_nobody_who_keeps_a_place_long(one_place: Dispatcher) -> None:
-    go_on, begun, reader = threading.Event(), threading.Event(), one_place.reader
-    reader.leave()
+def test_the_reader_does_not_wait_for_a_long_computation(one_slot: Dispatcher) -> None:
+    go_on, begun, reader = threading.Event(), threading.Event(), one_slot.reader
+    reader.release()
 
     def work() -> None:
         begun.set()
         go_on.wait(5)
 
-    one_place.add_task(Task(work))
+    one_slot.add_task(Task(work))
     assert begun.wait(5)
-    one_place.put_off_reading()
+    one_slot.defer_reading()
     assert reader.wait(5)
     go_on.set()
 
 
 @pytest.mark.usefixtures("patient")
 def test_a_request_that_fails_ends_no_thread(
-    one_place: Dispatcher, steps: Steps, caplog: pytest.LogCaptureFixture
+    one_slot: Dispatcher, steps: Steps, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fails() -> None:
         raise ValueError("no")
 
-    one_place.add_task(Task(fails))
-    one_place.add_task(Task(lambda: steps.add("the next")))
-    assert steps.wait(1) == ["the next"] and one_place.count == 1
+    one_slot.add_task(Task(fails))
+    one_slot.add_task(Task(lambda: steps.add("the next")))
+    assert steps.wait(1) == ["the next"] and one_slot.count == 1
     assert "could not be answered" in caplog.text
 
 
 @pytest.mark.usefixtures("patient")
-def test_what_has_not_begun_is_cancelled_at_the_end(one_place: Dispatcher, steps: Steps) -> None:
+def test_what_has_not_begun_is_cancelled_at_the_end(one_slot: Dispatcher, steps: Steps) -> None:
     go_on = threading.Event()
     waiting = Task(lambda: steps.add("never"))
 
@@ -198,9 +198,9 @@ def test_what_has_not_begun_is_cancelled_at_the_end(one_place: Dispatcher, steps
         steps.add("begins")
         go_on.wait(5)
 
-    one_place.add_task(Task(work))
-    one_place.add_task(waiting)
+    one_slot.add_task(Task(work))
+    one_slot.add_task(waiting)
     steps.wait(1)
-    one_place.shutdown()
+    one_slot.shutdown()
     go_on.set()
     assert waiting.is_cancelled and steps.seen == ["begins"]

@@ -112,7 +112,7 @@ def test_the_end_wakes_a_worker_that_sleeps(
 
 
 @pytest.mark.parametrize(
-    ("env", "places"),
+    ("env", "slots"),
     [
         ({}, 1),
         ({"PATCHBAY_LIMITS_STORAGE": "shared://7"}, 1),
@@ -121,9 +121,9 @@ def test_the_end_wakes_a_worker_that_sleeps(
     ],
 )
 def test_requests_compute_one_by_one_unless_they_wait_for_servers(
-    env: dict[str, str], places: int, tmp_path: Path
+    env: dict[str, str], slots: int, tmp_path: Path
 ) -> None:
-    assert roles._places(Settings.from_env(env, data=tmp_path)) == places
+    assert roles._slots(Settings.from_env(env, data=tmp_path)) == slots
 
 
 def test_the_sandbox_answers_in_its_own_folder(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:

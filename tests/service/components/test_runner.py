@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CountedPlace
+from tests.conftest import CountedSlot
 from webapp.kit.cancellation import Cancellation, cancelling
 from webapp.service.components.calls import Call, Reply
 from webapp.service.components.child_calls import for_child
@@ -146,9 +146,9 @@ def test_many_calls_that_wait_run_side_by_side(runner: Runner, thing: Thing, tin
     assert took < 16  # a second each, were it one after another: 64
 
 
-def test_others_compute_while_a_call_runs(runner: Runner, thing: Thing, place: CountedPlace) -> None:
+def test_others_compute_while_a_call_runs(runner: Runner, thing: Thing, slot: CountedSlot) -> None:
     assert runner.call(Call(path=str(thing("return 7")))).value == 7
-    assert (place.left, place.back) == (1, 1)
+    assert (slot.released, slot.reacquired) == (1, 1)
 
 
 def test_more_calls_than_may_run_at_once_wait_for_their_turn(thing: Thing) -> None:

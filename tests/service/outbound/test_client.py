@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CountedPlace
+from tests.conftest import CountedSlot
 from webapp.service.outbound.client import OutboundClient, compose, encode_multipart, follow
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
@@ -48,12 +48,15 @@ def response(outcome: Any) -> Response:
 # What goes out
 
 
-def test_others_compute_while_an_answer_is_awaited(peer: Any, reach: Any, place: CountedPlace) -> None:
+def test_others_compute_while_an_answer_is_awaited(peer: Any, reach: Any, slot: CountedSlot) -> None:
     target = peer(OK)
-    assert response(reach(target).request("GET", target.url)).status == 200 and (place.left, place.back) == (1, 1)
+    assert response(reach(target).request("GET", target.url)).status == 200 and (slot.released, slot.reacquired) == (
+        1,
+        1,
+    )
     streamed = reach(target).stream("GET", target.url, allowed_hosts=HostRules.of(target.url.removeprefix("http://")))
     streamed.close()
-    assert (place.left, place.back) == (2, 2)
+    assert (slot.released, slot.reacquired) == (2, 2)
 
 
 def test_a_request_carries_what_was_asked_and_nothing_of_the_machine(

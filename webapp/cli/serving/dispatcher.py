@@ -1,9 +1,9 @@
 """Gives requests to threads, of which only few compute at a time.
 
-A thread needs a place to compute, and leaves it while it waits (:mod:`webapp.kit.places`), so that another thread
+A thread needs a slot to compute, and releases it while it waits (:mod:`webapp.kit.slots`), so that another thread
 continues or begins. Threads that have waited come before new requests, and a thread that finishes one request takes the
-next without being woken. The thread that reads requests takes a place too, as rarely as it can. Not every wait is
-declared: a thread that has had its place for :data:`PATIENCE_S` loses it where another needs one.
+next without being woken. The thread that reads requests takes a slot too, as rarely as it can. Not every wait is
+declared: a thread that has had its slot for :data:`PATIENCE_S` loses it if another needs one.
 """
 
 import logging
@@ -12,7 +12,7 @@ import time
 from collections import deque
 from typing import Any, Protocol
 
-from webapp.kit.places import HERE, Place
+from webapp.kit.slots import Slot, this_thread
 
 PATIENCE_S = 0.02
 AHEAD_S, MOST_AHEAD_S = 0.0003, 0.005
@@ -32,32 +32,32 @@ class Task(Protocol):
 
 
 class Dispatcher:
-    """Gives each task to one of at most ``threads``, of which as many compute at a time as there are ``places``.
+    """Gives each task to one of at most ``threads``, of which as many compute at a time as there are ``slots``.
 
     A thread is started only when all others are at work: a few warm ones hold less memory than many.
     """
 
-    def __init__(self, threads: int, places: int) -> None:
-        self._most, self._places = threads, places
+    def __init__(self, threads: int, slots: int) -> None:
+        self._max_threads, self._slots = threads, slots
         self._mutex = threading.Lock()
         self._tasks: deque[Task] = deque()
-        self._recalled: deque[_Thread] = deque()
+        self._resumed: deque[_Thread] = deque()
         self._idle: list[_Thread] = []
-        self._placed: dict[_Thread, float] = {}
+        self._running: dict[_Thread, float] = {}
         self.reader = _Thread(self)
         self._reader_at: float | None = None
         self._closed = False
         self._needed = threading.Event()
         self.count = 0
-        self._start("places", self._watch)
+        self._start("slots", self._watch)
 
     @property
-    def crowded(self) -> bool:
+    def has_waiting_requests(self) -> bool:
         """Whether there are requests that no thread has begun."""
         return bool(self._tasks)
 
-    def put_off_reading(self) -> None:
-        """Call the ``reader``, which has no place, shortly before the requests that wait may be done.
+    def defer_reading(self) -> None:
+        """Give the ``reader`` a slot shortly before the waiting requests may be done.
 
         It reads between two requests and not beside one: Python would hand over between them at each system call.
         """
@@ -66,53 +66,53 @@ class Dispatcher:
             self._fill()
 
     def add_task(self, task: Task) -> None:
-        """Have a request answered as soon as there is a place."""
+        """Answer a request as soon as there is a slot."""
         with self._mutex:
             self._tasks.append(task)
             self._fill()
 
-    def leave(self, thread: "_Thread") -> None:
-        """Take back the place of ``thread``."""
+    def release(self, thread: "_Thread") -> None:
+        """Take back the slot of ``thread``."""
         with self._mutex:
-            self._placed.pop(thread, None)
+            self._running.pop(thread, None)
             self._fill()
 
-    def recall(self, thread: "_Thread") -> None:
-        """Let ``thread`` continue once it has a place again."""
+    def resume(self, thread: "_Thread") -> None:
+        """Let ``thread`` continue once it has a slot again."""
         with self._mutex:
-            if thread in self._placed:
-                thread.go()
+            if thread in self._running:
+                thread.wake()
                 return
-            self._recalled.append(thread)
+            self._resumed.append(thread)
             self._fill()
 
     def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
-        """End the threads that have nothing to do, and cancel the requests that none has begun."""
+        """End the idle threads, and cancel the requests that no thread has begun."""
         with self._mutex:
             self._closed = True
             while self._tasks:
                 self._tasks.popleft().cancel()
             while self._idle:
-                self._idle.pop().go()
+                self._idle.pop().wake()
             self._needed.set()
         return True
 
     def _fill(self) -> None:
-        """Give free places to threads that need them. To be called, as what follows, with the mutex held."""
-        while len(self._placed) < self._places and (thread := self._next()) is not None:
-            self._placed[thread] = time.monotonic()
-            thread.go()
-        is_needed = self._recalled or self._tasks or self._reader_at is not None
+        """Give free slots to threads that need them. To be called, as what follows, with the mutex held."""
+        while len(self._running) < self._slots and (thread := self._next_thread()) is not None:
+            self._running[thread] = time.monotonic()
+            thread.wake()
+        is_needed = self._resumed or self._tasks or self._reader_at is not None
         if is_needed and not self._needed.is_set():
             self._needed.set()
 
-    def _next(self) -> "_Thread | None":
-        if self._recalled:
-            return self._recalled.popleft()
+    def _next_thread(self) -> "_Thread | None":
+        if self._resumed:
+            return self._resumed.popleft()
         if self._is_reading_due():
             self._reader_at = None
             return self.reader
-        if not self._tasks or not (self._idle or self.count < self._most):
+        if not self._tasks or not (self._idle or self.count < self._max_threads):
             return None
         thread = self._idle.pop() if self._idle else self._new_thread()
         thread.task = self._tasks.popleft()
@@ -127,46 +127,46 @@ class Dispatcher:
         self._start(f"web-{self.count}", self._run, thread)
         return thread
 
-    def _after(self, thread: "_Thread") -> Task | None:
-        """Return the next task of ``thread``, which has finished one; None where others come first."""
-        if self._placed.pop(thread, None) is not None and self._has_only_tasks():
-            self._placed[thread] = time.monotonic()
+    def _next_task(self, thread: "_Thread") -> Task | None:
+        """Return the next task of ``thread``, which has finished one; None if others come first."""
+        if self._running.pop(thread, None) is not None and self._has_only_tasks():
+            self._running[thread] = time.monotonic()
             return self._tasks.popleft()
         self._idle.append(thread)
         self._fill()
         return None
 
     def _has_only_tasks(self) -> bool:
-        return bool(self._tasks) and not self._recalled and not self._is_reading_due()
+        return bool(self._tasks) and not self._resumed and not self._is_reading_due()
 
     def _start(self, name: str, target: Any, *arguments: Any) -> None:
         threading.Thread(target=target, args=arguments, name=name, daemon=True).start()
 
     def _run(self, thread: "_Thread") -> None:
-        HERE.place = HERE.away = thread
+        this_thread.slot = this_thread.waiting = thread
         while not self._closed:
-            thread.sleep()
+            thread.wait_for_slot()
             while thread.task is not None and not self._closed:
                 try:
                     thread.task.service()
                 except BaseException:
                     log.exception("A request could not be answered.")
                 with self._mutex:
-                    thread.task = self._after(thread)
+                    thread.task = self._next_task(thread)
 
     def _watch(self) -> None:
-        """Take places from threads that have had theirs for long, where others need one."""
+        """Take slots from threads that have had theirs for long, if others need one."""
         while self._needed.wait() and not self._closed:
             time.sleep(PATIENCE_S)
             with self._mutex:
                 latest = time.monotonic() - PATIENCE_S
-                self._placed = {thread: since for thread, since in self._placed.items() if since > latest}
+                self._running = {thread: since for thread, since in self._running.items() if since > latest}
                 self._needed.clear()
                 self._fill()
 
 
-class _Thread(Place):
-    """The place of a thread that answers requests, and its task."""
+class _Thread(Slot):
+    """The slot of a thread that answers requests, and its task."""
 
     task: Task | None = None
 
@@ -175,23 +175,23 @@ class _Thread(Place):
         self._dispatcher = dispatcher
 
     @property
-    def crowded(self) -> bool:
-        return self._dispatcher.crowded
+    def has_waiting_requests(self) -> bool:
+        return self._dispatcher.has_waiting_requests
 
-    def call(self) -> None:
-        self._dispatcher.recall(self)
+    def notify(self) -> None:
+        self._dispatcher.resume(self)
 
-    def go(self) -> None:
-        """Wake it: it has a place, and begins its task or continues."""
-        super().call()
+    def wake(self) -> None:
+        """Wake it: it has a slot, and begins its task or continues."""
+        super().notify()
 
-    def sleep(self) -> None:
-        """Wait until it has a place."""
-        self._called.acquire()
+    def wait_for_slot(self) -> None:
+        """Wait until it has a slot."""
+        self._notified.acquire()
 
-    def _let_on(self) -> None:
-        self._dispatcher.leave(self)
+    def _on_release(self) -> None:
+        self._dispatcher.release(self)
 
-    def _go_on(self) -> None:
-        self._dispatcher.recall(self)
-        self.sleep()
+    def _on_reacquire(self) -> None:
+        self._dispatcher.resume(self)
+        self.wait_for_slot()

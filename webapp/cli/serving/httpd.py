@@ -51,7 +51,7 @@ def serve(
     sockets: Sequence[socket.socket],
     *,
     threads: int,
-    places: int = 1,
+    slots: int = 1,
     stop: Stop,
     bounds: Mapping[str, float] = deadlines.DEFAULTS,
     proxies: Sequence[str] = (),
@@ -59,7 +59,7 @@ def serve(
 ) -> None:
     """Answer requests with ``app`` until ``stop`` is set; then finish those that have begun (:func:`drain`).
 
-    Of the ``threads``, as many compute at a time as there are ``places``: Python runs one thread at a time, and handing
+    Of the ``threads``, as many compute at a time as there are ``slots``: Python runs one thread at a time, and handing
     over between several costs more than finishing one after another. ``bounds`` are the numbers of
     :data:`webapp.deadlines.TABLE`; the addresses of ``proxies`` speak for many clients. Several processes may listen on
     the same ``sockets``, each with its ``share``.
@@ -67,7 +67,7 @@ def serve(
     _raise_file_limit(int(bounds[deadlines.CONNECTIONS.name]))
     logging.getLogger("waitress").addFilter(_without_address)
     polled: dict[int, Any] = {}
-    dispatcher = _Dispatcher(threads, places)
+    dispatcher = _Dispatcher(threads, slots)
     create_server(
         app,
         map=polled,
@@ -102,30 +102,30 @@ def serve(
 class Loop:
     """Waits until clients send or can take more, and deals with that; ``polled`` has what it polls, by descriptor.
 
-    Reading takes the place of a request (:mod:`webapp.cli.serving.dispatcher`); waiting takes none.
+    Reading needs a slot (:mod:`webapp.cli.serving.dispatcher`); waiting does not.
     """
 
     def __init__(self, polled: dict[int, Any], connections: Connections, dispatcher: Dispatcher) -> None:
         self.polled, self.connections = polled, connections
-        self._dispatcher, self._place = dispatcher, dispatcher.reader
-        self._place.leave()
+        self._dispatcher, self._slot = dispatcher, dispatcher.reader
+        self._slot.release()
 
     def turn(self, timeout_s: float) -> None:
         """Wait at most ``timeout_s`` seconds for something to arrive, and deal with it."""
-        if self._dispatcher.crowded:
-            self._dispatcher.put_off_reading()
-            self._place.wait()
+        if self._dispatcher.has_waiting_requests:
+            self._dispatcher.defer_reading()
+            self._slot.wait()
             events = self._poll(0)
         else:
             events = self._poll(min(timeout_s, self.connections.pause_s()))
-            self._place.come_back()
+            self._slot.reacquire()
         try:
             for descriptor, flags in events:
                 if (entry := self.polled.get(descriptor)) is not None:
                     wasyncore.readwrite(entry, flags)
             self.connections.settle()
         finally:
-            self._place.leave()
+            self._slot.release()
 
     def _poll(self, timeout_s: float) -> list[tuple[int, int]]:
         """Return descriptors and their events, as :func:`waitress.wasyncore.poll2` asks for them."""
@@ -204,8 +204,8 @@ def _raise_file_limit(connections: int) -> None:
 class _Dispatcher(Dispatcher):
     """Gives requests for :data:`ALIVE` to a thread of their own, so that they never wait for others."""
 
-    def __init__(self, threads: int, places: int) -> None:
-        super().__init__(threads, places)
+    def __init__(self, threads: int, slots: int) -> None:
+        super().__init__(threads, slots)
         self._alive = Dispatcher(1, 1)
 
     def add_task(self, task: Any) -> None:

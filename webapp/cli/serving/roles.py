@@ -31,7 +31,7 @@ WEB = ("webapp.app", "webapp.cli.serving.httpd")
 WORKER = ("webapp.service.worker.loop",)
 SANDBOX = ("webapp.sandbox.app", "webapp.cli.serving.httpd")
 SANDBOX_THREADS = 4
-PLACES_WITH_SERVERS = 4
+SLOTS_WITH_SERVERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def web(
                 app,
                 sockets,
                 threads=settings.threads,
-                places=_places(settings),
+                slots=_slots(settings),
                 stop=stop,
                 bounds=settings.quotas,
                 proxies=settings.trusted_proxies,
@@ -132,12 +132,12 @@ def web(
             close_service(service)
 
 
-def _places(settings: Settings) -> int:
+def _slots(settings: Settings) -> int:
     """Return how many requests compute at a time: one, or several where each waits for a database server."""
     from webapp.service.domain.base import limit_counters
 
     counts_here = settings.limits_storage.startswith((limit_counters.MEMORY, limit_counters.SHARED))
-    return 1 if counts_here and settings.database_url is None else PLACES_WITH_SERVERS
+    return 1 if counts_here and settings.database_url is None else SLOTS_WITH_SERVERS
 
 
 def worker(settings: Settings, wakeup: Wakeup, runner: Path | None, stop: Stop) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from webapp.kit.cancellation import CURRENT
 from webapp.kit.clock import now
-from webapp.kit.places import HERE
+from webapp.kit.slots import this_thread
 from webapp.service.components.calls import Call, ErrorInfo, Observation, PieceBounds, Reply
 from webapp.service.components.confinement.confinement import Measure
 from webapp.service.components.declared.interpreter import Interpreter
@@ -44,7 +44,7 @@ class Executor:
 
     def ask_package(self, question: "PackageCall") -> Reply:
         """Ask a package of pieces what is of no part of it. A failure is part of the Reply, never an exception."""
-        with HERE.away:
+        with this_thread.waiting:
             return _stopped(self._pieces().ask(question))
 
     def _call(self, call: Call) -> Reply:
@@ -52,7 +52,7 @@ class Executor:
             return self._interpreter.call(call)
         if not call.path.endswith(PIECE):
             return self._runner.call(call)
-        with HERE.away:
+        with this_thread.waiting:
             return self._pieces().call(call)
 
     def _pieces(self) -> "PieceCaller":

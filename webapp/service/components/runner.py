@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from webapp.kit.cancellation import CURRENT
-from webapp.kit.places import HERE
+from webapp.kit.slots import this_thread
 from webapp.service.components.broker import Broker
 from webapp.service.components.calls import Call, Reply
 from webapp.service.components.child_calls import for_child, reads_secrets
@@ -60,7 +60,7 @@ class Runner:
             return builder.fail("The values given hold something that JSON cannot carry. Check them.")
         if len(request) > MAX_MESSAGE:
             return builder.fail("The values given are too large. Send less.")
-        with HERE.away:
+        with this_thread.waiting:
             return self._asked(call, builder, request)
 
     def _asked(self, call: Call, builder: ReplyBuilder, request: bytes) -> Reply:

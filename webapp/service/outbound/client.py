@@ -20,7 +20,7 @@ from urllib3.fields import RequestField
 from urllib3.filepost import encode_multipart_formdata
 
 from webapp.kit.clock import Deadline
-from webapp.kit.places import HERE
+from webapp.kit.slots import this_thread
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure, Response
 from webapp.service.outbound.signing import Sign
@@ -110,7 +110,7 @@ class OutboundClient:
             message = _signed(message, sign)
             if isinstance(message, Failure):
                 return message
-            with HERE.away:
+            with this_thread.waiting:
                 outcome = self._transport.exchange(message, deadline, max_bytes, cut)
             if isinstance(outcome, Failure) or not allow_redirects or location(outcome) is None:
                 return outcome
@@ -145,7 +145,7 @@ class OutboundClient:
         composed = compose(method, checked.with_params(params or {}), headers or {}, data, None, None)
         message = _signed(composed, sign)
         while not isinstance(message, Failure):
-            with HERE.away:
+            with this_thread.waiting:
                 outcome = self._transport.begin(message, deadline)
             if isinstance(outcome, Failure) or not allow_redirects or location(outcome) is None:
                 return outcome

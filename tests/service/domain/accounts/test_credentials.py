@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CountedPlace
+from tests.conftest import CountedSlot
 from webapp.errors import Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.service.domain.accounts import accounts, credentials, lifecycle, oauth_apps, provider
@@ -43,16 +43,14 @@ def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench: Any, open_
     assert not bench.acme.dead
 
 
-def test_others_compute_while_another_refreshes(
-    bench: Any, place: CountedPlace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_others_compute_while_another_refreshes(bench: Any, slot: CountedSlot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(credentials, "WAIT_S", 0.01)
     account = bench.connect()
     assert lifecycle.claim_refresh(bench.service, account)
-    before = place.left
+    before = slot.released
     with pytest.raises(UpstreamTimedOut):
         credentials.refresh(bench.service, account)
-    assert place.left > before and place.left == place.back
+    assert slot.released > before and slot.released == slot.reacquired
 
 
 def test_a_token_whose_app_was_removed_is_kept_for_later(bench: Any) -> None:

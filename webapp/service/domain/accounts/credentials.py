@@ -20,7 +20,7 @@ from typing import Any
 
 from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.kit.clock import SECOND
-from webapp.kit.places import HERE
+from webapp.kit.slots import this_thread
 from webapp.service.catalog.spec import SESSION_TOKEN
 from webapp.service.domain.accounts import accounts, apps, lifecycle, oauth_apps, provider
 from webapp.service.domain.accounts.accounts import Account
@@ -110,7 +110,7 @@ def refresh(service: Service, account: Account) -> Account:
         if claimed is not None:
             cut_off = current.lease_holder is not None and current.lease_until <= service.clock()
             return _exchange(service, claimed, cut_off=cut_off)
-        with HERE.away:
+        with this_thread.waiting:
             time.sleep(_POLL_S)
     raise UpstreamTimedOut("The account's token is being refreshed for too long; try again in a minute.")
 
