@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from webapp.errors import Conflict, Damaged, Invalid, Unavailable, Unwritable
-from webapp.store import presence, sqlite
+from webapp.store import lock_files, sqlite
 from webapp.store.sqlite import SQLiteStore, WriteHealth, connect, open_database, translated, translation
 
 ROOT = Path(__file__).parent.parent.parent
@@ -160,7 +160,7 @@ def test_a_reader_keeps_the_log_and_nobody_waits_for_it(store: SQLiteStore, data
 def test_the_larger_the_log_the_fewer_transactions(
     store: SQLiteStore, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = presence.WorkersPlace(data / "patchbay.db")
+    lock = lock_files.WorkerLock(data / "patchbay.db")
     monkeypatch.setattr(sqlite, "LARGE_LOG", 100)
     assert store.checkpoint() and store._pause_s() == 0.0
     with store.write() as tx:
@@ -169,7 +169,7 @@ def test_the_larger_the_log_the_fewer_transactions(
     assert store._pause_s() == pytest.approx(sqlite.LONGEST_PAUSE_S / 4)
     monkeypatch.setattr(sqlite, "HUGE_LOG", 101)
     assert store._pause_s() == sqlite.LONGEST_PAUSE_S
-    place.leave()
+    lock.release()
     assert store._pause_s() == 0.0 and store.sizes().log == 0, "without a worker, whoever writes folds it"
 
 
@@ -416,7 +416,7 @@ def test_a_file_of_an_earlier_version_gives_room_back_once_it_was_written_anew(
         before = _fill_and_forget(path)
     with closing(SQLiteStore(path)) as store:
         assert not store.shrinks() and not store.shrink()
-    with presence.alone(path), closing(SQLiteStore(path, alone=True)) as store:
+    with lock_files.exclusive(path), closing(SQLiteStore(path, exclusive=True)) as store:
         store.compact()
         assert store.shrinks() and store.sizes().database < before / 20
         assert store.faults() == []

@@ -27,7 +27,7 @@ from sqlite_utils import Database
 
 from webapp.errors import Conflict, Damaged, Invalid, Unavailable, Unwritable
 from webapp.kit.text import holds
-from webapp.store import presence
+from webapp.store import lock_files
 from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx, WrongSchema
 from webapp.store.migrations import SCHEMA
 from webapp.store.table import add_to_counts
@@ -98,10 +98,10 @@ class SQLiteStore:
 
     months = None
 
-    def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S, alone: bool = False) -> None:
+    def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S, exclusive: bool = False) -> None:
         """Open ``path``, and create it if it does not exist. Raises :class:`Unavailable`.
 
-        With ``alone``, the caller holds :func:`webapp.store.presence.alone`, so the store does not announce itself.
+        With ``exclusive``, the caller holds :func:`.lock_files.exclusive`, and the store does not lock the file itself.
         """
         self._path = path
         self._log = path.with_name(f"{path.name}-wal")
@@ -109,7 +109,7 @@ class SQLiteStore:
         self._idle: deque[Connection] = deque()
         self._write_health = WriteHealth(path.parent, self._has_room)
         self._closed = False
-        self._presence = None if alone else presence.arrive(path)
+        self._database_lock = None if exclusive else lock_files.share(path)
         try:
             if not path.exists():
                 path.touch(mode=0o600)  # the write-ahead log gets the same mode
@@ -202,7 +202,7 @@ class SQLiteStore:
     def compact(self) -> None:
         """Rewrite the file without its free pages, in the format that :meth:`shrink` needs.
 
-        Needs as much disk space again meanwhile. The caller holds :func:`webapp.store.presence.alone`.
+        Needs as much disk space again meanwhile. The caller holds :func:`webapp.store.lock_files.exclusive`.
         """
         with translated(), closing(connect(self._path, self._busy_timeout_s, SHRINKING).db) as db:
             db.execute("VACUUM")
@@ -254,7 +254,7 @@ class SQLiteStore:
         excess = _size(self._log) - LARGE_LOG
         if excess <= 0:
             return 0.0
-        with presence.vacant_place(self._path) as vacant:
+        with lock_files.without_worker(self._path) as vacant:
             if vacant and self.checkpoint():
                 return 0.0
         return LONGEST_PAUSE_S * min(excess / (HUGE_LOG - LARGE_LOG), 1.0) ** 2
@@ -269,9 +269,9 @@ class SQLiteStore:
         return disk.f_bavail * disk.f_frsize >= NO_ROOM
 
     def _leave(self) -> None:
-        if self._presence is not None:
-            os.close(self._presence)
-            self._presence = None
+        if self._database_lock is not None:
+            os.close(self._database_lock)
+            self._database_lock = None
 
     @contextmanager
     def _reader(self) -> Iterator[Connection]:

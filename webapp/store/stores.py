@@ -5,7 +5,7 @@ from contextlib import closing, contextmanager
 
 from webapp.errors import Invalid
 from webapp.settings import Settings
-from webapp.store import presence
+from webapp.store import lock_files
 from webapp.store.contract import Store
 from webapp.store.sqlite import SQLiteStore
 
@@ -37,7 +37,7 @@ def open_alone(settings: Settings) -> Iterator[Store]:
         with closing(open_store(settings)) as store:
             yield store
         return
-    with presence.alone(settings.database), closing(SQLiteStore(settings.database, alone=True)) as embedded:
+    with lock_files.exclusive(settings.database), closing(SQLiteStore(settings.database, exclusive=True)) as embedded:
         yield embedded
 
 

@@ -39,7 +39,7 @@ from webapp.service.components.runner import Runner
 from webapp.service.components.wire import SOCKET
 from webapp.service.domain.base import limit_counters
 from webapp.settings import Settings
-from webapp.store import presence
+from webapp.store import lock_files
 
 Start = Callable[[], Any]
 Eventually = Callable[[Callable[[], Any]], Any]
@@ -241,14 +241,14 @@ def test_the_runner_carries_no_setting_and_is_reached_again_after_its_death(
 
 
 def test_a_second_web_or_worker_on_an_embedded_folder_refuses(shell: Shell, data: Path) -> None:
-    places = presence.WebPlace(data / "patchbay.db"), presence.WorkersPlace(data / "patchbay.db")
+    locks = lock_files.WebLock(data / "patchbay.db"), lock_files.WorkerLock(data / "patchbay.db")
     assert shell.refused("web") == (
         f"Error: Patchbay already answers from {data} (process {os.getpid()}); stop it first. For several web "
         "processes set PATCHBAY_WEB."
     )
     assert shell.refused("worker").startswith(f"Error: Patchbay already runs on {data} (process {os.getpid()})")
-    for place in places:
-        place.leave()
+    for lock in locks:
+        lock.release()
 
 
 @pytest.mark.parametrize(

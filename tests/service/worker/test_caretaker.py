@@ -39,8 +39,8 @@ def test_it_takes_over_and_settles(
 ) -> None:
     settled: list[Service] = []
     monkeypatch.setattr(deployments, "settle", settled.append)
-    monkeypatch.setattr(generations.Pulse, "can_judge", lambda *_: True)
-    other = replace(service, sign=generations.begin(service.store, service.clock))
+    monkeypatch.setattr(generations.Heartbeat, "can_judge", lambda *_: True)
+    other = replace(service, life=generations.begin(service.store, service.clock))
     inbox.add(service, deploy(service, scene, "~/echo"), request_of({}))
     assert inbox.claim(other) is not None
     quick.start()

@@ -10,7 +10,7 @@ from webapp.kit.clock import now
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.projects import projects
-from webapp.store import presence
+from webapp.store import lock_files
 from webapp.store.move import refuse_unfinished
 from webapp.store.sqlite import SQLiteStore
 from webapp.store.stores import open_store, refuse_server
@@ -59,7 +59,7 @@ def compact(as_json: bool) -> None:
     """Write the database anew without the room that is free in it, while nothing else runs."""
     settings = settings_from_env()
     refuse_server(settings, "PostgreSQL uses room again by itself; there is nothing to compact.")
-    with presence.alone(settings.database), closing(SQLiteStore(settings.database, alone=True)) as store:
+    with lock_files.exclusive(settings.database), closing(SQLiteStore(settings.database, exclusive=True)) as store:
         before = store.sizes().database
         store.compact()
         after = store.sizes().database

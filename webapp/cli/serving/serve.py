@@ -33,7 +33,7 @@ from webapp.kit.scratch import Scratch
 from webapp.service.components.wire import SOCKET
 from webapp.service.domain.base import limit_counters
 from webapp.settings import Settings
-from webapp.store import presence
+from webapp.store import lock_files
 
 _LONGEST = 90  # a socket's path may have 107 bytes (unix(7)), of which its first name takes some more
 PORT = click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on, instead of PATCHBAY_PORT.")
@@ -46,7 +46,7 @@ def serve(port: int | None) -> None:
     """Serve everything: web, worker and, on this machine, the sandbox. Prints the address to open."""
     settings = begin_process(port)
     embedded = None if settings.database_url else settings.database
-    place, web_place = presence.WorkersPlace(embedded), presence.WebPlace(embedded)
+    worker_lock, web_lock = lock_files.WorkerLock(embedded), lock_files.WebLock(embedded)
     web_sockets = listening_on(settings.host, settings.port, "PATCHBAY_PORT")
     sandbox_sockets = (
         listening_on(settings.host, settings.sandbox_port, "PATCHBAY_SANDBOX_PORT") if settings.sandbox else []
@@ -58,14 +58,14 @@ def serve(port: int | None) -> None:
     web = _with(web_sockets, sandbox_sockets, partial(roles.web, settings, web_sockets, wakeup.wake, address))
     worker = _with((), sockets, partial(roles.worker, settings, wakeup, address))
 
-    def give_up_places() -> None:
-        place.end()
-        web_place.end()
+    def announce_end() -> None:
+        worker_lock.announce_end()
+        web_lock.announce_end()
 
     supervisor = Supervisor(
         [runner, *web_children(settings, web), Child("worker", worker, roles.WORKER)],
         partial(configure, settings.log_level, form=settings.log_format),
-        give_up_places,
+        announce_end,
         settings.drain_s,
     )
     gc.disable()  # what is imported from here on is no garbage; each process enables it for itself
@@ -76,16 +76,16 @@ def serve(port: int | None) -> None:
         supervisor.end()
         private.close()
         raise
-    present = presence.arrive(settings.database)  # even while a process of ours is started again
+    database_lock = lock_files.share(settings.database)  # even while a process of ours is started again
     if settings.sandbox:
         run = partial(roles.sandbox, settings, sandbox_sockets, roles.SandboxClient(**prepared["sandbox"]))
         supervisor.children.append(Child("sandbox", _with(sandbox_sockets, web_sockets, run), roles.SANDBOX))
     code = supervisor.run(Announcement(settings, web_sockets[0], prepared["start_token"]))
     for open_socket in (*sockets, wakeup.sender, wakeup.receiver):
         open_socket.close()
-    os.close(present)
-    place.leave()
-    web_place.leave()
+    os.close(database_lock)
+    worker_lock.release()
+    web_lock.release()
     private.close()
     raise SystemExit(code)
 
@@ -123,31 +123,31 @@ def _with(
 def web(port: int | None) -> None:
     """Serve only the dashboard, the API and the Connect Link."""
     settings = begin_process(port)
-    address, place = _runner_address(settings), presence.WebPlace(_embedded(settings))
+    address, web_lock = _runner_address(settings), lock_files.WebLock(_embedded(settings))
     sockets = listening_on(settings.host, settings.port, "PATCHBAY_PORT")
     click.echo(f"Patchbay answers at {settings.public_url}")
     run = partial(roles.web, settings, sockets, lambda: None, address)
     if settings.web == 1:
         stop = roles.alone(settings.drain_s)
-        stop.then(place.end)
+        stop.then(web_lock.announce_end)
         run(stop)
         return
-    raise SystemExit(_supervised(settings, web_children(settings, run), place.end))
+    raise SystemExit(_supervised(settings, web_children(settings, run), web_lock.announce_end))
 
 
 @click.command()
 def worker() -> None:
     """Do only the work that is due, in this process."""
     settings = begin_process(None)
-    address, place = _runner_address(settings), presence.WorkersPlace(_embedded(settings))
+    address, worker_lock = _runner_address(settings), lock_files.WorkerLock(_embedded(settings))
     wakeup, stop = roles.Wakeup.new(), roles.alone()
-    stop.then(place.end)
+    stop.then(worker_lock.announce_end)
     try:
         roles.worker(settings, wakeup, address, stop)
     finally:
         wakeup.sender.close()
         wakeup.receiver.close()
-        place.leave()
+        worker_lock.release()
 
 
 @click.command()

@@ -26,7 +26,7 @@ from webapp.service.domain.triggers import mailbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.mailbox import BadMail, IncomingMail
 from webapp.service.worker.mail_places import MailPlaces
-from webapp.store.presence import MailPlace
+from webapp.store.lock_files import MailLock
 
 log = logging.getLogger(__name__)
 
@@ -206,7 +206,7 @@ class MailServer:
         self._service, self._grace_s = service, 0.0
         self._thread = threading.Thread(target=self._run, name="mail", daemon=True)
         self._places = MailPlaces(service.settings.quotas)
-        self._place = MailPlace(service.settings.database)
+        self._lock = MailLock(service.settings.database)
         self._stopping = asyncio.Event()
         self._tried = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -238,7 +238,7 @@ class MailServer:
             log.exception("The mail server ended.")
         finally:
             self.port = None
-            self._place.leave()
+            self._lock.release()
             self._tried.set()
 
     async def _serve(self) -> None:
@@ -258,7 +258,7 @@ class MailServer:
         host, port = self._service.settings.mail_host, self._service.settings.mail_port
         reported = False
         while not self._stopping.is_set():
-            if not self._place.take():
+            if not self._lock.acquire():
                 await self._pause(LOOK_S)
                 continue
             try:

@@ -26,12 +26,12 @@ class Shared:
 
 def another(service: Service) -> Service:
     """The service of another process."""
-    return replace(service, sign=generations.begin(service.store, service.clock))
+    return replace(service, life=generations.begin(service.store, service.clock))
 
 
 def beat(service: Service) -> None:
-    assert isinstance(service.sign, generations.Pulse)
-    service.sign.beat()
+    assert isinstance(service.life, generations.Heartbeat)
+    service.life.beat()
 
 
 def beat_for(bench: Bench, duration: int, *services: Service) -> None:
@@ -55,10 +55,10 @@ def test_each_life_has_the_next_number_and_none_comes_again(bench: Bench) -> Non
             assert not generations.bury(tx, service, dead.generation), "it lives"
             assert generations.forget(tx, dead.generation)
             assert not generations.forget(tx, dead.generation), "another process was quicker"
-        assert dead.sign is not None
-        dead.sign.end()
+        assert dead.life is not None
+        dead.life.end()
     assert another(service).generation > second.generation
-    assert replace(service, sign=None).generation == 0
+    assert replace(service, life=None).generation == 0
 
 
 @pytest.mark.embedded
@@ -67,8 +67,8 @@ def test_on_one_machine_a_lock_tells(bench: Bench) -> None:
     other = another(service)
     bench.clock.advance(generations.MISSED * 100)
     assert generations.dead(service) == generations.dead(other) == []
-    assert other.sign is not None
-    other.sign.end()
+    assert other.life is not None
+    other.life.end()
     assert generations.dead(service) == [other.generation]
 
 
@@ -118,13 +118,13 @@ def test_after_the_store_was_away_nobody_buries_those_that_live(bench: Bench) ->
 
 def test_a_heartbeat_that_waited_says_nothing_after_the_end(bench: Bench) -> None:
     store = Shared(bench.service.store)
-    sign = generations.begin(store, bench.clock)
-    assert isinstance(sign, generations.Pulse)
-    sign.end()
+    life = generations.begin(store, bench.clock)
+    assert isinstance(life, generations.Heartbeat)
+    life.end()
     with store.write() as tx:
-        assert generations.forget(tx, sign.number)
-    sign.beat()
-    assert store.one("SELECT 1 FROM generations WHERE n = :n", {"n": sign.number}) is None
+        assert generations.forget(tx, life.number)
+    life.beat()
+    assert store.one("SELECT 1 FROM generations WHERE n = :n", {"n": life.number}) is None
 
 
 def test_a_number_that_could_not_be_written_has_no_pulse(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,13 +139,13 @@ def test_a_shared_store_has_a_pulse(bench: Bench, monkeypatch: pytest.MonkeyPatc
     service = replace(bench.service, store=Shared(bench.service.store))
     monkeypatch.setattr(generations, "HEARTBEAT", 10)
     beats = threading.Semaphore(0)
-    monkeypatch.setattr(generations.Pulse, "beat", lambda _: beats.release())
+    monkeypatch.setattr(generations.Heartbeat, "beat", lambda _: beats.release())
     before = threads_of_pulses()
     one = another(service)
     assert threads_of_pulses() == before + 1
     assert beats.acquire(timeout=5) and beats.acquire(timeout=5)
-    assert one.sign is not None
-    one.sign.end()
+    assert one.life is not None
+    one.life.end()
     assert threads_of_pulses() == before
 
 

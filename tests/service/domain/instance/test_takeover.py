@@ -30,22 +30,22 @@ Plant = Callable[..., Account]
 @pytest.fixture(autouse=True)
 def long_in_service(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one that has run for so long that it may judge others."""
-    monkeypatch.setattr(generations.Pulse, "can_judge", lambda *_: True)
+    monkeypatch.setattr(generations.Heartbeat, "can_judge", lambda *_: True)
 
 
 @pytest.fixture
 def other(service: Service) -> Iterator[Service]:
     """The service of another process."""
-    process = replace(service, sign=generations.begin(service.store, service.clock))
+    process = replace(service, life=generations.begin(service.store, service.clock))
     yield process
-    assert process.sign is not None
-    process.sign.end()
+    assert process.life is not None
+    process.life.end()
 
 
 def kill(process: Service) -> None:
     """What remains of a process that was killed: everything but its sign of life, or its heartbeats."""
-    assert process.sign is not None
-    process.sign.end()
+    assert process.life is not None
+    process.life.end()
     with process.store.write() as tx:
         tx.run("UPDATE generations SET seen_at = 0 WHERE n = :n", {"n": process.generation})
 
@@ -155,7 +155,7 @@ def test_a_sign_in_that_was_being_exchanged_has_failed_and_says_so(bench: Bench)
     service = bench.service
     with service.store.write() as tx:
         endpoints.add(tx, service, "general", "https://hooks.example/g", scene=None)
-    other = replace(service, sign=generations.begin(service.store, service.clock))
+    other = replace(service, life=generations.begin(service.store, service.clock))
     attempt, _ = attempts.create(service, bench.token(), AttemptRequest("acme"))
     attempts.claim_keys(other, attempt)
     assert takeover.take_over(service) == 0 and attempts.reread(service, attempt).status == "exchanging"
@@ -174,21 +174,21 @@ def test_whoever_ends_in_order_gives_up_what_is_left(service: Service, scene: Sc
     takeover.give_up(other)
     assert inbox.claim(service) is not None
     assert generations.dead(service) == [] and takeover.take_over(service) == 0
-    takeover.give_up(replace(service, sign=None))
+    takeover.give_up(replace(service, life=None))
 
 
 def test_its_heartbeats_end_before_it_gives_up(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = replace(service, sign=generations.begin(service.store, service.clock))
-    assert other.sign is not None
+    other = replace(service, life=generations.begin(service.store, service.clock))
+    assert other.life is not None
     ended: list[int] = []
-    end = other.sign.end
+    end = other.life.end
 
     def end_first() -> None:
         assert service.store.one("SELECT 1 FROM generations WHERE n = :n", {"n": other.generation})
         ended.append(other.generation)
         end()
 
-    monkeypatch.setattr(other.sign, "end", end_first)
+    monkeypatch.setattr(other.life, "end", end_first)
     takeover.give_up(other)
     assert ended == [other.generation]
     assert not service.store.one("SELECT 1 FROM generations WHERE n = :n", {"n": other.generation})

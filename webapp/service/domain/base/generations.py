@@ -13,7 +13,7 @@ from webapp.errors import Conflict, Unavailable
 from webapp.kit.clock import SECOND, Clock
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Store, Tx
-from webapp.store.presence import SignOfLife, lives
+from webapp.store.lock_files import LifeLock, is_alive
 from webapp.store.table import add_to_counts, read_counts
 
 log = logging.getLogger(__name__)
@@ -29,8 +29,8 @@ _GAP = HEARTBEAT + SECOND
 """More than this between two heartbeats of one's own: the store was away, for the others too."""
 
 
-class Pulse(SignOfLife):
-    """A sign for other machines: a heartbeat of a thread of its own, which also tells how long the store has answered.
+class Heartbeat(LifeLock):
+    """A life for other machines: a heartbeat of a thread of its own, which also tells how long the store has answered.
 
     While the store is away nobody is heard. So only who has heard itself without a gap, for longer than others may be
     silent, judges them.
@@ -77,17 +77,17 @@ class Pulse(SignOfLife):
                 log.exception("A heartbeat failed.")
 
 
-def begin(store: Store, clock: Clock) -> SignOfLife:
-    """The sign of a new generation, the latest of all. It stands before anybody can know the number."""
+def begin(store: Store, clock: Clock) -> LifeLock:
+    """The life of a new generation, the latest of all. It stands before anybody can know the number."""
     with ExitStack() as undo:
         with store.write() as tx:
             add_to_counts(tx, ["generations"], 1)
             number = sum(read_counts(tx, "generations").values())
-            sign = Pulse(store, clock, number) if store.folder is None else SignOfLife(store.folder, number)
-            undo.callback(sign.end)
+            life = Heartbeat(store, clock, number) if store.folder is None else LifeLock(store.folder, number)
+            undo.callback(life.end)
             tx.run(_SEEN, {"n": number, "now": clock()})
         undo.pop_all()
-    return sign
+    return life
 
 
 def dead(service: Service) -> list[int]:
@@ -126,6 +126,6 @@ def forget(tx: Tx, number: int) -> bool:
 
 def _is_dead(service: Service, number: int, seen_at: int) -> bool:
     if service.store.folder is not None:
-        return not lives(service.store.folder, number)
+        return not is_alive(service.store.folder, number)
     now = service.clock()
-    return isinstance(service.sign, Pulse) and service.sign.can_judge(now) and now - seen_at >= MISSED
+    return isinstance(service.life, Heartbeat) and service.life.can_judge(now) and now - seen_at >= MISSED

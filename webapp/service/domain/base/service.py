@@ -22,7 +22,7 @@ from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_url
 from webapp.settings import Settings
 from webapp.store.contract import Store, Tx
-from webapp.store.presence import SignOfLife
+from webapp.store.lock_files import LifeLock
 
 RECEIVER = "/receiver"
 MAX_URL = 2_000
@@ -48,7 +48,7 @@ def waking(wake: Callable[[], None], store: Store) -> Callable[[], None]:
 class Service:
     """The parts that every verb may use. It holds no state of its own.
 
-    ``wake`` tells the worker that there is something to do; call it after the commit that made it so. ``sign``
+    ``wake`` tells the worker that there is something to do; call it after the commit that made it so. ``life``
     tells others that this process lives (:mod:`generations`).
     """
 
@@ -61,12 +61,12 @@ class Service:
     executor: Executor
     limits: Limiter
     wake: Callable[[], None] = wake_nobody
-    sign: SignOfLife | None = None
+    life: LifeLock | None = None
 
     @property
     def generation(self) -> int:
         """The number of this process's life, which the leases and locks that it holds name; 0 names nobody."""
-        return self.sign.number if self.sign else 0
+        return self.life.number if self.life else 0
 
     def hold(self, quota: Quota, count: int) -> None:
         """Raise what ``quota`` answers where ``count``, with what is asked for just now, is more than it allows."""

@@ -26,7 +26,7 @@ from webapp.kit.clock import Clock, iso
 from webapp.kit.scratch import Scratch
 from webapp.service.domain.base.keyring import Keyring, load_instance_key
 from webapp.settings import Settings
-from webapp.store import presence, sqlite
+from webapp.store import lock_files, sqlite
 from webapp.store.sqlite import SQLiteStore
 from webapp.store.stores import refuse_server
 
@@ -125,7 +125,7 @@ def restore(settings: Settings, source: Path, clock: Clock) -> dict[str, Any]:
     )
     data = settings.data
     draft = data / _DRAFT
-    with presence.alone(data / DATABASE):
+    with lock_files.exclusive(data / DATABASE):
         _finish(data)
         _clear(draft)
         try:
@@ -146,10 +146,10 @@ def restore(settings: Settings, source: Path, clock: Clock) -> dict[str, Any]:
 def finish(data: Path) -> None:
     """Bring a restore to its end that was interrupted after it counted; forget one that did not count yet."""
     if (data / _READY).exists():
-        with presence.alone(data / DATABASE, wait=True):
+        with lock_files.exclusive(data / DATABASE, wait=True):
             _finish(data)
     if (data / _DRAFT).exists():
-        with suppress(Conflict), presence.alone(data / DATABASE):
+        with suppress(Conflict), lock_files.exclusive(data / DATABASE):
             _clear(data / _DRAFT)
 
 
@@ -218,7 +218,7 @@ def _check_key(settings: Settings, database: Path, clock: Clock) -> None:
             f"There is no key to open the backup with; put the keys file that belongs to it at "
             f"{settings.data / 'keys'}, or set PATCHBAY_SECRET_KEY."
         )
-    with closing(SQLiteStore(database, alone=True)) as store:
+    with closing(SQLiteStore(database, exclusive=True)) as store:
         Keyring(store, load_instance_key(settings, new=False), clock).prove()
 
 

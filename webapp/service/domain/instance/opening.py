@@ -56,7 +56,7 @@ def open_service(
         outbound = OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT)
         limits = Limiter(settings.limits_storage, clock, closed=settings.limits_away == "closed")
         parts = (settings, store, clock, keys, open_catalog(settings), outbound, executor, limits, waking(wake, store))
-        service = Service(*parts, sign=generations.begin(store, clock))
+        service = Service(*parts, life=generations.begin(store, clock))
         undo.callback(takeover.give_up, service)
         while endpoints.seal_clear_addresses(service) or tokens.seal_addresses(service):
             pass

@@ -46,9 +46,9 @@ def take_over(service: Service) -> int:
 
 def give_up(service: Service) -> None:
     """End this process's own generation: what it still holds is free at once."""
-    if service.sign is None:
+    if service.life is None:
         return
-    service.sign.end()  # first, or a heartbeat that waits for the store would say that it lives
+    service.life.end()  # first, or a heartbeat that waits for the store would say that it lives
     try:
         with service.store.write() as tx:
             if generations.forget(tx, service.generation):

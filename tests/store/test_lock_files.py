@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from webapp.errors import Conflict, Unavailable
-from webapp.store import presence
-from webapp.store.presence import WorkersPlace
+from webapp.store import lock_files
+from webapp.store.lock_files import WorkerLock
 from webapp.store.sqlite import SQLiteStore
 
 ROOT = Path(__file__).parents[2]
@@ -34,17 +34,17 @@ def database(tmp_path: Path) -> Path:
 
 def test_many_may_be_present_and_then_nobody_is_alone(database: Path) -> None:
     refused = pytest.raises(Conflict, match=r"Patchbay is running on .*data; stop it first")
-    with closing(SQLiteStore(database)), closing(SQLiteStore(database)), refused, presence.alone(database):
+    with closing(SQLiteStore(database)), closing(SQLiteStore(database)), refused, lock_files.exclusive(database):
         pytest.fail("two are present")
-    with presence.alone(database):
+    with lock_files.exclusive(database):
         pass
 
 
 def test_nobody_arrives_while_one_is_alone(database: Path) -> None:
-    with presence.alone(database):
+    with lock_files.exclusive(database):
         with pytest.raises(Unavailable, match="being replaced; try again"):
             SQLiteStore(database)
-        with closing(SQLiteStore(database, alone=True)) as store:
+        with closing(SQLiteStore(database, exclusive=True)) as store:
             store.migrate()
     SQLiteStore(database).close()
 
@@ -53,10 +53,10 @@ def test_whoever_is_killed_has_left(database: Path) -> None:
     command = [sys.executable, "-c", STAY, str(database)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stdout.readline() == "here\n"
-        with pytest.raises(Conflict), presence.alone(database):
+        with pytest.raises(Conflict), lock_files.exclusive(database):
             pytest.fail("another process is present")
         process.send_signal(signal.SIGKILL)
-    with presence.alone(database):
+    with lock_files.exclusive(database):
         pass
 
 
@@ -64,7 +64,7 @@ def test_waiting_for_the_others_to_leave(database: Path) -> None:
     store, order = SQLiteStore(database), list[str]()
 
     def wait() -> None:
-        with presence.alone(database, wait=True):
+        with lock_files.exclusive(database, wait=True):
             order.append("alone")
 
     waiting = threading.Thread(target=wait)
@@ -80,15 +80,15 @@ def test_a_database_that_cannot_be_opened_leaves_nobody_behind(database: Path) -
     database.mkdir(parents=True)
     with pytest.raises(Unavailable):
         SQLiteStore(database)
-    with presence.alone(database):
+    with lock_files.exclusive(database):
         pass
 
 
 HOLD = """
 import os, sys, time
 from pathlib import Path
-from webapp.store.presence import WorkersPlace
-place = WorkersPlace(Path(sys.argv[1]))
+from webapp.store.lock_files import WorkerLock
+lock = WorkerLock(Path(sys.argv[1]))
 if sys.argv[2] == "fork" and os.fork():
     os._exit(0)
 print("here", flush=True)
@@ -97,82 +97,82 @@ time.sleep(float(sys.argv[3]))
 
 
 def hold(database: Path, how: str, seconds: float) -> subprocess.Popen[str]:
-    """A process that holds the worker's place; with ``fork`` the process that took it is dead, and a fork lives on."""
+    """A process that holds the worker's lock; with ``fork``, its fork does after the process has ended."""
     command = [sys.executable, "-c", HOLD, str(database), how, str(seconds)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdout.readline() == "here\n"
     return process
 
 
-def test_the_workers_place_is_held_by_one_beside_others_who_are_present(database: Path) -> None:
-    place = WorkersPlace(database)
+def test_one_process_holds_the_workers_lock_while_others_share_the_database(database: Path) -> None:
+    lock = WorkerLock(database)
     refused = rf"Patchbay already runs on .*data \(process {os.getpid()}\); stop it first, or set PATCHBAY_DATA"
     with closing(SQLiteStore(database)):
         began = time.monotonic()
         with pytest.raises(Conflict, match=refused):
-            WorkersPlace(database)
+            WorkerLock(database)
         assert time.monotonic() - began < 1.0, "nobody is ending, so nobody is waited for"
-    place.leave()
-    WorkersPlace(database).leave()
+    lock.release()
+    WorkerLock(database).release()
 
 
-def test_a_database_elsewhere_has_places_for_all() -> None:
-    for place in (WorkersPlace(None), WorkersPlace(None)):
-        place.end()
-        place.leave()
+def test_a_database_on_a_server_needs_no_lock() -> None:
+    for lock in (WorkerLock(None), WorkerLock(None)):
+        lock.announce_end()
+        lock.release()
 
 
-def test_the_place_of_mail_is_taken_once_and_again_when_it_was_left(database: Path) -> None:
-    first, second = presence.MailPlace(database), presence.MailPlace(database)
-    assert first.take() and first.take() and not second.take()
-    first.leave()
-    assert second.take() and not first.take()
-    second.leave()
+def test_the_mail_lock_is_acquired_once_and_again_when_released(database: Path) -> None:
+    first, second = lock_files.MailLock(database), lock_files.MailLock(database)
+    assert first.acquire() and first.acquire() and not second.acquire()
+    first.release()
+    assert second.acquire() and not first.acquire()
+    second.release()
 
 
-def test_the_place_of_one_who_was_killed_is_free_at_once(database: Path) -> None:
+def test_the_lock_of_a_killed_process_is_free_at_once(database: Path) -> None:
     with hold(database, "alone", 60) as process:
         with pytest.raises(Conflict, match=rf"process {process.pid}"):
-            WorkersPlace(database)
+            WorkerLock(database)
         process.send_signal(signal.SIGKILL)
-    WorkersPlace(database, patience_s=0).leave()
+    WorkerLock(database, patience_s=0).release()
 
 
-def test_the_place_is_waited_for_while_its_holder_ends(database: Path) -> None:
-    place = WorkersPlace(database)
-    place.end()
+def test_the_lock_is_waited_for_while_its_holder_ends(database: Path) -> None:
+    lock = WorkerLock(database)
+    lock.announce_end()
     with pytest.raises(Conflict):
-        WorkersPlace(database, patience_s=0.1)
-    timer = threading.Timer(0.3, place.leave)
+        WorkerLock(database, patience_s=0.1)
+    timer = threading.Timer(0.3, lock.release)
     timer.start()
-    WorkersPlace(database).leave()
+    WorkerLock(database).release()
     timer.join()
 
 
-def test_the_place_is_waited_for_while_forks_outlive_who_took_it(database: Path) -> None:
+def test_the_lock_is_waited_for_while_forks_outlive_its_holder(database: Path) -> None:
     began = time.monotonic()
     with hold(database, "fork", 0.5) as process:
         process.wait()
-        WorkersPlace(database).leave()
+        WorkerLock(database).release()
         assert time.monotonic() - began >= 0.5, "a fork held it until its end"
 
 
-def test_a_vacant_place_is_kept_for_the_while(database: Path) -> None:
-    place = WorkersPlace(database)
-    with presence.vacant_place(database) as vacant:
+def test_the_worker_stays_absent_within_the_block(database: Path) -> None:
+    lock = WorkerLock(database)
+    with lock_files.without_worker(database) as vacant:
         assert not vacant
-    place.leave()
-    with presence.vacant_place(database) as vacant:
+    lock.release()
+    with lock_files.without_worker(database) as vacant:
         assert vacant
-        with presence.vacant_place(database) as again:
+        with lock_files.without_worker(database) as again:
             assert not again
 
 
 SIGN = """
 import sys, time
 from pathlib import Path
-from webapp.store.presence import SignOfLife
-sign = SignOfLife(Path(sys.argv[1]), 7)
+from webapp.store.lock_files import LifeLock
+life = LifeLock(Path(sys.argv[1]), 7)
 print("here", flush=True)
 time.sleep(60)
 """
@@ -181,18 +181,18 @@ time.sleep(60)
 def test_a_sign_of_life_ends_with_its_process(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", SIGN, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdout.readline() == b"here\n"
-        assert presence.lives(tmp_path, 7) and not presence.lives(tmp_path, 8)
+        assert lock_files.is_alive(tmp_path, 7) and not lock_files.is_alive(tmp_path, 8)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert not presence.lives(tmp_path, 7)
+    assert not lock_files.is_alive(tmp_path, 7)
     assert list((tmp_path / ".alive").iterdir()) == [], "what the dead one left is removed"
 
 
 def test_a_sign_is_ended_once(tmp_path: Path) -> None:
-    sign = presence.SignOfLife(tmp_path, 1)
-    assert presence.lives(tmp_path, 1)
-    sign.end()
-    sign.end()
-    assert not presence.lives(tmp_path, 1)
-    presence.SignOfLife(None, 2).end()
-    assert not presence.lives(tmp_path, 2)
+    life = lock_files.LifeLock(tmp_path, 1)
+    assert lock_files.is_alive(tmp_path, 1)
+    life.end()
+    life.end()
+    assert not lock_files.is_alive(tmp_path, 1)
+    lock_files.LifeLock(None, 2).end()
+    assert not lock_files.is_alive(tmp_path, 2)

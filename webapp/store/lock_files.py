@@ -1,9 +1,9 @@
-"""Who has a database open: lock files beside it, which the kernel gives back when their holders die.
+"""Lock files beside the embedded database, which the kernel releases when their holders die.
 
-Everybody who has the database open is present; whoever must be the only one, to replace the file or its keys, is
-alone. The two exclude each other. (SQLite's own locks are held for single transactions, so they cannot tell.) Among
-those who are present one does the work that is due: it holds the worker's place. And each keeps a sign of life under
-its own number, so that others know at once when it is dead.
+Every process that has the database open shares one lock; a process that replaces the file or its keys holds it
+exclusively. (SQLite's own locks last for a transaction, so they cannot tell.) Further locks make sure that one process
+does the work that is due, one answers requests and one takes mail. And every process keeps a lock under its own number,
+so that others know at once when it has died.
 """
 
 import fcntl
@@ -18,8 +18,11 @@ from webapp.errors import Conflict, Unavailable
 PATIENCE_S = 15.0  # longer than a service may take to end
 
 
-def arrive(database: Path) -> int:
-    """Be present: a descriptor to close on leaving; forks share it. Raises :class:`Unavailable` while one is alone."""
+def share(database: Path) -> int:
+    """Share the database: return a descriptor to close at the end; forks share it.
+
+    Raises :class:`Unavailable` while a process holds the database exclusively.
+    """
     descriptor = _open(database, "in-use")
     if not _lock(descriptor, fcntl.LOCK_SH):
         os.close(descriptor)
@@ -28,8 +31,11 @@ def arrive(database: Path) -> int:
 
 
 @contextmanager
-def alone(database: Path, *, wait: bool = False) -> Iterator[None]:
-    """Be the only one. Raises :class:`Conflict` when others are present, unless told to ``wait`` for their end."""
+def exclusive(database: Path, *, wait: bool = False) -> Iterator[None]:
+    """Hold the database exclusively. With ``wait``, wait for the end of the others.
+
+    Raises :class:`Conflict` if other processes have it open.
+    """
     descriptor = _open(database, "in-use")
     try:
         if wait:
@@ -41,15 +47,17 @@ def alone(database: Path, *, wait: bool = False) -> Iterator[None]:
         os.close(descriptor)
 
 
-class Place:
-    """A place of which there is one for a ``database``: held until this process, and every fork that shares it, has
-    ended or left it. Several machines share a database elsewhere (None), which has places for all."""
+class RoleLock:
+    """A lock that one process at a time holds, until it and its forks have ended or released it.
+
+    A database on a server (None) is shared by several machines, and needs no such lock.
+    """
 
     _purpose: str
     _words: str
 
     def __init__(self, database: Path | None, *, patience_s: float = PATIENCE_S) -> None:
-        """Take the place; while its holder is ending, wait for it. Raises :class:`Conflict` when somebody holds it."""
+        """Acquire the lock, after waiting for a holder that is ending. Raises :class:`Conflict` if it is held."""
         self._descriptor: int | None = None
         if database is None:
             return
@@ -63,16 +71,16 @@ class Place:
                 time.sleep(0.05)
             self._write("works")
         except BaseException:
-            self.leave()
+            self.release()
             raise
 
-    def end(self) -> None:
-        """Say that this process is ending, so that the next one waits for the place. Safe in a signal handler."""
+    def announce_end(self) -> None:
+        """Announce that this process is ending, so that the next one waits for the lock. Safe in a signal handler."""
         with suppress(OSError):
             self._write("ends")
 
-    def leave(self) -> None:
-        """Give the place back."""
+    def release(self) -> None:
+        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
 
@@ -81,13 +89,13 @@ class Place:
             os.pwrite(self._descriptor, f"{os.getpid()} {state}".ljust(40).encode(), 0)
 
     def _holder(self) -> tuple[str, bool]:
-        """The process that holds the place, and whether it is ending: it said so, or it died before its forks."""
+        """The process that holds the lock, and whether it is ending: it said so, or it died before its forks."""
         holder, _, state = os.pread(self._descriptor or 0, 40, 0).decode("ascii", "replace").partition(" ")
-        return holder or "unknown", state.strip() == "ends" or not _is_alive(holder)
+        return holder or "unknown", state.strip() == "ends" or not _process_exists(holder)
 
 
-class WorkersPlace(Place):
-    """The place of the one worker."""
+class WorkerLock(RoleLock):
+    """The lock of the worker."""
 
     _purpose = "worker"
     _words = (
@@ -95,8 +103,8 @@ class WorkersPlace(Place):
     )
 
 
-class WebPlace(Place):
-    """The place of the web processes, which one process starts."""
+class WebLock(RoleLock):
+    """The lock of the process that starts the web processes."""
 
     _purpose = "web"
     _words = (
@@ -105,29 +113,29 @@ class WebPlace(Place):
     )
 
 
-class MailPlace:
-    """The place of the one worker of a data folder who takes mail; the others try for it until it is free."""
+class MailLock:
+    """The lock of the worker that takes mail for a data folder; the others try to acquire it until it is free."""
 
     def __init__(self, database: Path) -> None:
         self._database = database
         self._descriptor: int | None = None
 
-    def take(self) -> bool:
-        """Take the place; False while another process holds it."""
+    def acquire(self) -> bool:
+        """Acquire the lock; False while another process holds it."""
         if self._descriptor is None:
             self._descriptor = _open(self._database, "mail")
         return _lock(self._descriptor, fcntl.LOCK_EX)
 
-    def leave(self) -> None:
-        """Give the place back."""
+    def release(self) -> None:
+        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 @contextmanager
-def vacant_place(database: Path) -> Iterator[bool]:
-    """Whether nobody holds the worker's place; if so, nobody takes it within the block."""
+def without_worker(database: Path) -> Iterator[bool]:
+    """Whether no process holds the worker's lock; if so, none can acquire it within the block."""
     descriptor = _open(database, "worker")
     try:
         yield _lock(descriptor, fcntl.LOCK_EX)
@@ -135,28 +143,28 @@ def vacant_place(database: Path) -> Iterator[bool]:
         os.close(descriptor)
 
 
-class SignOfLife:
-    """A locked file under a number, from the beginning of one life to its end; without a ``folder``, the number."""
+class LifeLock:
+    """A file that the process ``number`` locks from its start to its end; without a ``folder``, only the number."""
 
     def __init__(self, folder: Path | None, number: int) -> None:
         self.number = number
-        self._path = None if folder is None else _sign(folder, number)
+        self._path = None if folder is None else _life_file(folder, number)
         if self._path is not None:
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._descriptor, fcntl.LOCK_EX)
 
     def end(self) -> None:
-        """This life is over."""
+        """Release the lock and remove the file."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
             os.close(self._descriptor)
             self._path = None
 
 
-def lives(folder: Path, number: int) -> bool:
-    """Whether whoever keeps the sign ``number`` is alive. What a dead one left is removed."""
-    path = _sign(folder, number)
+def is_alive(folder: Path, number: int) -> bool:
+    """Whether the process that holds the life lock ``number`` is alive. The file of a dead one is removed."""
+    path = _life_file(folder, number)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -170,11 +178,11 @@ def lives(folder: Path, number: int) -> bool:
         os.close(descriptor)
 
 
-def _sign(folder: Path, number: int) -> Path:
+def _life_file(folder: Path, number: int) -> Path:
     return folder / ".alive" / str(number)
 
 
-def _is_alive(process: str) -> bool:
+def _process_exists(process: str) -> bool:
     try:
         os.kill(int(process), 0)
     except (ProcessLookupError, ValueError):
