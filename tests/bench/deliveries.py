@@ -33,7 +33,7 @@ from webapp.service.domain.projects import external_users, projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.worker.delivery_engine import DeliveryEngine
-from webapp.service.worker.places import PER_ENDPOINT
+from webapp.service.worker.delivery_slots import PER_ENDPOINT
 from webapp.settings import Settings
 
 RATE_TARGET, SHARE_TARGET, GROWTH_TARGET = 300.0, 0.5, 1.2

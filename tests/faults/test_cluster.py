@@ -21,7 +21,7 @@ from tests.faults.running import Running, client_of, until_more
 from tests.faults.standby import Pair, pair
 from tests.faults.test_kill_server import CALLERS, Callers, calling, names_of
 from tests.faults.test_limits_in_redis import Redis, redis
-from webapp.service.worker.places import PER_ENDPOINT
+from webapp.service.worker.delivery_slots import PER_ENDPOINT
 
 __all__ = ["redis"]
 pytestmark = pytest.mark.faults

@@ -20,7 +20,7 @@ import requests
 
 from tests.fakes.receiver import Receiver
 from tests.faults.running import Running, client_of, until_more
-from webapp.service.worker.places import PER_ENDPOINT
+from webapp.service.worker.delivery_slots import PER_ENDPOINT
 from webapp.settings import Settings
 from webapp.store.stores import open_store
 

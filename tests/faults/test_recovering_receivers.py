@@ -13,7 +13,7 @@ from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Got, Mood
 from tests.faults.running import until_more
 from webapp.service.worker.delivery_engine import DeliveryEngine
-from webapp.service.worker.places import PER_ENDPOINT
+from webapp.service.worker.delivery_slots import PER_ENDPOINT
 
 FULL = int(os.environ.get("PATCHBAY_FAULT_KILLS") or "6") >= 100
 WAITING = 10_000 if FULL else 3_000

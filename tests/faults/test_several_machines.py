@@ -17,7 +17,7 @@ from tests.fakes.receiver import Receiver
 from tests.faults.running import Running, client_of, until_more
 from tests.faults.test_kill_server import CALLERS, Callers, calling, names_of
 from tests.once import postgres
-from webapp.service.worker.places import PER_ENDPOINT
+from webapp.service.worker.delivery_slots import PER_ENDPOINT
 
 EVENTS = 100
 

@@ -18,7 +18,7 @@ from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Got, Mood
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.worker.delivery_engine import DeliveryEngine
-from webapp.service.worker.places import PER_ENDPOINT
+from webapp.service.worker.delivery_slots import PER_ENDPOINT
 
 ENDPOINTS = 50
 FULL = int(os.environ.get("PATCHBAY_FAULT_KILLS") or "6") >= 100

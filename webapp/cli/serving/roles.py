@@ -108,7 +108,7 @@ def web(
     from webapp.cli.serving.httpd import serve
     from webapp.service.components.runner import Runner
     from webapp.service.domain.instance.opening import close_service, open_service
-    from webapp.service.worker.catalog_watch import CatalogReloader
+    from webapp.service.worker.catalog_reloader import CatalogReloader
 
     with _sentences():
         service = open_service(settings, runner=Runner(runner), wake=wake)

@@ -2,10 +2,10 @@
 ``https://<key>.<PATCHBAY_WORKFLOW_DOMAIN>/…``, under which every path belongs to the trigger with that key and no
 page, API or probe answers. At ``/h/app/<slug>/<OAuth app>`` a provider sends all events of an OAuth app.
 
-The key is all that a caller needs, so it is never logged; nor is there a cookie, a form or CORS. Whatever goes wrong
-is answered here, before the framework would log the address. Answers stand on our origin, so what a trigger says
-must do nothing there: no script of it runs, nothing is framed, stored or kept as a cookie, no other origin reads it,
-and of its headers only harmless ones pass.
+The key is the only credential, so it is never logged; there are no cookies, forms or CORS. Errors are answered here,
+before the framework could log the address. Responses have our origin, so the content of a trigger's response must be
+inert there: its scripts do not run, it cannot be framed, stored or set cookies, no other origin can read it, and only
+harmless headers pass.
 """
 
 import json
@@ -60,13 +60,13 @@ log = logging.getLogger(__name__)
 
 
 class TriggerHosts:
-    """Knows the hosts of triggers, where the operator gave them a domain."""
+    """Routes the hosts of triggers, if the operator has configured a domain for them."""
 
     def __init__(self, settings: Settings) -> None:
         self._suffixes = _suffixes(settings) if settings.workflow_domain else frozenset()
 
     def route(self, environ: "WSGIEnvironment", host: str) -> bool:
-        """Lead a request for the ``host`` of a trigger to it; whether it is one."""
+        """Route a request if ``host`` is that of a trigger, and return whether it is."""
         key, _, suffix = host.partition(".")
         if suffix not in self._suffixes or not _KEY.fullmatch(key):
             return False
@@ -76,7 +76,7 @@ class TriggerHosts:
 
 
 def _suffixes(settings: Settings) -> frozenset[str]:
-    """What stands behind the key and its dot: the domain, with the port of the public address where that has one."""
+    """What follows the key and its dot: the domain, with the port of the public address if it has one."""
     parts = urlsplit(settings.public_url)
     default = _DEFAULT_PORTS[parts.scheme]
     port = parts.port or default
@@ -85,7 +85,7 @@ def _suffixes(settings: Settings) -> frozenset[str]:
 
 
 def answer(reply: HttpAnswer) -> Response:
-    """The ``reply`` of a trigger or of its person, on the wire."""
+    """The HTTP response for a trigger's ``reply``, or for one that a person configured."""
     headers = {name.lower(): value for name, value in reply.headers.items()}
     content_type = headers.pop("content-type", "").strip()
     if not _MEDIA_TYPE.fullmatch(content_type):
@@ -105,7 +105,7 @@ def passes(name: str) -> bool:
 
 
 def refusal(status: int, sentence: str, retry_after_s: int | None = None) -> Response:
-    """An error of ours."""
+    """An error response of Patchbay itself."""
     headers = {"content-type": "application/json"}
     if retry_after_s is not None:
         headers["retry-after"] = str(retry_after_s)
@@ -113,7 +113,7 @@ def refusal(status: int, sentence: str, retry_after_s: int | None = None) -> Res
 
 
 class RestConverter(BaseConverter):
-    """Whatever stands behind the key: slashes and, unlike the framework's own, line breaks too."""
+    """The path after the key, with slashes and, unlike the framework's converter, line breaks."""
 
     regex = "(?s:.*)"
     part_isolating = False
@@ -133,7 +133,7 @@ def register(app: Flask, service: Service) -> None:
 
 
 class Receiver:
-    """Takes requests in. Those that wait for a run hold at most a quarter of the threads."""
+    """Receives requests. Those that wait for a run occupy at most a quarter of the threads."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -169,7 +169,7 @@ class Receiver:
         service.count(quotas.ADDRESS_REQUESTS, address)
         if current.content_length:
             service.count(quotas.ADDRESS_MB, address, current.content_length)
-        if current.method == "HEAD":  # so Intercom tries an address
+        if current.method == "HEAD":  # Intercom verifies an address with it
             app_events.listener(service, slug, oauth_app_id)
             return answer(HttpAnswer(200, "", {}))
         asks_a_piece = app_events.asks_a_piece(service, slug)
@@ -193,7 +193,7 @@ class Receiver:
         return self._run(lambda: inbox.receive_request(service, trigger, received), waits=waits)
 
     def _run(self, receive: Callable[[], HttpAnswer], *, waits: bool) -> Response:
-        """What ``receive`` answers; where it may wait for a run, only while few others do."""
+        """The response of ``receive``; 503 if it would wait for a run and too many requests do already."""
         if not waits:
             return answer(receive())
         if not self._runs.acquire(blocking=False):
@@ -205,9 +205,9 @@ class Receiver:
 
 
 def read(request: FlaskRequest, base: str, rest: str, at: int) -> InboundRequest:
-    """``request`` to ``base`` (the trigger's URL), with the path ``rest`` behind it, which came at ``at`` (epoch ms).
+    """``request`` to ``base`` (the trigger's URL), with the path ``rest`` behind it, received ``at`` (epoch ms).
 
-    Headers come as latin-1 from the server and are mostly UTF-8. Raises
+    The server decodes headers as latin-1; most are UTF-8. Raises
     :class:`werkzeug.exceptions.RequestEntityTooLarge`.
     """
     query = request.query_string.decode("latin-1")

@@ -1,6 +1,6 @@
-"""The named endings of the Connect Link: what a person reads when a connection did not come about.
+"""The named endings of the Connect Link: what a person reads if a connection fails.
 
-Each has a heading, a sentence that names the cause, and one next step. Data only; :mod:`responses` shows them.
+Each has a heading, a sentence that names the cause, and a next step. :mod:`.responses` shows them.
 """
 
 from dataclasses import dataclass, replace
@@ -18,9 +18,9 @@ Step = Literal["again", "close", "none", "reload"]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """One way to end. ``sentence`` is the default; the failure's own sentence, when it has one, replaces it.
+    """One ending. The failure's own sentence, if it has one, replaces ``sentence``.
 
-    ``step`` is the way on: ``again`` goes back to the page, ``close`` and ``none`` leave it, ``reload`` repeats it.
+    ``step`` is the next step: ``again`` returns to the page, ``close`` and ``none`` leave it, ``reload`` reloads it.
     """
 
     code: str
@@ -34,12 +34,12 @@ class Ending:
     status: int = 400
 
     def at(self, name: str) -> "Ending":
-        """The same with the name of the provider in its heading."""
+        """This ending with the provider's ``name`` in its heading."""
         return replace(self, heading=naming(str(self.heading), name))
 
 
 class Ended(PatchbayError):
-    """The visit ends here."""
+    """The visit ends with ``ending``."""
 
     def __init__(self, ending: Ending, sentence: str | None = None) -> None:
         super().__init__(sentence or ending.sentence)
@@ -245,7 +245,7 @@ def of_code(code: str | None) -> Ending:
 
 
 def of_error(error: PatchbayError) -> tuple[Ending, str]:
-    """The ending for an error, and the sentence that goes with it."""
+    """The ending for an error, and its sentence."""
     if isinstance(error, Ended):
         return error.ending, error.message
     if isinstance(error, ConnectFailed):

@@ -1,7 +1,7 @@
-"""The form of an app's custom fields: keys that connect it, or what its OAuth needs to know before the sign-in.
+"""The form of an app's custom fields: keys that connect it, or values that its OAuth sign-in needs.
 
-It also asks for a person's own OAuth client, where the link wants one (``customOauthClient=true``) and the app allows
-it.
+It also asks for the person's own OAuth client, if the link requests one (``customOauthClient=true``) and the app
+allows it.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ class FormField:
 
     @property
     def choices(self) -> list[tuple[str, str]]:
-        """Value and label of everything that can be chosen; where there is no default, nothing is at first."""
+        """Value and label of each option; without a default, the first is an empty one."""
         unset = [] if self.fact.default else [("", gettext("Choose…"))]
         return [*unset, *((option.value, option.label) for option in self.fact.options)]
 
@@ -64,8 +64,10 @@ def show(
     secret: str | None = None,
     status: int = 200,
 ) -> Response:
-    """The form of ``app``, fresh or with the ``texts`` entered and what is wrong with them. A fresh one has what the
-    reconnected account has of what is no secret."""
+    """The form of ``app``, new or with the ``texts`` entered and their problems.
+
+    A new one is filled with the values of the reconnected account that are not secret.
+    """
     if secret is None:
         _, secret = attempts.create(service, current.token, wish(service, current, app, account))
     return page(
@@ -93,7 +95,7 @@ def wish(
     *,
     own_id: str | None = None,
 ) -> AttemptRequest:
-    """What this visit wants of an attempt; ``own_id`` is the person's own OAuth client."""
+    """The attempt that this visit requests; ``own_id`` is the person's own OAuth client."""
     return AttemptRequest(
         app=app.slug,
         oauth_app_id=own_id or _client_id(service, current, app, account),
@@ -105,7 +107,7 @@ def wish(
 
 
 def _client_id(service: Service, current: Visit, app: App, account: Account | None) -> str | None:
-    """The OAuth client to use: the link's, else the one that the account was connected with, while it exists."""
+    """The id of the OAuth client to use: the link's, else the account's if it exists, else None for the default."""
     if app.auth_type != "oauth" or current.oauth_app_id or account is None or account.oauth_app_id is None:
         return current.oauth_app_id if app.auth_type == "oauth" else None
     try:
@@ -124,7 +126,7 @@ def sent(current: Visit) -> dict[str, str]:
 
 
 def _open_values(service: Service, app: App, account: Account | None) -> dict[str, str]:
-    """What the reconnected ``account`` has of what is no secret, such as the address of its server."""
+    """The values of the reconnected ``account`` that are not secret, such as the address of its server."""
     if account is None:
         return {}
     values = credentials.read(service, account)
@@ -132,7 +134,7 @@ def _open_values(service: Service, app: App, account: Account | None) -> dict[st
 
 
 def _drawn(current: Visit, app: App, texts: Mapping[str, str], details: tuple[Detail, ...]) -> list[FormField]:
-    """What a person is asked for: every field that is not preset, nor read from another one."""
+    """The fields of the form: those that are neither preset nor read from another field."""
     wrong = {detail.field: detail.message for detail in details}
     return [
         FormField(
@@ -146,13 +148,13 @@ def _drawn(current: Visit, app: App, texts: Mapping[str, str], details: tuple[De
 
 
 def brings_client(current: Visit, app: App) -> bool:
-    """Whether this visit is to bring a client for ``app``."""
+    """Whether the person must enter an OAuth client for ``app``."""
     named = current.parameters.get("customOauthClient", "").lower() in ("true", "1")
     return named and app.oauth is not None and app.oauth.own_clients
 
 
 def client_fields(current: Visit, app: App) -> tuple[CustomField, ...]:
-    """Everything that a person may be asked for before the connection: their client, then the app's own fields."""
+    """All fields of the form: those of the person's client, if needed, then the app's."""
     if not brings_client(current, app) or app.oauth is None:
         return app.spec.fields
     return (
@@ -168,7 +170,7 @@ def client_fields(current: Visit, app: App) -> tuple[CustomField, ...]:
 
 
 def own_client(service: Service, current: Visit, app: App, values: dict[str, str]) -> OAuthApp | None:
-    """The client for the connection: the one in ``values``, which is taken out of them and kept, or the link's."""
+    """The client for the connection: a new one from ``values``, which are removed from them, or the link's."""
     client_id, client_secret = values.pop(CLIENT_ID, None), values.pop(CLIENT_SECRET, None)
     user = current.token.user
     if not brings_client(current, app) or client_id is None:

@@ -1,7 +1,7 @@
-"""Who frames the Connect Link: pages of the token's origins, and strangers, who get a constant page.
+"""Which pages may frame the Connect Link: those of the token's origins; other pages get a constant page.
 
-The browser says that a frame asks (``Sec-Fetch-Dest``) and, unless its page keeps that to itself, for whom
-(``Referer``). Neither is proof: they only make an answer poorer, and ``frame-ancestors`` guards the real pages.
+The browser says that a frame requests the page (``Sec-Fetch-Dest``) and, unless its page withholds it, from which
+origin (``Referer``). Neither is proof: they can only reduce what is shown, and ``frame-ancestors`` protects the pages.
 """
 
 from flask import g, request
@@ -16,7 +16,7 @@ _NO_FRAME = ("", "document", "empty")
 
 
 def admit(service: Service, token: ConnectToken) -> None:
-    """Raise :class:`Ended` in a frame of a page that ``token`` does not allow; the answer then knows no visit."""
+    """Raise :class:`Ended` in a frame of a page that ``token`` does not allow, and forget the visit."""
     if not in_frame():
         return
     origin = embedder()
@@ -29,7 +29,7 @@ def admit(service: Service, token: ConnectToken) -> None:
 
 
 def is_framed(token: ConnectToken, connect_link: str) -> bool:
-    """Whether a link is opened in a frame. A browser that does not say is taken at the link's own word."""
+    """Whether a link is opened in a frame: by the browser's header, else by the link's own parameter."""
     destination = request.headers.get("Sec-Fetch-Dest")
     if destination:
         return destination != "document"
@@ -37,10 +37,10 @@ def is_framed(token: ConnectToken, connect_link: str) -> bool:
 
 
 def in_frame() -> bool:
-    """Whether the browser says that a frame asks for a page."""
+    """Whether the browser says that a frame requests the page."""
     return request.headers.get("Sec-Fetch-Dest", "") not in _NO_FRAME
 
 
 def embedder() -> str | None:
-    """The origin of the page that frames this one, where the browser says so."""
+    """The origin of the page that frames this one, or None if the browser does not say."""
     return exact_origin(origin_of(request.headers.get("Referer", "")))

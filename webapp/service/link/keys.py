@@ -76,7 +76,7 @@ def _to_the_sign_in(service: Service, current: Visit, app: App, account: Account
 
 
 def _out_of_place(service: Service, app: App, client: OAuthApp | None, values: Mapping[str, str]) -> str | None:
-    """Why the provider's addresses cannot be made of ``values``, such as a subdomain that is none."""
+    """Why ``values`` do not give valid addresses of the provider, such as a malformed subdomain; None if they do."""
     if client is None:
         raise NoClient
     try:

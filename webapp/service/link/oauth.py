@@ -1,6 +1,6 @@
-"""The sign-in at an OAuth provider: its start, and the callback that makes an account or a named ending of the answer.
+"""The sign-in at an OAuth provider: its start, and the callback, which connects the account or shows why it cannot.
 
-OAuth 1.0a (RFC 5849 section 2.2) comes back to the same callback.
+OAuth 1.0a (RFC 5849 section 2.2) returns to the same callback.
 """
 
 import logging
@@ -46,7 +46,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
     @blueprint.get("/_static/connect/start/<secret>")
     def start(secret: str) -> Response:
         if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
-            raise AttemptUnknown  # nobody is sent here past the page that says who asks for what
+            raise AttemptUnknown  # only from the page that says who asks for what
         attempt = attempts.find(service, secret)
         if attempt is None:
             raise AttemptUnknown
@@ -72,7 +72,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
 
 
 def begin(service: Service, attempt: Attempt, secret: str) -> Response:
-    """Start ``attempt`` and leave for the provider. Raises :class:`ConnectFailed` kinds."""
+    """Start ``attempt`` and redirect to the provider. Raises subclasses of :class:`ConnectFailed`."""
     token = attempts.token_of(service.store, attempt)
     if token.expires_at <= service.clock():
         raise LinkExpired
@@ -109,7 +109,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
 
 
 def binding_cookie(settings: Settings, attempt: Attempt) -> str:
-    """The cookie of one sign-in; two at once in one browser do not disturb each other."""
+    """The name of the cookie of one sign-in, so that several can run in one browser."""
     return f"{settings.path_cookie}patchbay_signin_{attempt.id[:16]}"
 
 
@@ -123,7 +123,7 @@ def _answer(service: Service, attempt: Attempt) -> Response:
 
 
 def finish(service: Service, attempt: Attempt, answer: Mapping[str, str] | None = None) -> Attempt:
-    """Exchange the code and connect, or go on with an ``answer``; whatever happens is written into the attempt."""
+    """Exchange the code and connect, or continue with an ``answer``; the attempt records the outcome."""
     try:
         _connect(service, attempt, answer or {})
     except ConnectFailed as error:
@@ -187,7 +187,7 @@ def _connect(service: Service, attempt: Attempt, answer: Mapping[str, str]) -> N
 
 
 def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, sealed: Mapping[str, Any]) -> TokenResult:
-    """What the code is exchanged for, or was before the person was asked. Raises :class:`ConnectFailed` kinds."""
+    """The grant for the code, or the one kept while the person was asked. Raises :class:`ConnectFailed`."""
     if kept := sealed.get("grant"):
         return attempts.grant_of(kept, service.clock())
     fields = sealed.get("fields", {})
@@ -211,8 +211,8 @@ def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, seale
 def _exchange_signed(
     service: Service, app: App, oauth_provider: Provider, sealed: Mapping[str, Any]
 ) -> TokenResult | OAuthFailure:
-    """The token that the answer allows. Raises :class:`Cancelled`, :class:`RejectedByProvider`."""
-    if "denied" in request.args:  # as most providers say no, which the standard leaves open
+    """The OAuth 1.0a token for the callback's answer. Raises :class:`Cancelled`, :class:`RejectedByProvider`."""
+    if "denied" in request.args:  # what most providers send; the standard leaves it open
         raise Cancelled
     token, verifier = (request.args.getlist(name) for name in ("oauth_token", "oauth_verifier"))
     if len(token) != 1 or len(verifier) != 1 or not verifier[0]:
@@ -227,7 +227,7 @@ def _client(service: Service, token: ConnectToken, attempt: Attempt) -> OAuthApp
 
 
 def _code(app: App) -> str:
-    """The code of the answer. Raises :class:`ConnectFailed` kinds."""
+    """The authorization code of the callback. Raises subclasses of :class:`ConnectFailed`."""
     error = request.args.get("error")
     if error == "access_denied":
         raise Cancelled
@@ -241,7 +241,7 @@ def _code(app: App) -> str:
 
 
 def _check_sender(oauth_provider: Provider, app: App, client: OAuthApp) -> None:
-    """Raise :class:`RejectedByProvider` unless the answer may be trusted to be this provider's."""
+    """Raise :class:`RejectedByProvider` if the answer may be another provider's (RFC 9207)."""
     if (request.view_args or {}).get("server", "") != client.callback:
         raise RejectedByProvider(oauth.WRONG_ISSUER)
     failure = oauth.check_issuer(oauth_provider, request.args.get("iss"))
@@ -268,7 +268,7 @@ def is_own(service: Service, attempt: Attempt) -> bool:
 
 
 def _recognize(service: Service, attempt: Attempt) -> None:
-    """Let the page name the product, now that the browser has proved that the sign-in is its own."""
+    """Let the page name the product, since the browser has proved that the sign-in is its own."""
     visit.of_attempt(service, attempts.token_of(service.store, attempt), attempt.session_id)
 
 

@@ -1,5 +1,7 @@
-"""What became of an attempt to connect: as a page, as a fragment for the page that polls, in the sign-in's own window,
-and as JSON for the page that opened the link in a window that it can't see any more.
+"""The outcome of an attempt to connect.
+
+It is shown as a page, as a fragment for a page that polls, in the sign-in's own window, and as JSON for a page that
+opened the link in a window whose state it cannot read.
 """
 
 from typing import Any
@@ -48,13 +50,13 @@ def route(blueprint: Blueprint, service: Service) -> None:
 
 
 def _is_shown(attempt: Attempt) -> bool:
-    """Whether the page that asks shows what is: one that still offers the sign-in may have begun it in another tab."""
+    """Whether the polling page shows the attempt's state; one that offers the sign-in may not know that it began."""
     under_way = attempt.status in ("started", "asking", "exchanging")
     return attempt.status == "open" or (under_way and request.form.get("shown") != "ask")
 
 
 def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
-    """The outcome of ``attempt`` on the page that began it; one without an outcome yet waits, and can be asked."""
+    """The outcome of ``attempt`` on the page that began it, or a page that waits for it."""
     if attempt.status == "failed":
         ending = endings.of_code(attempt.error_code)
         app = service.catalog.app(attempt.app)
@@ -79,7 +81,7 @@ def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
 
 
 def show_in_window(service: Service, attempt: Attempt) -> Response:
-    """The outcome where the provider sent the browser: a window to close, or the tab itself."""
+    """The outcome where the provider redirected to: in a window to close, or in the tab."""
     if attempt.status in ("started", "exchanging"):
         return responses.page(service, "link/exchanging.html", app=service.app(attempt.app))
     if attempt.status == "asking":
@@ -98,7 +100,7 @@ def show_in_window(service: Service, attempt: Attempt) -> Response:
 
 
 def _asked(service: Service, attempt: Attempt, action: str, secret: str = "") -> Response:
-    """The question that waits for its person's answer, which is posted to ``action``."""
+    """The page with the question of ``attempt``, whose answer is posted to ``action``."""
     question = Question.of(attempts.unsealed(service, attempt)["question"])
     app = service.app(attempt.app)
     return responses.page(service, "link/question.html", app=app, question=question, action=action, secret=secret)

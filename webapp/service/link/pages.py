@@ -26,7 +26,7 @@ from webapp.service.link.visit import Visit
 from webapp.service.outbound.templates import fill_url
 from webapp.settings import Settings
 
-COOKIE_KEPT_PAST_EXPIRY = HOUR  # a page that is left open reads "expired" and not "lost"
+COOKIE_KEPT_PAST_EXPIRY = HOUR  # so that a page that is left open says "expired" and not "lost"
 APPS_SHOWN = 60
 MAX_SEARCH = 100
 
@@ -54,7 +54,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
 
 
 def show(service: Service, current: Visit) -> Response:
-    """The page that ``current`` gets: an outcome, a choice of apps, or an app."""
+    """The page for ``current``: an outcome, a choice of apps, or an app."""
     if current.token.linked_by is not None and not current.of_portal:
         return _used(service, current)
     if request.values.get("cancelled"):
@@ -79,7 +79,7 @@ def show(service: Service, current: Visit) -> Response:
 
 
 def show_choice(service: Service, current: Visit) -> Response:
-    """The page that lists apps, narrowed by ``q``: the one with the number ``page``, or the last that there is."""
+    """The page number ``page`` of the apps that match ``q``, or the last page."""
     q = request.values.get("q", "").strip()[:MAX_SEARCH]
     clients = oauth_apps.apps_with_client(service.store, current.project.id)
     rows = [
@@ -107,7 +107,7 @@ def _matching(service: Service, q: str, subset: Subset) -> list[App]:
 def show_app(
     service: Service, current: Visit, app: App, account: Account | None, *, last: Attempt | None = None
 ) -> Response:
-    """The page on which a person connects ``app``, with a fresh attempt."""
+    """The page on which a person connects ``app``, with a new attempt."""
     if app.auth_type == "keys" or any(field.name not in current.preset for field in forms.client_fields(current, app)):
         return forms.show(service, current, app, account)
     wish = forms.wish(service, current, app, account, fields.checked(app, current.preset))
@@ -144,14 +144,14 @@ def show_start(
 
 
 def _why_not(service: Service, current: Visit, app: App) -> str | None:
-    """Why ``app`` cannot be connected here. Raises :class:`NotFound` for an OAuth client that is not there."""
+    """Why ``app`` cannot be connected here, or None. Raises :class:`NotFound` for an unknown OAuth client."""
     if forms.brings_client(current, app):
         return None
     return apps.why_not(service, app, current.project.id, current.oauth_app_id, user_id=current.token.user.id)
 
 
 def _account(service: Service, current: Visit) -> Account | None:
-    """The account to reconnect, the visitor's own. Raises :class:`Ended`."""
+    """The visitor's account to reconnect, if any. Raises :class:`Ended`."""
     if current.account_id is None:
         return None
     account = visit.account_of(service, current.token, current.account_id)
@@ -161,8 +161,11 @@ def _account(service: Service, current: Visit) -> Account | None:
 
 
 def _used(service: Service, current: Visit) -> Response:
-    """What came of it, where it was finished: in the browser with its session's cookie, or in a frame, which has none
-    and shows the same token again. Raises :class:`LinkUsed` for everybody else."""
+    """The outcome of a used link, for the browser that used it.
+
+    That is the browser with its session's cookie, or a frame, which has none and shows the same token again. Raises
+    :class:`LinkUsed` for others.
+    """
     attempt = attempts.by_id(service, current.token.linked_by or "")
     if attempt is None:
         raise LinkUsed
@@ -173,14 +176,14 @@ def _used(service: Service, current: Visit) -> Response:
 
 
 def _last_attempt(service: Service, current: Visit) -> Attempt | None:
-    """What became of this page's last attempt, so that closing or reloading it loses nothing."""
+    """The last attempt of this page, so that closing or reloading it loses nothing."""
     if current.session is None or request.values.get("again"):
         return None
     return attempts.latest(service, "session_id", current.session.id)
 
 
 def _under_way(attempt: Attempt) -> bool:
-    """Whether it continues elsewhere: a sign-in in this very tab was left by whoever is back on this page."""
+    """Whether it continues in another window; a sign-in in this tab was abandoned by coming back to this page."""
     return attempt.status == "exchanging" or (attempt.status in ("started", "asking") and attempt.mode == "window")
 
 
@@ -198,7 +201,7 @@ def _no_client(service: Service, app: App) -> Response:
 
 
 def _canonical(settings: Settings) -> Response | None:
-    """A loopback address has several names; cookies and the callback know only the public one."""
+    """A redirect from another name of the loopback address to the public one, which cookies and the callback need."""
     if request.host.rpartition(":")[0] in ("", urlsplit(settings.public_url).netloc.rpartition(":")[0]):
         return None
     if not settings.loopback:

@@ -12,25 +12,25 @@ _SAFE = "/?:@!$&'()*+,;=-._~%[]"
 
 
 def success(current: Visit | None, account_id: str) -> str | None:
-    """Where to go with a connected account; None where nobody waits, and in a window or frame of the product."""
+    """The URL to redirect to with a connected account; None without one, and in a window or frame of the product."""
     uri = _place(current, current.success_uri) if current else None
     return with_parameter(uri, "account_id", account_id)
 
 
 def failure(current: Visit | None, code: str) -> str | None:
-    """Where to go when nothing came of it, the same way."""
+    """The URL to redirect to after a failure, or None."""
     uri = _place(current, current.error_uri) if current else None
     return with_parameter(uri, "error", code)
 
 
 def foreign_host(service: Service, uri: str | None) -> str:
-    """The host of ``uri`` when it is not ours: a person sees it before going there."""
+    """The host of ``uri`` if it is not ours, to show before the person goes there."""
     host = host_of(uri)
     return "" if host == host_of(service.settings.public_url) else host
 
 
 def back_name(service: Service, current: Visit | None, uri: str | None) -> str:
-    """What to call the place that ``uri`` leads to: a foreign host by its name, ours by the product's."""
+    """The name of what ``uri`` leads to: a foreign host, or the product for our own."""
     return foreign_host(service, uri) or (current.project.app_name if current else "")
 
 

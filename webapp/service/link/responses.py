@@ -34,7 +34,7 @@ def prepare(blueprint: Blueprint, service: Service) -> None:
 
     @blueprint.before_request
     def leave_alone() -> Response | None:
-        """A HEAD, such as a link preview's, must use nothing up."""
+        """Answer a HEAD, such as a link preview's, without using up the token."""
         return Response() if request.method == "HEAD" else None
 
     @blueprint.after_request
@@ -44,7 +44,7 @@ def prepare(blueprint: Blueprint, service: Service) -> None:
     @blueprint.errorhandler(PatchbayError)
     def fail(error: PatchbayError) -> Response:
         if isinstance(error, Unavailable) and is_fragment():
-            return Response(status=204)  # whoever polls asks again
+            return Response(status=204)  # the page polls again
         ending, sentence = endings.of_error(error)
         return ended(service, ending, sentence)
 
@@ -57,7 +57,7 @@ def prepare(blueprint: Blueprint, service: Service) -> None:
 
 
 def _with_headers(response: Response, service: Service) -> Response:
-    """``response`` with its headers. The page for strangers holds nothing to protect, so anybody may frame it."""
+    """``response`` with its headers. Any page may frame the page for strangers, which has nothing to protect."""
     nonce = g.get("csp_nonce")
     style = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
     policy = [
@@ -88,7 +88,7 @@ def _with_headers(response: Response, service: Service) -> Response:
 
 
 def page(service: Service, template: str, *, status: int = 200, **context: Any) -> Response:
-    """``template`` with what every page of the link knows."""
+    """A response with ``template`` and the context that all pages of the link share."""
     current: Visit | None = g.get("visit")
     g.csp_nonce = secrets.token_urlsafe(16)
     context = {
@@ -113,7 +113,7 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
 
 
 def _name(service: Service, external_id: str) -> str:
-    """How to call an external user: the dashboard's own people have an address, others are known only by their id."""
+    """The name of an external user: the e-mail address of a person of the dashboard, else the id."""
     person = users.by_id(service.store, external_id) if external_id.startswith("u_") else None
     return person.email if person else external_id
 
@@ -141,8 +141,10 @@ def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, s
 
 
 def _for_strangers(service: Service, ending: Ending, sentence: str) -> Response:
-    """The page that anybody may frame: it holds what is wrong, and nothing but Close. Its script posts that to the page
-    that the browser names, if it does."""
+    """The page that any page may frame: it shows the problem and a Close button.
+
+    Its script posts the problem to the framing page, if the browser names it.
+    """
     g.for_strangers = True
     embedder, told = framing.embedder(), sentence
     if ending is endings.ORIGIN_NOT_ALLOWED:
@@ -160,12 +162,12 @@ def see_other(url: str) -> Response:
 
 
 def cancel_url(current: Visit | None) -> str | None:
-    """Where a top-level page goes when the person does not want to connect."""
+    """The URL to which a top-level page leads if the person cancels, or None."""
     if current is None or current.session is None or current.embedded:
         return None
     return redirects.failure(current, endings.CANCELLED.code) or f"{current.url}?cancelled=1"
 
 
 def is_fragment() -> bool:
-    """Whether the page's own script asks."""
+    """Whether htmx of the page sent the request."""
     return request.headers.get("HX-Request") == "true"

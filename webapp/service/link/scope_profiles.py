@@ -1,4 +1,4 @@
-"""What access a person can give to an app: the scope profiles as choices, each with its grants in plain words."""
+"""The choices of access to an app: its scope profiles, each with its grants in plain words."""
 
 from dataclasses import dataclass
 

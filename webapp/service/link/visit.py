@@ -1,7 +1,7 @@
-"""Who visits the Connect Link, and by what right.
+"""The visit of a Connect Link page: its token, its parameters, and what authenticates the visitor.
 
-A framed page has no cookies to rely on: its Connect token travels in a hidden field and is credential and CSRF
-proof at once. A top-level page has moved its token out of the URL: a link session replaces it, and a proof derived
+A framed page cannot rely on cookies: its Connect token travels in a hidden field, and is credential and CSRF proof at
+once. A top-level page has moved its token out of the URL: a link session replaces it, and a proof derived
 from the session's id goes with its forms. A page inside a portal has neither token nor cookie: its session's secret
 follows its id in the address, after a dot.
 """
@@ -76,7 +76,7 @@ class Visit:
 
     @property
     def embedded(self) -> bool:
-        """Whether a page of the product waits around it: in a frame, or behind a window that it opened."""
+        """Whether a page of the product waits for it: around the frame, or behind the window that it opened."""
         return self.framed or (self.session is not None and self.parameters.get("display") == "popup")
 
     @property
@@ -87,7 +87,7 @@ class Visit:
 
     @property
     def app(self) -> str | None:
-        """The app that the link or its app override names, or the token presets."""
+        """The slug of the app that the link, its app override or the token names."""
         return self.parameters.get("app") or (self.override.app if self.override else self.token.app)
 
     @property
@@ -98,7 +98,7 @@ class Visit:
 
     @property
     def preset(self) -> Mapping[str, str]:
-        """The values of the app's fields that its app override presets, and that nobody is asked for."""
+        """The values of fields that the app override presets, which the visitor is not asked for."""
         return self.override.fields if self.override else {}
 
     @property
@@ -108,27 +108,27 @@ class Visit:
 
     @property
     def closable(self) -> bool:
-        """Whether the page shows its own way to close."""
+        """Whether the page shows a close button."""
         return self.parameters.get("hideClose", "").lower() not in ("true", "1")
 
     @property
     def of_portal(self) -> bool:
-        """Whether a portal leads here: its token's link is not used up, and the way back leads into it."""
+        """Whether a portal opened the page: its token's link is not used up, and the way back leads into the portal."""
         return self.session is not None and self.session.of_portal
 
     @property
     def success_uri(self) -> str | None:
-        """Where it leads after a success."""
+        """The URL to redirect to after a success."""
         return self.parameters.get(SUCCESS) or self.token.success_redirect_uri
 
     @property
     def error_uri(self) -> str | None:
-        """Where it leads after a failure."""
+        """The URL to redirect to after a failure."""
         return self.parameters.get(FAILURE) or self.token.error_redirect_uri
 
     @property
     def url(self) -> str:
-        """Where this visit's page is: fetched with GET by a session, with POST and the hidden fields when framed."""
+        """The URL of this visit's page: fetched with GET by a session, with POST and the hidden fields when framed."""
         return f"{COOKIE_PATH}/{self.handle}" if self.session else COOKIE_PATH
 
     @property
@@ -145,7 +145,7 @@ def cookie_name(service: Service, session_id: str) -> str:
 
 
 def arriving(service: Service, request: Request) -> tuple[str, ConnectToken, dict[str, str]]:
-    """The token of a link that is opened, and its parameters.
+    """The raw token, the token and the parameters of a link that is opened.
 
     Raises :class:`Ended` for a missing or unknown token and for a stranger's frame, :class:`LinkExpired`.
     """
@@ -192,7 +192,7 @@ def _session(service: Service, request: Request, handle: str) -> LinkSession | N
 
 
 def of_form(service: Service, request: Request, *, late: bool = False) -> Visit:
-    """The visit behind a form that was posted; ``late`` lets one whose token has just expired ask how it went.
+    """The visit of a posted form; with ``late``, its token may have expired, to ask for the outcome.
 
     Raises :class:`Ended`, :class:`LinkExpired`.
     """
@@ -207,14 +207,14 @@ def of_form(service: Service, request: Request, *, late: bool = False) -> Visit:
 
 
 def of_attempt(service: Service, token: ConnectToken, session_id: str | None) -> Visit:
-    """The visit of a sign-in that came back to the browser it was started in."""
+    """The visit of a sign-in that returned to the browser in which it was started."""
     session = tokens.by_id(service.store, session_id) if session_id else None
     handle = session.id if session else ""
     return _here(service, token, session.parameters if session else {}, session=session, handle=handle)
 
 
 def account_of(service: Service, token: ConnectToken, account_id: str) -> Account:
-    """An account of the visitor's own. Raises :class:`Ended` for any other, and for one that is gone."""
+    """An account of the visitor. Raises :class:`Ended` if it does not exist or is another user's."""
     try:
         return accounts.get(service.store, token.scene, account_id, user=token.user)
     except NotFound as error:
@@ -222,7 +222,7 @@ def account_of(service: Service, token: ConnectToken, account_id: str) -> Accoun
 
 
 def session_proof(service: Service, handle: str) -> str:
-    """What a form of this session carries, so that no other site can post it (the cookie would not be enough)."""
+    """The CSRF proof that a form of this session carries."""
     key = service.keys.derive("link-forms")
     return hmac.new(key, handle.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
@@ -252,7 +252,7 @@ def _token(service: Service, request: Request, raw: str, *, late: bool = False) 
 
 
 def _override(service: Service, token: ConnectToken, parameters: Mapping[str, str]) -> AppOverride | None:
-    """The app override that the link names. Raises :class:`Ended` for one that is not there, or of another app."""
+    """The app override that the link names. Raises :class:`Ended` if it does not exist or is for another app."""
     override_id = parameters.get("appOverrideId")
     if not override_id:
         return None

@@ -1,4 +1,4 @@
-"""Hangs the Connect Link into the web application. No rules stand here."""
+"""Adds the Connect Link to the web application."""
 
 from flask import Blueprint, Flask
 

@@ -1,7 +1,6 @@
-"""Looks after what others leave behind: it takes over from processes that died, and settles what they left half-way.
+"""Takes over the work of processes that died, and finishes or undoes deployments that they left incomplete.
 
-A look costs next to nothing, so it looks every second: nothing waits longer for a dead process. Hooks of triggers may
-take long; they run in a thread of their own.
+A check is cheap, so it runs every second. Hooks of triggers may take long; they run in a thread of their own.
 """
 
 import logging
@@ -14,12 +13,12 @@ from webapp.service.domain.instance import takeover
 from webapp.service.domain.triggers import deployments
 
 EVERY_S = 1.0
-SETTLE_EVERY_S = 10.0  # what a process left that lives on: it could not write, or its runner died
+SETTLE_EVERY_S = 10.0  # for what a living process left: it could not write, or its runner died
 log = logging.getLogger(__name__)
 
 
 class Caretaker:
-    """One thread that looks, and one while something is settled."""
+    """A thread that checks, and another while deployments are settled."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -33,10 +32,10 @@ class Caretaker:
         self._thread.start()
 
     def wake(self) -> None:
-        """There is nothing here that could not wait a second."""
+        """Nothing: no work here is more urgent than a second."""
 
     def stop(self, grace_s: float) -> None:
-        """End; what is being settled may take ``grace_s`` seconds more, and is settled anew by the next otherwise."""
+        """End, after up to ``grace_s`` seconds for a settlement; the next worker repeats one that did not end."""
         self._stopping.set()
         ends = time.monotonic() + grace_s
         for thread in (self._thread, self._settler):
@@ -44,7 +43,7 @@ class Caretaker:
                 thread.join(max(ends - time.monotonic(), 0.1))
 
     def turn(self) -> None:
-        """Look once. Raises :class:`Unavailable`."""
+        """Check once. Raises :class:`Unavailable`."""
         now = time.monotonic()
         if takeover.take_over(self._service) or now >= self._settle_at:
             self._settle_at = now + SETTLE_EVERY_S

@@ -1,8 +1,7 @@
-"""Folds the database's log before it grows large, and says when it cannot, or when the disk gets full.
+"""Checkpoints the write-ahead log of SQLite before it grows large, and warns if it cannot or if the disk gets full.
 
-The log grows with what is written, whatever the time: its size is looked at four times a second, which costs next to
-nothing. A reader who holds an old state keeps it from being folded; then it is tried again each second. Room that what
-was forgotten has left in the file goes back to the disk piece by piece.
+The size of the log is checked four times a second. A reader of an old state prevents a checkpoint, which is then tried
+again every second. Free pages of the database file are given back to the disk in small steps.
 """
 
 import logging
@@ -23,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class Checkpointer:
-    """One thread beside the worker's others. Nothing else in the installation folds the log."""
+    """A thread of the worker. Nothing else in the installation checkpoints the log."""
 
     def __init__(self, service: Service) -> None:
         self._store, self._folder = service.store, service.settings.data
@@ -33,12 +32,12 @@ class Checkpointer:
         self._thread = threading.Thread(target=self._run, name="checkpoints", daemon=True)
 
     def start(self) -> None:
-        """Begin, where the database is a file."""
+        """Begin, if the database is a file."""
         if self._store.folder is not None:
             self._thread.start()
 
     def wake(self) -> None:
-        """What is new is seen in a moment anyway."""
+        """Nothing: the size is checked all the time."""
 
     def stop(self, grace_s: float) -> None:
         """End, within ``grace_s`` seconds."""
@@ -47,7 +46,7 @@ class Checkpointer:
             self._thread.join(max(grace_s, 0.1))
 
     def turn(self) -> float:
-        """Look once; how many seconds to wait then. Raises :class:`Unavailable`."""
+        """Check once, and return how many seconds to wait. Raises :class:`Unavailable`."""
         sizes, now = self._store.sizes(), time.monotonic()
         pause = EVERY_S
         if sizes.log >= _enough(sizes) or (sizes.log and now - self._folded_at >= AT_LEAST_EVERY_S):
@@ -60,7 +59,7 @@ class Checkpointer:
         return pause
 
     def _warn(self, sizes: Sizes) -> None:
-        """One line when trouble begins, and one when it is over."""
+        """Log one line when a problem begins, and one when it ends."""
         if sizes.log_is_large and not self._warned_of_log:
             self._warned_of_log = True
             log.warning(
@@ -93,5 +92,5 @@ class Checkpointer:
 
 
 def _enough(sizes: Sizes) -> int:
-    """From which size on the log is folded: earlier where the disk is small."""
+    """The size in bytes from which the log is checkpointed: smaller on a small disk."""
     return FOLD_FROM if sizes.free is None else max(min(FOLD_FROM, sizes.free // 4), SMALLEST)

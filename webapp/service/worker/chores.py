@@ -1,4 +1,4 @@
-"""What the worker does from time to time: tidying up, mostly. A table to read."""
+"""The chores of the worker: what it does periodically, mostly deleting old rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from webapp.service.domain.triggers import runs as trigger_runs
 
 @dataclass(slots=True)
 class Chore:
-    """Something done every ``every`` milliseconds."""
+    """A function that is called every ``every`` milliseconds."""
 
     name: str
     every: int
@@ -26,7 +26,7 @@ class Chore:
 
 
 def all_due() -> list[Chore]:
-    """What is done from time to time, all of it due now."""
+    """All chores, due now."""
     return [
         Chore("end tokens", MINUTE, tokens.expire),
         Chore("purge tokens", 10 * MINUTE, tokens.purge),

@@ -1,9 +1,9 @@
-"""The delivery engine: one thread that claims and writes down, and a pool that sends.
+"""The delivery engine: one thread that claims deliveries and stores their outcomes, and a pool that sends them.
 
-The pump wakes when something was recorded or sent, or is due. Each turn is one transaction: what came of the last
-attempts, and the claim of the next. Results that come in a stream share a commit, which is what lets a durable commit
-each keep up with hundreds of deliveries a second. How many each endpoint may have on their way says :mod:`places`; a
-place is taken until what came of it is written down, so whoever pulls the plug has no more than those sent twice.
+The claiming thread wakes when an event was recorded, a delivery was sent or one is due. Each turn is one transaction,
+which stores the outcomes of the last attempts and claims the next deliveries. Outcomes that arrive together share a
+commit, so that durable commits keep up with hundreds of deliveries a second. :mod:`.delivery_slots` limits how many are
+in flight; a slot is occupied until the outcome is stored, so at most those are sent twice after a crash.
 """
 
 import logging
@@ -17,7 +17,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import claims, deliveries
 from webapp.service.domain.deliveries.claims import Outcome, Task
 from webapp.service.domain.triggers.sender import DEADLINE_S, Sender
-from webapp.service.worker.places import SENDERS, SLOW_S, Places
+from webapp.service.worker.delivery_slots import SENDERS, SLOW_S, DeliverySlots
 from webapp.store.contract import NotShared
 
 GATHER_S = 0.01
@@ -36,7 +36,7 @@ class DeliveryEngine:
         """``deadline_s`` bounds one request from the name look-up to the last byte."""
         self._service = service
         self._sender = Sender(service, deadline_s=deadline_s)
-        self._places = Places(senders)
+        self._slots = DeliverySlots(senders)
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         self._unwritten: list[Outcome] = []
@@ -51,13 +51,13 @@ class DeliveryEngine:
         self._pump.start()
 
     def wake(self) -> None:
-        """There may be something to deliver: look at once."""
+        """Look at once for deliveries that are due."""
         self._wake.set()
 
     def stop(self, grace_s: float) -> None:
-        """Claim nothing more, let what is on its way end within ``grace_s``, and write down what came of it.
+        """Claim nothing more, wait up to ``grace_s`` seconds for deliveries in flight, and store their outcomes.
 
-        What does not end in time is due again when its lease is over.
+        A delivery that does not end in time is due again when its lease ends.
         """
         self._stopping.set()
         self._wake.set()
@@ -74,8 +74,8 @@ class DeliveryEngine:
 
     @property
     def busy(self) -> int:
-        """How many deliveries are on their way."""
-        return self._places.busy
+        """How many deliveries are in flight."""
+        return self._slots.busy
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -92,7 +92,7 @@ class DeliveryEngine:
                 self._gather()
 
     def _gather(self) -> None:
-        """While deliveries are on their way, wait a moment for more results to share the commit."""
+        """While deliveries are in flight, wait a moment for more outcomes to share the commit."""
         self._wake.clear()
         ends = time.monotonic() + GATHER_S
         while self.busy and self._results.qsize() < ENOUGH and not self._stopping.is_set():
@@ -110,32 +110,32 @@ class DeliveryEngine:
         due = deliveries.next_due_at(self._service.store)
         if not self._unwritten and (due is None or due > now):
             return
-        self._places.look()
+        self._slots.look()
         tasks = self._settle_and_claim(now)
         self._unwritten.clear()
         self._hand_out(tasks)
 
     def _settle_and_claim(self, now: int) -> list[Task]:
-        """Beside other workers while all is well; after trouble for a moment alone."""
+        """Store and claim in one transaction, shared with other workers; after a conflict exclusively for a while."""
         shared = time.monotonic() >= self.alone_until
         try:
             with self._service.store.write(shared=shared) as tx:
                 claims.finish(tx, self._unwritten, now)
-                return claims.claim(tx, now, self._places.room, self._service.generation)
+                return claims.claim(tx, now, self._slots.room, self._service.generation)
         except NotShared:
             self.alone_until = time.monotonic() + ALONE_S
             return self._settle_and_claim(now)
 
     def _take_results(self) -> None:
-        """Their places are free from here on, since they are filled only by the transaction that writes these down."""
+        """Take the outcomes and free their slots, which only the transaction that stores them fills again."""
         while not self._results.empty():
             outcome = self._results.get()
             self._unwritten.append(outcome)
-            self._places.leave(outcome.task)
+            self._slots.leave(outcome.task)
 
     def _hand_out(self, tasks: list[Task]) -> None:
-        self._places.take(tasks)
-        while len(self._threads) < self._places.busy:
+        self._slots.take(tasks)
+        while len(self._threads) < self._slots.busy:
             thread = threading.Thread(target=self._work, name=f"sender-{len(self._threads)}", daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -147,21 +147,23 @@ class DeliveryEngine:
             try:
                 self._results.put(self._sender.send(task))
             except LookupError:
-                self._places.leave(task)
-                log.info("A delivery was removed while it was on its way.")
+                self._slots.leave(task)
+                log.info("A delivery was removed while it was in flight.")
             except PatchbayError as error:  # the store cannot answer: no fault of the receiver's
-                self._places.leave(task)
-                log.info("A delivery is due again when its lease is over: %s", error.message)
+                self._slots.leave(task)
+                log.info("A delivery is due again when its lease ends: %s", error.message)
             except Exception:
                 log.exception("A delivery could not be attempted.")
                 self._results.put(Outcome(task, self._service.clock(), 0, None, _OUR_FAULT))
             finally:
-                self._places.arrive(task)
+                self._slots.arrive(task)
                 self._wake.set()
 
     def _pause_s(self) -> float:
-        """How long nothing is due. What is due already waits for room: that makes itself heard, or comes while what is
-        on its way turns out to be slow."""
+        """How long to wait for the next delivery, in seconds.
+
+        Deliveries that are due already wait for a slot: one in flight ends, which wakes this thread, or becomes slow.
+        """
         now, longest_s = self._service.clock(), SLOW_S if self.busy else LONGEST_SLEEP_S
         due = deliveries.next_due_at(self._service.store, now)
         if due is None:

@@ -1,7 +1,7 @@
-"""The worker: one loop that looks after accounts and does chores, beside engines with threads of their own.
+"""The worker: a loop that refreshes and checks accounts and does chores, and engines with threads of their own.
 
-The loop sleeps until the next piece is due, at most :data:`LONGEST_SLEEP_S`; it and the engines wake at once when the
-web process writes to its end of the wake pipe.
+The loop sleeps until the next work is due, at most :data:`LONGEST_SLEEP_S`. It and the engines wake at once when a web
+process writes to the wake pipe.
 """
 
 import logging
@@ -22,7 +22,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.worker import chores
 from webapp.service.worker.caretaker import Caretaker
-from webapp.service.worker.catalog_watch import CatalogReloader
+from webapp.service.worker.catalog_reloader import CatalogReloader
 from webapp.service.worker.checkpointer import Checkpointer
 from webapp.service.worker.chores import Chore
 from webapp.service.worker.delivery_engine import DeliveryEngine
@@ -40,20 +40,20 @@ _ENGINES = (Checkpointer, Caretaker, CatalogReloader, TriggerEngine, DeliveryEng
 
 
 class Engine(Protocol):
-    """Something that works in threads of its own."""
+    """A part of the worker with threads of its own."""
 
     def start(self) -> None:
         """Begin."""
 
     def wake(self) -> None:
-        """There may be something to do: look at once."""
+        """Look at once for work that is due."""
 
     def stop(self, grace_s: float) -> None:
-        """Begin nothing more, and let what is under way end within ``grace_s`` seconds."""
+        """Begin nothing more, and wait up to ``grace_s`` seconds for running work."""
 
 
 def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, runner: Runner | None = None) -> None:
-    """Work until ``stop`` is set; ``wake_fd`` becomes readable when there is something new to do.
+    """Work until ``stop`` is set; ``wake_fd`` becomes readable when there is new work.
 
     Components run in ``runner``; without one, in a runner of this process's own.
     """
@@ -84,7 +84,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
 
 
 def _end(engines: Sequence[Engine]) -> None:
-    """Stop all of them at once: none has to wait for another's grace."""
+    """Stop all engines at once, so that none waits for another's grace."""
     threads = [threading.Thread(target=engine.stop, args=(GRACE_S,)) for engine in engines]
     for thread in threads:
         thread.start()
@@ -93,12 +93,12 @@ def _end(engines: Sequence[Engine]) -> None:
 
 
 def turn(service: Service, chores: list[Chore], pool: ThreadPoolExecutor) -> None:
-    """Do everything that is due now."""
+    """Do all work that is due now."""
     _logged("refresh accounts", lambda: _refresh(service, pool))
     _logged("check accounts", lambda: _check(service, pool))
     now = service.clock()
     for chore in chores:
-        if not now < chore.due <= now + chore.every:  # due, or put too far away by a clock that was set back since
+        if not now < chore.due <= now + chore.every:  # due, or too far away because the clock was set back
             chore.due = now + chore.every
             _logged(chore.name, lambda chore=chore: chore.verb(service))  # type: ignore[misc]
 
@@ -114,7 +114,7 @@ def _check(service: Service, pool: ThreadPoolExecutor) -> None:
 
 
 def _logged(name: str, verb: Callable[[], object]) -> None:
-    """Run ``verb``; what goes wrong in one piece of work must not stop the others."""
+    """Run ``verb``, and log its error instead of raising it, so that other work continues."""
     try:
         verb()
     except PatchbayError as error:
@@ -124,7 +124,7 @@ def _logged(name: str, verb: Callable[[], object]) -> None:
 
 
 def pause_s(service: Service) -> float:
-    """How long nothing is due, in seconds; a moment when the store cannot tell."""
+    """How long nothing is due, in seconds; 1.0 if the store is unavailable."""
     try:
         due = [at for at in (credentials.next_due_at(service), health.next_due_at(service)) if at is not None]
     except Unavailable:
@@ -135,8 +135,11 @@ def pause_s(service: Service) -> float:
 
 
 def _rest(stop: threading.Event, wake_fd: int | None, seconds: float, wake: Callable[[], None]) -> None:
-    """Sleep for ``seconds``; whoever rings wakes the engines at once. Accounts may have changed then, so it ends soon,
-    but :data:`RUNG_S` after it began at the earliest: each event rings, and concerns no account."""
+    """Sleep for ``seconds``; a byte in the wake pipe wakes the engines at once.
+
+    Accounts may have changed then, so the sleep ends soon, but at the earliest :data:`RUNG_S` after it began, as every
+    event writes to the pipe, and concerns no account.
+    """
     began = time.monotonic()
     ends = began + seconds
     while not stop.is_set() and (left := ends - time.monotonic()) > 0:
@@ -146,7 +149,7 @@ def _rest(stop: threading.Event, wake_fd: int | None, seconds: float, wake: Call
 
 
 def _sleep(stop: threading.Event, wake_fd: int | None, seconds: float) -> bool:
-    """Sleep; whether somebody rang."""
+    """Sleep, and return whether the wake pipe was written to."""
     if wake_fd is None:
         stop.wait(seconds)
         return False

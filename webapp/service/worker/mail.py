@@ -1,11 +1,10 @@
 """The mailbox of e-mail triggers: an SMTP server (RFC 5321) that takes mail for their addresses and nothing else.
 
-Recipients are known at RCPT or refused. A mail is accepted (250) when its events are committed; while the store
-cannot take it, the sender is asked to try again (451; codes of RFC 3463). Everything a sender may use is bounded:
-size, lines, recipients, commands, time. The server neither relays nor sends. It speaks without TLS and knows nobody,
-so for mail from the internet it stands behind a mail server. A port that is taken is tried again every
-:data:`RETRY_S` seconds, while the worker keeps working. Of several workers on one data folder one takes mail; when
-it ends, another does within :data:`LOOK_S`.
+Unknown recipients are refused at RCPT. A mail is accepted (250) when its events are committed; while the store is
+unavailable, the sender is asked to try again (451; codes of RFC 3463). The size, lines, recipients, commands and time
+of a sender are limited. The server neither relays nor sends, and has neither TLS nor logins, so mail from the
+internet needs a mail server in front of it. A port that is in use is tried again every :data:`RETRY_S` seconds. Of
+several workers on one data folder, one takes mail; when it ends, another takes over within :data:`LOOK_S`.
 """
 
 import asyncio
@@ -25,7 +24,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import mailbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.mailbox import BadMail, IncomingMail
-from webapp.service.worker.mail_places import MailPlaces
+from webapp.service.worker.mail_sessions import MailSessions
 from webapp.store.lock_files import MailLock
 
 log = logging.getLogger(__name__)
@@ -51,7 +50,7 @@ _UNUSABLE = (
 
 
 class Handler:
-    """Looks recipients up and takes mails in. ``pool`` bounds how many mails are read at once."""
+    """Looks up recipients and receives mails. ``pool`` limits how many mails are parsed at once."""
 
     def __init__(self, service: Service, pool: Executor) -> None:
         self._service, self._pool = service, pool
@@ -60,7 +59,7 @@ class Handler:
     async def handle_RCPT(
         self, session: "MailSession", _: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        """Whether mail for ``address`` is taken."""
+        """The reply to RCPT for ``address``."""
         if len(envelope.rcpt_tos) >= MAX_RECIPIENTS:
             return CROWDED
         try:
@@ -73,7 +72,7 @@ class Handler:
         return "250 2.1.5 OK"
 
     async def handle_DATA(self, session: "MailSession", _: Session, envelope: Envelope) -> str:
-        """Take the mail in; what is said is true when it is said."""
+        """Receive the mail, and reply once it is stored."""
         session.busy = True
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, self._take, envelope)
@@ -81,7 +80,7 @@ class Handler:
             session.begin_mail()
 
     async def handle_exception(self, error: Exception) -> str:
-        """What the library could not handle says nothing of us to the sender."""
+        """The reply to an unexpected error, without its details."""
         return _trouble(error)
 
     def _take(self, envelope: Envelope) -> str:
@@ -105,7 +104,7 @@ class Handler:
             return _trouble(error)
 
     def _local(self, address: str) -> str:
-        """What stands before the @ of one of our addresses, without a ``+tag``. Raises :class:`NotFound`."""
+        """The local part of one of our addresses, without a ``+tag``. Raises :class:`NotFound`."""
         local, _, domain = address.rpartition("@")
         local = local.partition("+")[0]
         if domain.lower() != self.domain.lower() or not (local.isascii() and local.isalnum()):
@@ -114,11 +113,11 @@ class Handler:
 
 
 class MailSession(SMTP):
-    """One connection; ``busy`` while its mail is being written down."""
+    """One connection; ``busy`` while its mail is being stored."""
 
     line_length_limit = MAX_LINE_BYTES
 
-    def __init__(self, handler: Handler, places: MailPlaces, mail_s: float) -> None:
+    def __init__(self, handler: Handler, sessions: MailSessions, mail_s: float) -> None:
         super().__init__(
             handler,
             data_size_limit=MAX_MAIL_BYTES,
@@ -130,28 +129,28 @@ class MailSession(SMTP):
             auth_exclude_mechanism=["LOGIN", "PLAIN"],
             loop=asyncio.get_running_loop(),
         )
-        self._places, self._mail_s, self._admitted = places, mail_s, False
+        self._sessions, self._mail_s, self._admitted = sessions, mail_s, False
         self._overdue: asyncio.TimerHandle | None = None
         self.network, self.since, self.came, self.busy = "", 0.0, 0, False
 
     def begin_mail(self) -> None:
-        """The next mail may come, until its deadline."""
+        """Begin the deadline of the next mail."""
         self.busy, self.came, self.since = False, 0, self.loop.time()
         if self._overdue is not None:
             self._overdue.cancel()
         self._overdue = self.loop.call_later(self._mail_s, self._end_overdue)
 
     def end(self, sentence: str) -> None:
-        """Say ``sentence``, and hang up."""
+        """Send ``sentence`` and close the connection."""
         if isinstance(self.transport, asyncio.WriteTransport):
             self.transport.write(f"421 4.3.2 {sentence}\r\n".encode())
             self.transport.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin, unless there are enough already."""
+        """Begin the session, or refuse it if there are too many."""
         self.network = network_of(str((transport.get_extra_info("peername") or ("",))[0]))
         self.since = self.loop.time()
-        self._admitted = self._places.admit(self)
+        self._admitted = self._sessions.admit(self)
         if self._admitted:
             super().connection_made(transport)
             self.begin_mail()
@@ -160,22 +159,22 @@ class MailSession(SMTP):
             transport.close()
 
     def data_received(self, data: bytes) -> None:
-        """The library would keep a line that never ends, and all of a mail that is too large: that ends it here."""
+        """Pass data to the library, unless it is more than may be kept: the library limits neither lines nor mails."""
         self.came += len(data)
         if self.came > 2 * MAX_MAIL_BYTES and isinstance(self.transport, asyncio.WriteTransport):
             self.transport.abort()
-        elif self._admitted and self.came > MAX_LINE_BYTES and self._places.is_full():
+        elif self._admitted and self.came > MAX_LINE_BYTES and self._sessions.is_full():
             self.end("Too many large mails at once; try again later.")
         elif self._admitted:
             super().data_received(data)
 
     def eof_received(self) -> bool | None:
-        """The sender has said all."""
+        """The sender has closed its side."""
         return super().eof_received() if self._admitted else None
 
     def connection_lost(self, error: Exception | None) -> None:
-        """The sender is gone."""
-        self._places.leave(self)
+        """The connection is closed."""
+        self._sessions.leave(self)
         if self._overdue is not None:
             self._overdue.cancel()
         if self._admitted:
@@ -183,11 +182,11 @@ class MailSession(SMTP):
 
     def _end_overdue(self) -> None:
         if not self.busy:
-            self._places.end(self, deadlines.MAIL_S, "No mail came for too long; connect again to send one.")
+            self._sessions.end(self, deadlines.MAIL_S, "No mail came for too long; connect again to send one.")
 
 
 def _shown(address: str) -> str:
-    """``address`` without the lone surrogates that stand for bytes which are no UTF-8."""
+    """``address`` without lone surrogates, which stand for bytes that are not UTF-8."""
     return address.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -200,12 +199,12 @@ def _trouble(error: Exception) -> str:
 
 
 class MailServer:
-    """Listens until it is stopped; does nothing where ``PATCHBAY_MAIL`` is off."""
+    """Listens until it is stopped; does nothing if ``PATCHBAY_MAIL`` is off."""
 
     def __init__(self, service: Service) -> None:
         self._service, self._grace_s = service, 0.0
         self._thread = threading.Thread(target=self._run, name="mail", daemon=True)
-        self._places = MailPlaces(service.settings.quotas)
+        self._sessions = MailSessions(service.settings.quotas)
         self._lock = MailLock(service.settings.database)
         self._stopping = asyncio.Event()
         self._tried = threading.Event()
@@ -213,17 +212,17 @@ class MailServer:
         self.port: int | None = None
 
     def start(self) -> None:
-        """Begin to listen, and wait until that has been tried: :attr:`port` is None when it could not be."""
+        """Begin to listen, and wait for the first attempt; :attr:`port` is None if it failed."""
         if self._service.settings.mail:
             logging.getLogger("mail.log").setLevel(logging.ERROR)  # the library would name every address
             self._thread.start()
             self._tried.wait(10)
 
     def wake(self) -> None:
-        """Mail comes by itself."""
+        """Nothing: the server waits for connections."""
 
     def stop(self, grace_s: float) -> None:
-        """Take no more mail; one that has come whole is answered, if that takes at most ``grace_s`` seconds."""
+        """Take no more mail, and wait up to ``grace_s`` seconds for mails that are being stored."""
         if not self._thread.is_alive() or self._loop is None:
             return
         self._grace_s = grace_s
@@ -246,7 +245,7 @@ class MailServer:
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="mail") as pool:
             handler = Handler(self._service, pool)
             mail_s = self._service.settings.quotas[deadlines.MAIL_S.name]
-            server = await self._listening(lambda: MailSession(handler, self._places, mail_s))
+            server = await self._listening(lambda: MailSession(handler, self._sessions, mail_s))
             if server is None:
                 return
             await self._stopping.wait()
@@ -254,7 +253,7 @@ class MailServer:
             await self._drain()
 
     async def _listening(self, session: Callable[[], MailSession]) -> asyncio.Server | None:
-        """The server, as soon as the port can be had; None when told to stop before."""
+        """The server, as soon as the port is free; None if stopped before."""
         host, port = self._service.settings.mail_host, self._service.settings.mail_port
         reported = False
         while not self._stopping.is_set():
@@ -277,20 +276,20 @@ class MailServer:
         return None
 
     async def _pause(self, seconds: float) -> None:
-        """The port could not be had: wait before it is tried again."""
+        """Log that the port is in use, and wait before the next attempt."""
         self._tried.set()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), seconds)
 
     async def _drain(self) -> None:
-        """Let mails that are being written down be answered, then hang up on everyone."""
+        """Wait for mails that are being stored, then close all connections."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + self._grace_s
-        while any(session.busy for session in self._places) and loop.time() < ends:
+        while any(session.busy for session in self._sessions) and loop.time() < ends:
             await asyncio.sleep(0.02)
-        for session in self._places:
+        for session in self._sessions:
             session.end("The server is going down; send the mail again later.")
-        while len(self._places) and loop.time() < ends:
+        while len(self._sessions) and loop.time() < ends:
             await asyncio.sleep(0.02)
 
 

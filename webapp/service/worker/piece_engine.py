@@ -1,7 +1,7 @@
-"""Adds integrations when somebody asks for one, and keeps this machine's disk as the table says.
+"""Installs integrations that owners add, and keeps this machine's disk in line with the table of integrations.
 
-One thread, one integration at a time: npm and a package that is tried take a processor for a second or two. Where there
-are none, it asks the store once in a while, and nothing else.
+One thread installs one integration at a time, since npm and the trial of a package need a processor for a second or
+two. Without integrations it only asks the store every :data:`EVERY_S`.
 """
 
 import logging
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class PieceEngine:
-    """One thread beside the worker's others."""
+    """A thread of the worker."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -33,18 +33,18 @@ class PieceEngine:
         self._thread.start()
 
     def wake(self) -> None:
-        """There may be something to do."""
+        """Look soon for integrations to install."""
         self._woken.set()
 
     def stop(self, grace_s: float) -> None:
-        """End; what is under way may take ``grace_s`` seconds more, and is begun anew by the next otherwise."""
+        """End, after up to ``grace_s`` seconds for an installation; the next worker repeats one that did not end."""
         self._stopping.set()
         self._woken.set()
         if self._thread.is_alive():
             self._thread.join(max(grace_s, 0.1))
 
     def turn(self) -> float:
-        """Do what is to be done; how many seconds to wait then. Raises :class:`Unavailable`."""
+        """Install, synchronize and look for updates; return how many seconds to wait. Raises :class:`Unavailable`."""
         while not self._stopping.is_set() and (piece := installation.work(self._service)):
             if piece.state == "failed":
                 log.info("The integration %s could not be added: %s", piece.package, piece.error)
@@ -62,7 +62,7 @@ class PieceEngine:
         return AUTHORS_EVERY_S if authors else EVERY_S
 
     def _sync(self, now: float) -> None:
-        """Bring this machine's disk to what the table says; after trouble, again in a minute."""
+        """Install and remove packages on this machine's disk by the table; after a problem, again in a minute."""
         findings = disk.sync(self._service, thoroughly=not self._synced)
         self._synced = True
         for finding in findings:

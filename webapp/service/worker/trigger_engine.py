@@ -1,8 +1,8 @@
-"""The trigger engine: one thread that finds what is due, and threads that wait for runs.
+"""The trigger engine: one thread that claims due triggers, and a thread for each run of a component.
 
-Native timers fire in the engine's own thread, hundreds in one transaction. Polls, accepted requests and renewals are
-claimed only as long as there is room to run them. It sleeps until the next is due, and wakes when something new was
-committed or a run ended.
+Native timers fire in the engine's own thread, hundreds in one transaction. Polls, queued requests and renewals are
+claimed only while fewer than :data:`RUNS` are running. The engine sleeps until the next is due, and wakes when a
+transaction was committed or a run ended.
 """
 
 import logging
@@ -22,16 +22,15 @@ RUNS = 16
 LONGEST_SLEEP_S = 1.0  # a web process that cannot wake it (`patchbay web`) is noticed within a second
 AFTER_TROUBLE_S = 0.5
 APART_S = 0.02
-"""So far apart turns begin that somebody asks for: whatever is committed does, most of it events, which are none of
-its business."""
+"""The least time between two turns that a wake-up causes: every commit wakes the engine, and most are events."""
 log = logging.getLogger(__name__)
 
 
 class TriggerEngine:
-    """Runs what is due until it is stopped."""
+    """Runs due triggers until it is stopped."""
 
     def __init__(self, service: Service, *, runs: int = RUNS) -> None:
-        """``runs`` of components go on side by side."""
+        """Run up to ``runs`` components at the same time."""
         self._service, self._runs = service, runs
         self._wake, self._stopping = threading.Event(), threading.Event()
         self._lock = threading.Lock()
@@ -45,11 +44,11 @@ class TriggerEngine:
         self._thread.start()
 
     def wake(self) -> None:
-        """There may be something to run: look at once, or soon after the last time."""
+        """Look for due triggers at once, or :data:`APART_S` after the last turn began."""
         self._wake.set()
 
     def stop(self, grace_s: float) -> None:
-        """Claim nothing more, and let runs end within ``grace_s``; what does not is free for another worker at once."""
+        """Claim nothing more, wait up to ``grace_s`` seconds for runs, and release polls that have not ended."""
         self._stopping.set()
         self._wake.set()
         ends = time.monotonic() + grace_s
@@ -64,12 +63,12 @@ class TriggerEngine:
 
     @property
     def busy(self) -> int:
-        """How many runs are going on."""
+        """How many runs have not ended."""
         with self._lock:
             return len(self._polling) + self._counted
 
     def turn(self) -> None:
-        """Begin everything that is due now, as far as there is room."""
+        """Begin all due work, up to the number of runs allowed."""
         self._check_the_clock()
         while fire.fire_timers(self._service) == fire.BATCH:
             if self._stopping.is_set():
@@ -84,7 +83,7 @@ class TriggerEngine:
             self._request(waiting)
 
     def pause_s(self) -> float:
-        """How long nothing is due; while every place is taken, until one is free."""
+        """How long nothing is due, in seconds; timers only, while no further run is allowed."""
         now = self._service.clock()
         due = [fire.next_timer_at(self._service)]
         if self.busy < self._runs:
@@ -112,7 +111,7 @@ class TriggerEngine:
             self._wake.clear()
 
     def _check_the_clock(self) -> None:
-        """At the start, and whenever the clock was set back, bring near what it had put too far away."""
+        """At the start and whenever the clock was set back, recompute due times that are too far away."""
         now = self._service.clock()
         if self._clock_monitor.is_set_back(now):
             with self._service.store.write() as tx:
@@ -160,7 +159,7 @@ class TriggerEngine:
 
 
 def _logged(name: str, work: Callable[[], object]) -> None:
-    """What goes wrong in one run must not stop the others; its lease ends, and it is due again."""
+    """Run ``work``, and log its error instead of raising it; its lease ends, and it is due again."""
     try:
         work()
     except PatchbayError as error:

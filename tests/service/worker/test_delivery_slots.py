@@ -9,15 +9,15 @@ import pytest
 from webapp.service.domain.deliveries.claims import Task
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.worker.places import (
-    FIRST_PLACES,
+from webapp.service.worker.delivery_slots import (
+    FIRST_SLOTS,
     IN_PENALTY,
     PER_ENDPOINT,
     SENDERS,
     SLOW_PER_ENDPOINT,
     SLOW_S,
     SLOW_SENDERS,
-    Places,
+    DeliverySlots,
 )
 
 NUMBERS = iter(range(10**9))
@@ -43,7 +43,7 @@ def task(at: Endpoint) -> Task:
     return Task(f"dlv_{next(NUMBERS)}", "evt_1", None, Scene("proj_1", "development"), at, 1, 0, 0, b"{}")
 
 
-def claim(places: Places, *endpoints: Endpoint) -> list[list[Task]]:
+def claim(places: DeliverySlots, *endpoints: Endpoint) -> list[list[Task]]:
     """One turn: each of the endpoints, with more than enough due, gets what it has room for."""
     places.look()
     claimed: list[list[Task]] = []
@@ -56,7 +56,7 @@ def claim(places: Places, *endpoints: Endpoint) -> list[list[Task]]:
 
 
 def test_one_alone_gets_its_share_and_no_more(clock: Clock) -> None:
-    places, only = Places(), endpoint("only")
+    places, only = DeliverySlots(), endpoint("only")
     ((*tasks,),) = claim(places, only)
     assert len(tasks) == places.busy == PER_ENDPOINT
     assert claim(places, only) == [[]]
@@ -67,12 +67,12 @@ def test_one_alone_gets_its_share_and_no_more(clock: Clock) -> None:
 
 
 def test_five_that_hang_leave_first_places_to_the_others_at_once_and_all_of_the_senders_soon(clock: Clock) -> None:
-    places, hanging = Places(), [endpoint(f"h{n}") for n in range(5)]
+    places, hanging = DeliverySlots(), [endpoint(f"h{n}") for n in range(5)]
     others = [endpoint(f"o{n}") for n in range(45)]
     for _ in range(10):
         claim(places, *hanging)
     first = claim(places, *others)
-    assert [len(tasks) for tasks in first[:5]] == [FIRST_PLACES] * 5
+    assert [len(tasks) for tasks in first[:5]] == [FIRST_SLOTS] * 5
     clock.now += SLOW_S / 2
     for tasks in first:
         for one in tasks:
@@ -80,12 +80,12 @@ def test_five_that_hang_leave_first_places_to_the_others_at_once_and_all_of_the_
     clock.now += SLOW_S
     for _ in range(10):
         claim(places, *hanging)
-    assert claim(places, others[0])[0] != [] and len(claim(places, others[1])[0]) >= FIRST_PLACES
+    assert claim(places, others[0])[0] != [] and len(claim(places, others[1])[0]) >= FIRST_SLOTS
     assert all(places._taken[at.id] <= PER_ENDPOINT for at in hanging)
 
 
 def test_a_slow_endpoint_goes_on_with_fewer_beside_the_senders(clock: Clock) -> None:
-    places, slow = Places(), endpoint("slow")
+    places, slow = DeliverySlots(), endpoint("slow")
     ((*tasks,),) = claim(places, slow)
     clock.now += 2 * SLOW_S
     for one in tasks[: PER_ENDPOINT - 2]:
@@ -96,7 +96,7 @@ def test_a_slow_endpoint_goes_on_with_fewer_beside_the_senders(clock: Clock) -> 
 
 
 def test_there_is_an_end_to_those_that_hang(clock: Clock) -> None:
-    places = Places()
+    places = DeliverySlots()
     for n in range(500):
         claim(places, endpoint(f"h{n}"))
         clock.now += SLOW_S / 10
@@ -104,13 +104,13 @@ def test_there_is_an_end_to_those_that_hang(clock: Clock) -> None:
 
 
 def test_an_endpoint_in_penalty_is_tried_by_one(clock: Clock) -> None:
-    places, failing = Places(), endpoint("failing")
+    places, failing = DeliverySlots(), endpoint("failing")
     assert len(claim(places, replace(failing, state="penalty"))[0]) == IN_PENALTY
     assert claim(places, replace(failing, state="penalty")) == [[]]
 
 
 def test_a_delivery_that_is_gone_takes_no_place(clock: Clock) -> None:
-    places, at = Places(), endpoint("a")
+    places, at = DeliverySlots(), endpoint("a")
     ((*tasks,),) = claim(places, at)
     for one in tasks:
         places.leave(one)

@@ -1,9 +1,9 @@
-"""Places: how many deliveries each endpoint may have on their way, so that none that hangs holds up the others.
+"""How many deliveries to each endpoint may be in flight, so that an endpoint that hangs does not hold up others.
 
-A delivery takes a place until what came of it is written down. One that has been on its way for a while is *slow*, and
-so is its endpoint: slow deliveries are counted apart, beside the senders. So senders are left for endpoints that
-answer, however many do not. Before it shows which an endpoint is, it may have a few places; more are given only from
-the half of the senders that is nobody's first place.
+A delivery occupies a slot until its outcome is stored. One that has been in flight for :data:`SLOW_S` is *slow*, and so
+is its endpoint: slow deliveries get slots of their own, in addition to the senders, so that senders remain for
+endpoints that answer. Each endpoint may have a few slots at first; more come only from the half of the senders that is
+not reserved for first slots.
 """
 
 import threading
@@ -15,7 +15,7 @@ from webapp.service.domain.deliveries.claims import Task
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
 SENDERS = 64
-FIRST_PLACES = 4
+FIRST_SLOTS = 4
 PER_ENDPOINT = 16
 SLOW_S = 0.25
 SLOW_SENDERS = 96
@@ -23,26 +23,26 @@ SLOW_PER_ENDPOINT = 8
 IN_PENALTY = 1
 
 
-class Places:
-    """The places of ``senders``. Threads may share it; :meth:`look` and :meth:`room` are for the one who claims."""
+class DeliverySlots:
+    """The slots of ``senders``, shared by threads; only the one that claims calls :meth:`look` and :meth:`room`."""
 
     def __init__(self, senders: int = SENDERS) -> None:
         self._senders, self._reserved = senders, senders // 2
         self._lock = threading.Lock()
-        self._taken: Counter[str] = Counter()  # by endpoint: claimed, and what came of it not written down
-        self._on_the_way: dict[str, tuple[str, float]] = {}  # by delivery: its endpoint, and since when
-        self._slow: Counter[str] = Counter()  # by endpoint, when it was last looked
+        self._taken: Counter[str] = Counter()  # by endpoint: claimed, and the outcome not stored
+        self._on_the_way: dict[str, tuple[str, float]] = {}  # by delivery: its endpoint, and when it was sent
+        self._slow: Counter[str] = Counter()  # by endpoint, at the last look
         self._slow_total = 0
 
     def look(self) -> None:
-        """See which are slow now; before every claim."""
+        """Count the slow deliveries; to be called before every claim."""
         limit = time.monotonic() - SLOW_S
         with self._lock:
             self._slow = Counter(endpoint_id for endpoint_id, since in self._on_the_way.values() if since < limit)
             self._slow_total = self._slow.total()
 
     def room(self, endpoint: Endpoint, claimed: int) -> int:
-        """How many more may go to ``endpoint``, when so many were claimed for others just now."""
+        """How many more deliveries may go to ``endpoint``, if ``claimed`` were just claimed for others."""
         with self._lock:
             there, taken = self._taken[endpoint.id], self._taken.total() + claimed
         free = self._senders + min(self._slow_total, SLOW_SENDERS) - taken
@@ -50,10 +50,10 @@ class Places:
             return min(IN_PENALTY - there, free)
         if self._slow[endpoint.id]:
             return min(SLOW_PER_ENDPOINT - there, free - self._reserved)
-        return max(min(FIRST_PLACES - there, free), min(PER_ENDPOINT - there, free - self._reserved))
+        return max(min(FIRST_SLOTS - there, free), min(PER_ENDPOINT - there, free - self._reserved))
 
     def take(self, tasks: Iterable[Task]) -> None:
-        """``tasks`` are on their way from now on."""
+        """Occupy slots for ``tasks``, which are sent now."""
         now = time.monotonic()
         with self._lock:
             for task in tasks:
@@ -61,12 +61,12 @@ class Places:
                 self._on_the_way[task.id] = (task.endpoint.id, now)
 
     def arrive(self, task: Task) -> None:
-        """``task`` is no longer on its way; its place is taken until :meth:`leave`."""
+        """Note that ``task`` is no longer in flight; its slot stays occupied until :meth:`leave`."""
         with self._lock:
             self._on_the_way.pop(task.id, None)
 
     def leave(self, task: Task) -> None:
-        """The place of ``task`` is free."""
+        """Free the slot of ``task``."""
         with self._lock:
             self._on_the_way.pop(task.id, None)
             self._taken[task.endpoint.id] -= 1
@@ -75,6 +75,6 @@ class Places:
 
     @property
     def busy(self) -> int:
-        """How many deliveries are on their way."""
+        """How many deliveries are in flight."""
         with self._lock:
             return len(self._on_the_way)

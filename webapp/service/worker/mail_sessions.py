@@ -1,7 +1,7 @@
-"""Who may be connected to the mail server at once (:mod:`webapp.deadlines`).
+"""The open sessions of the mail server, and how many there may be (:mod:`webapp.deadlines`).
 
-Where there are too many senders, of all or from one address, the one that has been connected for longest without a mail
-gives way to the newest; a mail that is being written down is left alone. What all are sending has one bound in memory.
+If there are too many, in all or from one address, the one that has gone longest without a mail is ended for the newest;
+a session whose mail is being stored is not. The mails that are being received have a common limit in memory.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,8 +15,8 @@ MOST_BYTES = 96 * 1024 * 1024
 
 
 class Sender(Protocol):
-    """A conversation: from which network, since when without a mail, how much came of the next, and whether one is
-    being written down."""
+    """A session: its network, since when it is without a mail, how many bytes of the next have arrived, and whether one
+    is being stored."""
 
     network: str
     since: float
@@ -24,12 +24,12 @@ class Sender(Protocol):
     busy: bool
 
     def end(self, sentence: str) -> None:
-        """Say ``sentence``, and hang up."""
+        """Send ``sentence`` and close the connection."""
         ...
 
 
-class MailPlaces:
-    """The conversations that are open. For one thread."""
+class MailSessions:
+    """The open sessions; for one thread."""
 
     def __init__(self, numbers: Mapping[str, int]) -> None:
         self._numbers = numbers
@@ -42,7 +42,7 @@ class MailPlaces:
         return len(self._senders)
 
     def admit(self, sender: Sender) -> bool:
-        """Whether there is a place for ``sender``, which takes it; somebody may have to go for it."""
+        """Add ``sender`` if it is allowed, ending another session if needed; return whether it was added."""
         for bound, counts in (
             (deadlines.ADDRESS_MAIL_SESSIONS, lambda other: other.network == sender.network),
             (deadlines.MAIL_SESSIONS, lambda other: True),
@@ -53,17 +53,17 @@ class MailPlaces:
         return True
 
     def leave(self, sender: Sender) -> None:
-        """``sender`` is gone."""
+        """Remove ``sender``, whose connection is closed."""
         self._senders.discard(sender)
 
     def end(self, sender: Sender, bound: Bound, sentence: str) -> None:
-        """Let ``sender`` go, who met ``bound``."""
+        """End ``sender``, which met ``bound``."""
         REFUSALS.add(bound.name, self._numbers[bound.name])
         self.leave(sender)
         sender.end(sentence)
 
     def is_full(self) -> bool:
-        """Whether all together have sent more than is kept in memory."""
+        """Whether the mails being received need more memory than allowed."""
         return sum(sender.came for sender in self._senders) > MOST_BYTES
 
     def _make_room(self, bound: Bound, counts: Callable[[Sender], bool]) -> bool:

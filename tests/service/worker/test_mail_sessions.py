@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from webapp.deadlines import DEFAULTS
-from webapp.service.worker import mail_places
-from webapp.service.worker.mail_places import MailPlaces
+from webapp.service.worker import mail_sessions
+from webapp.service.worker.mail_sessions import MailSessions
 
 
 @dataclass(eq=False)
@@ -22,7 +22,7 @@ class Conversation:
 
 
 def test_the_longest_idle_of_its_address_gives_way() -> None:
-    places = MailPlaces({**DEFAULTS, "ADDRESS_MAIL_SESSIONS": 2})
+    places = MailSessions({**DEFAULTS, "ADDRESS_MAIL_SESSIONS": 2})
     busy, idle, other = Conversation("a", 1, busy=True), Conversation("a", 3), Conversation("b", 2)
     assert all(map(places.admit, (busy, idle, other)))
     newest = Conversation("a", 4)
@@ -35,7 +35,7 @@ def test_the_longest_idle_of_its_address_gives_way() -> None:
 
 
 def test_the_longest_idle_of_all_gives_way_when_there_are_too_many() -> None:
-    places = MailPlaces({**DEFAULTS, "MAIL_SESSIONS": 2})
+    places = MailSessions({**DEFAULTS, "MAIL_SESSIONS": 2})
     first, second, third = (Conversation(network, since) for since, network in enumerate("abc"))
     assert all(map(places.admit, (first, second, third)))
     assert [len(sender.ended) for sender in (first, second, third)] == [1, 0, 0]
@@ -43,8 +43,8 @@ def test_the_longest_idle_of_all_gives_way_when_there_are_too_many() -> None:
 
 
 def test_what_all_send_has_one_bound() -> None:
-    places = MailPlaces(DEFAULTS)
-    many = [Conversation("a", number, came=mail_places.MOST_BYTES // 10) for number in range(11)]
+    places = MailSessions(DEFAULTS)
+    many = [Conversation("a", number, came=mail_sessions.MOST_BYTES // 10) for number in range(11)]
     for sender in many[:10]:
         places.admit(sender)
     assert not places.is_full()

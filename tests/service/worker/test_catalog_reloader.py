@@ -13,8 +13,8 @@ from webapp.service.catalog.sources import Places
 from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
-from webapp.service.worker import catalog_watch
-from webapp.service.worker.catalog_watch import CatalogReloader
+from webapp.service.worker import catalog_reloader
+from webapp.service.worker.catalog_reloader import CatalogReloader
 
 GREET = """from webapp.service.components.authoring import Action
 
@@ -136,11 +136,11 @@ def test_looks_that_take_long_are_taken_less_often(service: Service, monkeypatch
         pauses.append(pause)
         return len(pauses) > 2
 
-    monkeypatch.setattr(catalog_watch, "_signature", lambda _: bytes(sum(range(2_000_000)) % 2))
+    monkeypatch.setattr(catalog_reloader, "_signature", lambda _: bytes(sum(range(2_000_000)) % 2))
     reloader = CatalogReloader(service)
     monkeypatch.setattr(reloader._stopping, "wait", wait)
     reloader._run()
-    assert pauses[2] == catalog_watch.SHARE * reloader.look_s > catalog_watch.EVERY_S
+    assert pauses[2] == catalog_reloader.SHARE * reloader.look_s > catalog_reloader.EVERY_S
 
 
 def test_a_look_sees_each_file_that_may_be_built_and_no_other(service: Service) -> None:
@@ -150,9 +150,9 @@ def test_a_look_sees_each_file_that_may_be_built_and_no_other(service: Service) 
         (own / name).parent.mkdir(parents=True, exist_ok=True)
         (own / name).write_text("x")
     names = {str(own / name) for name in ("one/app.toml", "one/actions/go/0.0.1.py")}
-    before = catalog_watch._signature(places)
-    assert {name for name, _, _ in catalog_watch._facts([str(own / "one")])} == names
+    before = catalog_reloader._signature(places)
+    assert {name for name, _, _ in catalog_reloader._facts([str(own / "one")])} == names
     for name in ("one/notes.txt", "one/app.toml"):
-        assert catalog_watch._signature(places) == before
+        assert catalog_reloader._signature(places) == before
         (own / name).write_text("more")
-    assert catalog_watch._signature(places) != before
+    assert catalog_reloader._signature(places) != before
