@@ -1,4 +1,4 @@
-"""Who is calling: the one answer to a bearer token, and what it may touch (contract "Who may call what")."""
+"""Callers: who sent a bearer token, and what they may access (contract "Who may call what")."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,7 @@ class Caller:
 
     @property
     def is_dashboard(self) -> bool:
-        """Whether the embedded dashboard calls, or somebody with a Connect token that it made."""
+        """Whether the caller is the embedded dashboard, or has a Connect token that the dashboard created."""
         return (self.connect.client_id if self.connect else self.client_id) == oauth_clients.DASHBOARD_ID
 
     def require(self, *needed: str) -> None:
@@ -75,7 +75,7 @@ class Caller:
 
 
 def authenticate(service: Service, bearer: str) -> Caller:
-    """The caller who sent ``bearer``. Raises :class:`Unauthorized`."""
+    """Return the caller who sent ``bearer``. Raises :class:`Unauthorized`."""
     if not bearer:
         raise Unauthorized
     if bearer.startswith(tokens.PREFIX):

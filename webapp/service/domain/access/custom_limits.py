@@ -1,6 +1,7 @@
-"""The table ``custom_limits`` (contract "Custom rate limits"): made once, named by a token, never changed.
+"""Custom rate limits (table ``custom_limits``; contract "Custom rate limits"), which are created once and never
+changed.
 
-The token is a bearer secret of little weight; it is stored as a hash like every other.
+A call names its limit by a token, a bearer secret of little weight, which is stored as a hash like all others.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ class CustomLimit:
 
     @property
     def id(self) -> str:
-        """What names it in lists and in the audit."""
+        """The id of the limit in lists and in the audit log."""
         return self.token_hash[:12]
 
     @property
@@ -42,7 +43,7 @@ _LIMITS = Table("custom_limits", CustomLimit, key="token_hash")
 
 
 def key_of(token_hash: str) -> str:
-    """What calls that send the token with this hash are counted under."""
+    """The key under which calls with the token of this hash are counted."""
     return f"custom|{token_hash}"
 
 

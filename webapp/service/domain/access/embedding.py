@@ -1,14 +1,13 @@
-"""Whether a page of the developer's product can show the Connect Link, and what was refused of late.
+"""Checks whether a product's page can show the Connect Link, and keeps recently refused calls and origins.
 
-The page is fetched through the guard, or read as its developer printed it where this service cannot reach it. Each
-:class:`Finding` is one sentence about one condition, with one line to copy where something has to change. Nothing of
-the page itself is passed on. ``X-Frame-Options`` of the page does not matter: it is about who may frame the page.
+The page is fetched through the guard, or its developer pastes its headers where this service cannot reach it. Each
+:class:`Finding` is a sentence about one condition, with a line to copy if something must change. Nothing of the page is
+passed on. ``X-Frame-Options`` of the page does not matter: it says who may frame the page.
 
-Refused calls (table ``refused_calls``) are those beyond a rate limit: how many there were in the last hour, and
-whose. They are gathered in memory and written a moment later; a process that is killed loses only those. A call that
-passes costs nothing. Refused origins (table ``refused_origins``) are pages that showed a Connect token which does
-not allow them: whoever builds such a page learns here what to add to ``allowed_origins``. The last few of a
-project's environment are kept, with nothing about who visited the page.
+Refused calls (table ``refused_calls``) are those beyond a rate limit: their number in the last hour, and their actor.
+They are collected in memory and written a moment later; a process that is killed loses only those. Refused origins
+(table ``refused_origins``) are pages that showed a Connect token which does not allow them, so that a developer learns
+what to add to ``allowed_origins``. The last few of an environment are kept, without anything about visitors.
 """
 
 import logging
@@ -54,7 +53,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One condition. ``remedy`` is a line to copy; empty where nothing has to change."""
+    """One condition. ``remedy`` is a line to copy; empty if nothing must change."""
 
     code: str
     state: State
@@ -65,8 +64,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class PageAnswer:
-    """What the page at ``url`` answered. Names of ``headers`` are in lower case; several of one name are joined by
-    commas, as RFC 9110 section 5.3 has it."""
+    """The response of the page at ``url``.
+
+    Names of ``headers`` are in lower case; several of one name are joined by commas (RFC 9110 section 5.3).
+    """
 
     url: str
     status: int
@@ -75,7 +76,7 @@ class PageAnswer:
 
 
 def of_address(url: str, origin: str, allowed: Sequence[str], service_url: str) -> Iterator[Finding]:
-    """What the address of the page tells by itself. ``service_url`` is the public address of this service."""
+    """The findings about the address of the page. ``service_url`` is the public address of this service."""
     if origin in allowed:
         yield Finding("origin", "ok", "The page is on the list", origin)
     else:
@@ -85,7 +86,7 @@ def of_address(url: str, origin: str, allowed: Sequence[str], service_url: str) 
 
 
 def of_answer(answer: PageAnswer, service_url: str) -> Iterator[Finding]:
-    """What the page's headers and policies allow."""
+    """The findings about the page's headers and policies."""
     if answer.status >= 300:
         words = f"It answered with status {answer.status}, so this is about that answer. People who are signed in may"
         yield Finding("status", "warn", "This may not be the page that people see", f"{words} get another.")
@@ -164,7 +165,7 @@ def _calls(policies: Sequence[Policy], page: str, service_url: str) -> Finding:
 
 
 def _isolation(headers: Mapping[str, str], policies: Sequence[Policy]) -> Iterator[Finding]:
-    """What few pages do: take only frames that opt in, or shut themselves into a sandbox."""
+    """The findings about pages that only frame pages which opt in, or that are in a sandbox."""
     value = _word(headers, EMBEDDER)
     if value in ("require-corp", "credentialless"):
         words = f"It sends {EMBEDDER}: {value}. Use a window, or leave that header out of this page:"
@@ -185,7 +186,7 @@ def _word(headers: Mapping[str, str], name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was found out about a page. ``looked_at`` is the address that answered; empty where none did."""
+    """The result of a check. ``looked_at`` is the address that responded; empty if none did."""
 
     origin: str
     looked_at: str
@@ -242,7 +243,7 @@ def _printed(url: str, text: str) -> PageAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RefusedCalls:
-    """How many calls were refused; ``actor`` is who made all of them, unless there were several or none."""
+    """The number of refused calls; ``actor`` made all of them, or is empty if there were several."""
 
     count: int = 0
     actor: Actor | None = None
@@ -310,10 +311,10 @@ class RefusedOrigin:
 
 
 def note_refused_origin(service: Service, scene: Scene, origin: str) -> None:
-    """Remember that a page of ``origin`` was refused; the log names a new one.
+    """Record that a page of ``origin`` was refused, and log a new origin.
 
-    What was noted within a minute, or is one new origin too many within an hour, is left out. A busy store fails no
-    request.
+    Origins recorded within the last minute are skipped, as are new ones beyond the limit of an hour. A busy store does
+    not fail the request.
     """
     now = service.clock()
     known = {refused.origin: refused.seen_at for refused in latest(service, scene)}

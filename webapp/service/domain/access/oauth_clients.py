@@ -1,18 +1,19 @@
 """OAuth clients of the workspace and their access tokens (table ``oauth_clients``; contract "Access tokens"; RFC
 6749).
 
-Clients use client credentials only. A secret is stored as its SHA-256. When a client gets another secret, the one
-before can keep working beside it until a time that is set at once or until somebody ends it; the access tokens that
-were issued for it end with it. The client for scripts, which ``patchbay init`` prints, derives its secret from the
-instance key, so that it can be printed again.
+Clients use only the client-credentials grant. A secret is stored as its SHA-256. When a client gets a new secret, the
+previous one can stay valid until a set time or until it is ended; the access tokens that were issued for it end with
+it. The client for scripts, which ``patchbay init`` prints, derives its secret from the instance key, so that it can be
+printed again.
 
-Access tokens are signed, not stored, so checking one is cheap; each carries a mark of the secret that it was issued
-for and dies with it. Those refused as expired are remembered (table ``ended_access_tokens``), so that a clock set
-back revives none. When a client called last is written a moment after the call.
+Access tokens are signed and not stored, so checking one is cheap; each contains a mark of the secret that it was issued
+for, and is invalid without that secret. Tokens that were refused as expired are recorded (table
+``ended_access_tokens``), so that a clock that is set back does not revive them. The time of a client's last call is
+written a moment after the call.
 
-A client may have one public key, instead of a secret or beside it: RSA of 2,048 bits or more (RS256), P-256 (ES256)
-or Ed25519 (EdDSA). At the token endpoint it then shows an assertion (RFC 7523, RFC 7521 section 4.2), signed a
-moment ago, which counts once in all processes. The library ``joserfc`` is imported when it is used.
+A client may have one public key, instead of a secret or in addition: RSA of 2,048 bits or more (RS256), P-256 (ES256)
+or Ed25519 (EdDSA). At the token endpoint it then presents an assertion (RFC 7523, RFC 7521 section 4.2), which is
+recent and accepted once across all processes. The library ``joserfc`` is imported when it is used.
 """
 
 import base64
@@ -91,7 +92,7 @@ class OAuthClient:
         return [secret_hash for secret_hash in hashes if secret_hash]
 
     def credentials(self, now: int) -> list[str]:
-        """The hashes of what it may prove itself with at ``now``."""
+        """The hashes of the credentials that the client may authenticate with at ``now``."""
         return [*self.secrets(now), hash_token(self.public_key)] if self.public_key else self.secrets(now)
 
 
@@ -139,7 +140,7 @@ def remove(tx: Tx, client_id: str) -> None:
 
 
 def note(tx: Tx, at: int, client: OAuthClient, verb: str, what: str) -> None:
-    """Write what was done to ``client`` into the audit."""
+    """Record what was done to ``client`` in the audit log."""
     sentence = f"The OAuth client {client.name} {what}."
     audit.write(tx, at, "client", client.id, verb, sentence, project=client.project_id)
 
@@ -173,7 +174,7 @@ def of_scripts(reader: Reader) -> list[OAuthClient]:
 
 
 def past_overlap(reader: Reader, now: int) -> list[OAuthClient]:
-    """Those whose secret before the present one has ended by ``now``, and is still kept."""
+    """The clients whose previous secret has ended by ``now`` but is still stored."""
     return _CLIENTS.all(reader, "old_secret_ends_at <= :now", {"now": now})
 
 
@@ -195,7 +196,7 @@ def _never_stored(service: Service, client_id: str) -> OAuthClient | None:
 
 
 def _example(service: Service) -> OAuthClient | None:
-    """It sees the project that the dashboard works in alone, and may do what its page needs."""
+    """The client of the example product: it has access only to the dashboard's project, with the scopes of its page."""
     project_id = projects.default_id(service, service.store)
     if not service.settings.sandbox or not project_id:
         return None
@@ -234,11 +235,10 @@ def covers(granted: Iterable[str], needed: str) -> bool:
 
 
 def issue_token(service: Service, client: OAuthClient, scope: str | None, credential: str = "") -> AccessToken:
-    """An access token for ``client``, narrowed to ``scope`` when that is given.
+    """Return an access token for ``client``, narrowed to ``scope`` if given.
 
-    It lives as long as ``credential``, the hash of what the client showed; the newest secret's unless that is given.
-    Raises :class:`webapp.service.domain.base.scopes.UnknownScope` for a scope that is unknown or beyond the
-    client's own.
+    It is valid as long as ``credential``, the hash of what the client presented; by default the newest secret's. Raises
+    :class:`webapp.service.domain.base.scopes.UnknownScope` for a scope that is unknown or not the client's.
     """
     own = scopes.parse(client.scope)
     requested = scopes.parse(scope) if scope and scope.strip() else own
@@ -302,7 +302,9 @@ def _signed_by(key: bytes, token: str) -> tuple[str, str, int, str]:
 
 
 def _serializer(key: bytes) -> URLSafeSerializer:
-    """Signs with HMAC-SHA256; what was signed with SHA-1 by earlier versions is read until it expires."""
+    """The serializer, which signs with HMAC-SHA256, and reads SHA-1 signatures of earlier versions until they
+    expire.
+    """
     sha256, sha1 = {"digest_method": hashlib.sha256}, {"digest_method": hashlib.sha1}
     return URLSafeSerializer(key, salt="oauth", signer_kwargs=sha256, fallback_signers=[sha1])
 
@@ -431,7 +433,7 @@ def _until(ends_at: int | None) -> str:
 
 
 class BadAssertion(Exception):
-    """An assertion that proves nothing; the message says why."""
+    """An invalid assertion; the message says why."""
 
 
 def read_key(text: str) -> str:
@@ -448,7 +450,7 @@ def read_key(text: str) -> str:
 
 
 def thumbprint(client: OAuthClient) -> str | None:
-    """What names the client's key (RFC 7638); None without one."""
+    """The thumbprint of the client's public key (RFC 7638); None without one."""
     from joserfc import jwk
 
     return jwk.import_key(orjson.loads(client.public_key)).thumbprint() if client.public_key else None
@@ -480,7 +482,7 @@ def remove_key(service: Service, client_id: str) -> None:
 
 
 def claimed_client(assertion: str) -> str:
-    """The client that ``assertion`` says it is of, before anything is proved; "" where that cannot be read."""
+    """The client that ``assertion`` names, unverified; "" if it cannot be read."""
     from joserfc import jws
 
     try:

@@ -1,13 +1,12 @@
-"""Connect tokens (table ``connect_tokens``; contract "Connect tokens"), their Link sessions and the origins they
-allow.
+"""Connect tokens (table ``connect_tokens``; contract "Connect tokens"), their Link sessions and allowed origins.
 
-A token works for one external user of one scene. It is stored as its SHA-256. Its row stays 7 days past its expiry,
-so that the page which holds it can still read its 401 across origins; an origin that it allows (table
-``token_origins``) is remembered as long.
+A token is for one external user of one scene, and is stored as its SHA-256. Its row is kept for 7 days after its
+expiry, so that the page which has it can still read the 401 across origins; an allowed origin (table ``token_origins``)
+is kept as long.
 
-A Link session (table ``link_sessions``) is a Connect Link page whose token left the URL. A top-level page holds the
-secret of its session in a cookie, a page inside a portal, which has none, in its address; its hash stands beside the
-token's. A session ends with its token, and is remembered as long as the token's row, so that a late visitor reads
+A Link session (table ``link_sessions``) is a Connect Link page whose token has left the URL. A top-level page has the
+secret of its session in a cookie; a page inside a portal, which has none, in its address. The secret's hash is stored
+with the token's. A session ends with its token, and is kept as long as the token's row, so that a late visitor reads
 "expired" and not "unknown".
 """
 
@@ -44,7 +43,7 @@ MAX_ORIGINS = 100
 
 @dataclass(frozen=True, slots=True)
 class TokenRequest:
-    """What is asked of a new token (contract "Connect tokens"); ``expires_in`` is in seconds."""
+    """The request for a new token (contract "Connect tokens"); ``expires_in`` is in seconds."""
 
     external_user_id: str
     expires_in: int = MAX_LIFETIME_S
@@ -60,8 +59,11 @@ class TokenRequest:
 
 @dataclass(frozen=True, slots=True)
 class _StoredToken:
-    """A row; the token itself is kept only sealed, and only where notifications have to name it; so is the address that
-    they go to. ``linked_by`` is the attempt that connected an account by its Connect Link, which is used up since."""
+    """A row.
+
+    The token itself is kept, sealed, only if notifications must contain it; their address is sealed, too. ``linked_by``
+    is the attempt that used up the token's Connect Link.
+    """
 
     token_hash: str
     scene: Scene
@@ -95,7 +97,7 @@ class ConnectToken(_StoredToken):
 
     @property
     def scopes(self) -> frozenset[str]:
-        """What it may do."""
+        """The scopes of the token."""
         return frozenset(self.scope.split())
 
 
@@ -170,7 +172,10 @@ def by_hash(reader: Reader, token_hash: str) -> ConnectToken | None:
 
 
 def use_link(tx: Tx, token: ConnectToken, attempt_id: str) -> bool:
-    """Use the token's Connect Link up for ``attempt_id``; whether it was unused. The API goes on taking the token."""
+    """Use up the token's Connect Link for ``attempt_id``; return False if it was used before.
+
+    The API still accepts the token.
+    """
     sql = "UPDATE connect_tokens SET linked_by = :attempt WHERE token_hash = :hash AND linked_by IS NULL"
     return tx.run(sql, {"attempt": attempt_id, "hash": token.token_hash}) > 0
 
@@ -185,7 +190,7 @@ def revoke_all(
 
 
 def in_the_clear(service: Service, token: ConnectToken) -> str | None:
-    """The token itself, for the notification that names it; None when it was not kept."""
+    """The token in plain text, for a notification that contains it; None if it was not kept."""
     if token.token_sealed is None:
         return None
     with suppress(KeyGone):  # it was removed since it was read
@@ -194,7 +199,7 @@ def in_the_clear(service: Service, token: ConnectToken) -> str | None:
 
 
 def webhook_uri_of(service: Service, token: ConnectToken) -> str | None:
-    """Where notifications about ``token`` go, if somewhere of its own."""
+    """The URL for notifications about ``token``, if it has one of its own."""
     if token.webhook_uri_sealed is None:
         return None
     with suppress(KeyGone):  # it was removed since it was read
@@ -203,8 +208,9 @@ def webhook_uri_of(service: Service, token: ConnectToken) -> str | None:
 
 
 def seal_addresses(service: Service) -> bool:
-    """Seal some addresses of notifications that stand in the clear, from before they were sealed; whether there were
-    any."""
+    """Seal some addresses of notifications that earlier versions stored in plain text; return whether there were
+    any.
+    """
     if service.store.one("SELECT 1 FROM connect_tokens WHERE webhook_uri IS NOT NULL LIMIT 1") is None:
         return False
     with service.store.write() as tx:
@@ -235,7 +241,7 @@ def purge(service: Service) -> int:
 
 
 def _sealed(service: Service, tx: Tx, scene: Scene, request: TokenRequest, token: str) -> bytes | None:
-    """The token, sealed, where somebody will be told what is connected with it."""
+    """The token, sealed, if a notification will contain it; else None."""
     if request.webhook_uri is None and not endpoints.general(tx, scene.project_id):
         return None
     return _TOKEN.seal(service, tx, scene.project_id, hash_token(token), token.encode())
@@ -272,8 +278,10 @@ def _check_uri(field: str, uri: str | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LinkSession:
-    """One page: its id stands in the URL, its parameters are the link's own query; those of a portal's page also hold
-    where it leads afterwards (:data:`SUCCESS`, :data:`FAILURE`)."""
+    """One page: its id is in the URL, its parameters are the link's query.
+
+    A portal's page has also the addresses that it leads to afterwards (:data:`SUCCESS`, :data:`FAILURE`).
+    """
 
     id: str
     secret_hash: str = field(repr=False)
@@ -312,7 +320,7 @@ def find(reader: Reader, session_id: str, secret: str | None) -> LinkSession | N
 
 
 def by_id(reader: Reader, session_id: str) -> LinkSession | None:
-    """The session ``session_id``, for those who came from it; what it shows still asks for its cookie."""
+    """The session ``session_id``, without a check of its secret: to show its page, the cookie is needed."""
     return _SESSIONS.get(reader, session_id)
 
 

@@ -1,4 +1,4 @@
-"""The catalog's file, ``DATA/catalog.db``: opened, and built anew where the operator's apps or components changed."""
+"""The file of the catalog, ``DATA/catalog.db``: opened, and rebuilt after the operator's apps or components changed."""
 
 import fcntl
 import logging
@@ -19,9 +19,9 @@ log = logging.getLogger(__name__)
 
 
 def update(service: Service) -> None:
-    """Build the catalog anew where the operator's apps or components changed. Readers open the new file by themselves.
+    """Rebuild the catalog if the operator's apps or components changed. Readers reload the new file.
 
-    Raises :class:`webapp.errors.Unavailable` when the runner cannot be asked what components declare.
+    Raises :class:`webapp.errors.Unavailable` if the runner cannot say what components declare.
     """
     with one_at_a_time(service.settings.data / ".opening"):
         report = build(service.settings, service.executor)
@@ -39,7 +39,7 @@ def build(settings: Settings, runner: Runner | Executor | None) -> BuildReport:
 
 
 def warn(report: BuildReport) -> None:
-    """Log what is left out of the catalog, and why."""
+    """Log what was left out of the catalog, and why."""
     for problem in report.problems:
         log.warning("This is left out of the catalog: %s", problem)
 
@@ -52,7 +52,7 @@ def open_catalog(settings: Settings) -> Catalog:
 
 @contextmanager
 def one_at_a_time(path: Path) -> Iterator[None]:
-    """Hold the lock file ``path`` in the block, so that processes which start together build one after another."""
+    """Hold the lock file ``path`` in the block, so that processes that start together build one after another."""
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

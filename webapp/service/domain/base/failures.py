@@ -1,6 +1,6 @@
-"""Why a connection did not come about: the named endings of the Connect Link (embed "How a connection ends").
+"""The failures of a connection: the named endings of the Connect Link (embed "How a connection ends").
 
-The code goes to the developer (``error=<code>`` on the error redirect), the sentence to the person.
+The developer gets the code (``error=<code>`` on the error redirect), the person the sentence.
 """
 
 from typing import ClassVar

@@ -1,8 +1,8 @@
-"""What is noted in memory while calls are answered, and written together a moment later, so that no call waits for it.
+"""Collects records in memory while calls are answered, and writes them together a moment later.
 
-What a busy store did not take is written with what is noted next. A process that is killed loses what it noted last.
-Counts are the exception to "once": where a connection to PostgreSQL is lost in the very moment of the commit, nobody
-knows whether it succeeded, and what was added may be added again.
+Records that a busy store refused are written with the next ones. A process that is killed loses those not yet written.
+Counts may be added twice if a connection to PostgreSQL is lost during the commit, when it is unknown whether the commit
+succeeded.
 """
 
 import threading
@@ -53,7 +53,7 @@ class Gathered(Generic[K, T]):
                 pending.timer.start()
 
     def flush(self, service: Service) -> None:
-        """Write what was noted so far; all of it is kept for the next time while the store is busy."""
+        """Write the collected records; if the store is busy, they are kept for the next time."""
         with self._lock:
             pending = self._pending.pop(service.store, None)
         if pending is None:

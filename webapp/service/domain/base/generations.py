@@ -1,8 +1,8 @@
-"""Generations (table ``generations``): the lives of the processes that have the database open, numbered in their order.
+"""Generations (table ``generations``): the processes that have had the database open, numbered in their order.
 
-Leases and locks name the generation that holds them, so that those of a dead one need not run out
-(:mod:`instance.takeover`). On one machine a lock on a file proves that a generation lives: the kernel gives it back
-with the process, however that died. Where several machines share a database, a heartbeat tells, a little later.
+Leases and locks name the generation that holds them, so that those of a dead process can be taken over before they
+expire (:mod:`instance.takeover`). On one machine a file lock shows that a generation is alive: the kernel releases it
+when the process ends. If several machines share a database, a heartbeat shows it, with a delay.
 """
 
 import logging
@@ -30,10 +30,11 @@ _GAP = HEARTBEAT + SECOND
 
 
 class Heartbeat(LifeLock):
-    """A life for other machines: a heartbeat of a thread of its own, which also tells how long the store has answered.
+    """The life of a process on a shared database: a thread that writes heartbeats, and notes how long the store has
+    answered.
 
-    While the store is away nobody is heard. So only who has heard itself without a gap, for longer than others may be
-    silent, judges them.
+    While the store is unavailable, no heartbeat is written. So a process judges others only if its own heartbeats have
+    had no gap for longer than others may be silent.
     """
 
     def __init__(self, store: Store, clock: Clock, number: int) -> None:
@@ -61,7 +62,7 @@ class Heartbeat(LifeLock):
         self._beat_at = now
 
     def can_judge(self, now: int) -> bool:
-        """Whether the store has answered for so long that whoever is silent must be dead."""
+        """Whether the store has been available for so long that a silent generation must be dead."""
         return now - self._beat_at <= _GAP and now - self._steady_since >= MISSED + HEARTBEAT
 
     def _run(self) -> None:
@@ -78,7 +79,7 @@ class Heartbeat(LifeLock):
 
 
 def begin(store: Store, clock: Clock) -> LifeLock:
-    """The life of a new generation, the latest of all. It stands before anybody can know the number."""
+    """Begin a new generation, the latest of all. Its life lock is held before others can know its number."""
     with ExitStack() as undo:
         with store.write() as tx:
             add_to_counts(tx, ["generations"], 1)
@@ -91,7 +92,7 @@ def begin(store: Store, clock: Clock) -> LifeLock:
 
 
 def dead(service: Service) -> list[int]:
-    """The generations whose process is dead, and whose work nobody has taken over yet; oldest first."""
+    """The generations whose process is dead and whose work has not been taken over, oldest first."""
     others = service.store.tuples("SELECT n, seen_at FROM generations ORDER BY n")
     return [n for n, seen_at in others if n != service.generation and _is_dead(service, n, seen_at)]
 
@@ -111,16 +112,16 @@ def refuse_living(store: Store, clock: Clock) -> None:
 
 
 def bury(tx: Tx, service: Service, number: int) -> bool:
-    """Forget a dead generation, in the transaction that takes its work over.
+    """Delete a dead generation, in the transaction that takes over its work.
 
-    False when somebody has done so before, or it was heard since.
+    Return False if another process has done so, or a heartbeat was written since.
     """
     seen = tx.one("SELECT seen_at FROM generations WHERE n = :n", {"n": number})
     return seen is not None and _is_dead(service, number, seen["seen_at"]) and forget(tx, number)
 
 
 def forget(tx: Tx, number: int) -> bool:
-    """Forget a generation, whoever lives; False when somebody has done so before."""
+    """Delete a generation, alive or dead; return False if it was deleted before."""
     return bool(tx.run("DELETE FROM generations WHERE n = :n", {"n": number}))
 
 

@@ -1,13 +1,12 @@
-"""The keyring (table ``data_keys``): the keys that seal secrets, and the instance key that wraps them.
+"""The keyring (table ``data_keys``): the data keys that seal secrets, and the instance key that wraps them.
 
-The instance key comes from ``PATCHBAY_SECRET_KEY`` or from the file ``keys`` in the data folder (mode 0600).
-Everything that is derived follows from it. Where one is chosen, ``zxcvbn`` estimates how many guesses it takes: what
-is long can still be a word that repeats. A wrong instance key refuses to start.
+The instance key comes from ``PATCHBAY_SECRET_KEY`` or from the file ``keys`` in the data folder (mode 0600). All
+derived keys depend on it. When an operator chooses one, ``zxcvbn`` estimates the number of guesses it needs, since a
+long key can be a repeated word. A service with a wrong instance key does not start.
 
 A project's newest data key seals the secrets of its rows, with project|table|row|field|version as additional data.
-Sealing happens inside the transaction that writes what was sealed, with the version that is the newest there: so
-once a new version is committed, nothing is sealed with an older one any more, in whichever process
-(:mod:`instance.rotation` relies on it).
+Sealing takes place inside the transaction that writes the sealed value, with the version that is newest there: once a
+new version is committed, no process seals with an older one (:mod:`instance.rotation` relies on it).
 """
 
 import functools
@@ -54,7 +53,7 @@ class MissingKey(WrongKey):
 
 
 def load_instance_key(settings: Settings, *, new: bool) -> bytes:
-    """The instance key. Where there is neither the setting nor the file, one is made and saved if ``new`` allows it.
+    """Return the instance key. Without the setting and the file, create and save one if ``new`` allows it.
 
     Raises :class:`MissingKey`.
     """
@@ -70,7 +69,7 @@ def load_instance_key(settings: Settings, *, new: bool) -> bytes:
 
 
 def key_of(secret_key: str) -> bytes:
-    """The instance key that a value of ``PATCHBAY_SECRET_KEY`` gives."""
+    """The instance key for a value of ``PATCHBAY_SECRET_KEY``."""
     return crypto.derive(secret_key.encode(), "instance")
 
 
@@ -80,7 +79,7 @@ def read_key_file(path: Path) -> bytes:
 
 
 def create_key_file(path: Path) -> None:
-    """Write a fresh key unless there is one: whole or not at all, readable by the owner alone."""
+    """Write a new key atomically if there is none, readable only by its owner."""
     if path.exists():
         return
     draft = path.with_name(f".keys.{os.getpid()}")
@@ -113,7 +112,7 @@ def is_weak(secret_key: str) -> bool:
 
 
 class KeyGone(LookupError):
-    """The data key was deleted by a rotation: what it sealed has been sealed anew, so read it again."""
+    """The data key was deleted by a rotation, which has sealed its values again: read the row again."""
 
 
 class ProjectGone(NotFound, LookupError):
@@ -122,7 +121,7 @@ class ProjectGone(NotFound, LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a sealed field stands; it opens nowhere else."""
+    """The place of a sealed field; the value cannot be opened with another."""
 
     project_id: str
     table: str
@@ -145,7 +144,7 @@ class Keyring:
         self._lock = threading.Lock()
 
     def keyed_hash(self, purpose: str, text: str) -> str:
-        """What a sealed ``text`` is found by: without the instance key, nobody can try texts against it."""
+        """A hash to find a sealed ``text`` by; without the instance key, texts cannot be tried against it."""
         return hmac.digest(self.derive(purpose), text.encode("utf-8", "surrogatepass"), "sha256").hex()
 
     def prove(self) -> None:
@@ -163,7 +162,7 @@ class Keyring:
         self._insert(tx, project_id, 1, crypto.new_key())
 
     def forget_project(self, tx: Tx, project_id: str) -> None:
-        """Forget the data keys of a project that goes: what was sealed with them opens nowhere any more."""
+        """Delete the data keys of a project that is deleted, so that its sealed values cannot be opened."""
         params = {"owner": project_id}
         tx.run("UPDATE data_keys SET wrapped = :blank WHERE owner = :owner", {**params, "blank": bytes(64)})
         tx.run("DELETE FROM data_keys WHERE owner = :owner", params)
@@ -177,15 +176,17 @@ class Keyring:
         return version
 
     def owners(self, reader: Reader) -> list[str]:
-        """Everybody who has data keys: the projects and the whole installation."""
+        """All owners of data keys: the projects and the installation."""
         return [owner for (owner,) in reader.tuples("SELECT DISTINCT owner FROM data_keys ORDER BY owner")]
 
     def has_old_versions(self, reader: Reader) -> bool:
-        """Whether somebody has data keys beside the newest."""
+        """Whether an owner has data keys other than the newest."""
         return bool(reader.tuples(f"SELECT 1 FROM data_keys WHERE {_OLD} LIMIT 1"))  # noqa: S608
 
     def drop_old_versions(self, tx: Tx) -> None:
-        """Delete all data keys but the newest; overwritten first, so that no free page of the database keeps them."""
+        """Delete all data keys but the newest, and overwrite them first, so that no free page of the database
+        contains them.
+        """
         tx.run(f"UPDATE data_keys SET wrapped = :blank WHERE {_OLD}", {"blank": bytes(64)})  # noqa: S608
         tx.run(f"DELETE FROM data_keys WHERE {_OLD}")  # noqa: S608
 
@@ -220,8 +221,10 @@ class Keyring:
         return crypto.seal(self._key(tx, place.project_id, version), plain, place.context(version)), version
 
     def open(self, place: Place, sealed: bytes, version: int) -> bytes:
-        """What was sealed at ``place``. Raises :class:`webapp.kit.crypto.CannotOpen`, :class:`KeyGone`,
-        :class:`ProjectGone`."""
+        """Return the plain value that was sealed at ``place``.
+
+        Raises :class:`webapp.kit.crypto.CannotOpen`, :class:`KeyGone`, :class:`ProjectGone`.
+        """
         return crypto.open_sealed(self._key(self._store, place.project_id, version), sealed, place.context(version))
 
     def seal_box(self, tx: Tx, place: Place, plain: bytes) -> bytes:
@@ -230,7 +233,7 @@ class Keyring:
         return version.to_bytes(2, "big") + sealed
 
     def open_box(self, place: Place, box: bytes) -> bytes:
-        """What :meth:`seal_box` was given. Raises like :meth:`open`."""
+        """Return the value that :meth:`seal_box` sealed. Raises like :meth:`open`."""
         return self.open(place, box[2:], box_version(box))
 
     def _key(self, reader: Reader, owner: str, version: int) -> bytes:
@@ -266,7 +269,7 @@ class Keyring:
 
 
 def is_claimed(reader: Reader) -> bool:
-    """Whether some instance key was proven against this database: no other may take its place."""
+    """Whether an instance key was verified with this database; no other may replace it."""
     return bool(reader.tuples("SELECT 1 FROM data_keys WHERE owner = :owner LIMIT 1", {"owner": INSTANCE}))
 
 

@@ -1,10 +1,9 @@
-"""Where calls are counted against rate limits, in fixed windows that begin with their first count: in the memory of
-this process, in memory that the processes of one machine share, or in a storage of the library ``limits``, such as
-Redis, which machines share.
+"""Counters of calls for rate limits, in fixed windows that begin with their first call.
 
-Exactly as many calls pass as a limit says, however many threads and processes count. Times come from the service's
-clock. Whether a storage answers is not asked when it is opened, so a service starts while it is away; what happens
-until it answers is the operator's choice (PATCHBAY_LIMITS_AWAY).
+They are in the memory of this process, in memory that the processes of one machine share, or in a storage of the
+library ``limits``, such as Redis, which machines share. Exactly as many calls pass as a limit allows, however many
+threads and processes count. Times come from the service's clock. A storage is not contacted when it is opened, so a
+service starts while it is away; what happens until it responds is the operator's choice (PATCHBAY_LIMITS_AWAY).
 """
 
 import fcntl
@@ -51,7 +50,7 @@ class LimitsAway(Unavailable):
 
 
 class Counters(Protocol):
-    """Where calls are counted. Threads may share one."""
+    """Counts calls. Threads may share one."""
 
     def hit(self, key: str, expiry: int, amount: int = 1) -> tuple[int, int]:
         """Count ``amount``, perhaps none: the count in the window of ``expiry`` seconds, and when it ends (epoch
@@ -85,7 +84,7 @@ class MemoryCounters:
             return count + amount, end
 
     def _sweep(self, now: int) -> None:
-        """Drop what is over, whenever the number of windows has doubled."""
+        """Drop the windows that have ended, whenever their number has doubled."""
         if len(self._windows) < self._sweep_at:
             return
         self._windows = {key: window for key, window in self._windows.items() if window[1] > now}
@@ -106,10 +105,10 @@ def create_shared() -> str:
 class SharedCounters:
     """Counters in memory that the processes of one machine share, at an ``address`` of :func:`create_shared`.
 
-    A window is a slot of 32 bytes in one of many buckets, which its key chooses, by a digest with a secret of this
-    memory: clients, who may choose keys, cannot tell which ones meet in a bucket. The kernel locks a bucket while it is
-    counted in, so a process that is killed leaves no lock behind. In a full bucket a new window takes the place of the
-    one that has counted least; that takes some hundred thousand windows at once.
+    A window is a slot of 32 bytes in one of many buckets. Its key chooses the bucket by a digest with a secret of this
+    memory, so that clients, who may choose keys, cannot tell which keys share a bucket. The kernel locks a bucket while
+    it is updated, so a process that is killed leaves no lock. In a full bucket a new window replaces the one with the
+    lowest count; that takes some hundred thousand windows at once.
     """
 
     def __init__(self, address: str, clock: Clock) -> None:
@@ -130,7 +129,7 @@ class SharedCounters:
                 fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, bucket)
 
     def _digest(self, key: str) -> bytes:
-        """What stands for ``key`` in this memory only; its first bytes choose the bucket."""
+        """The digest of ``key`` in this memory; its first bytes choose the bucket."""
         return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES, key=self._secret).digest()
 
     def _count(self, digest: bytes, bucket_at: int, expiry: int, amount: int) -> tuple[int, int]:
@@ -144,7 +143,7 @@ class SharedCounters:
         return count + amount, end
 
     def _find(self, digest: bytes, bucket_at: int) -> int | None:
-        """Where the window of ``digest`` stands in the bucket at ``bucket_at``."""
+        """The position of the window of ``digest`` in the bucket at ``bucket_at``."""
         place = self._memory.find(digest, bucket_at, bucket_at + _BUCKET_BYTES)
         while place >= 0 and (place - bucket_at) % _SLOT.size:
             place = self._memory.find(digest, place + 1, bucket_at + _BUCKET_BYTES)
@@ -158,10 +157,10 @@ class SharedCounters:
 
 
 class StorageCounters:
-    """Counters in a storage of the library at ``address``, opened by the first count unless :meth:`open` did so before.
+    """Counters in a storage of the library at ``address``, opened by the first count or by :meth:`open`.
 
-    While the storage is away, calls are counted in the memory of this process, or refused where it is ``closed``;
-    whether it is back is tried every few seconds.
+    While the storage is away, calls are counted in the memory of this process, or refused if it is ``closed``; the
+    storage is tried again every few seconds.
     """
 
     def __init__(self, address: str, clock: Clock, *, closed: bool) -> None:
@@ -246,8 +245,9 @@ def open_storage(address: str) -> "Storage":
 
 
 def _storage_options(scheme: str) -> dict[str, Any]:
-    """A storage that hangs or is away must not hold a thread for long. What breaks with a connection is tried again on
-    a new one, at once and once."""
+    """Options so that a storage that hangs or is away does not hold a thread for long, and a broken connection is
+    replaced once.
+    """
     kind = next((kind for kind in ("redis", "valkey") if scheme.startswith(kind)), None)
     if kind is None:
         return {}

@@ -1,7 +1,6 @@
-"""What an added integration may reach: the hosts that its owner let it, and those that were refused (table
-``piece_refused_hosts``).
+"""The hosts that an integration may reach, and those that were refused (table ``piece_refused_hosts``).
 
-The last few that each asked for are kept, so that its owner can allow one. A call of anything else costs nothing.
+Its owner allows hosts. The last few refused ones are kept, so that the owner can allow them.
 """
 
 from collections.abc import Sequence
@@ -33,9 +32,9 @@ class RefusedHost:
 
 
 def call(service: Service, request: Call) -> Reply:
-    """Make the call of a component that is a piece's, with what its owner lets it reach; what it was refused is noted.
+    """Call a component of an integration with the hosts that its owner allowed, and record those that were refused.
 
-    The key of the external user, by which processes are kept apart, tells nothing of the user to the piece.
+    The key of the external user, by which processes are kept apart, reveals nothing of the user to the integration.
     """
     user = hash_token(request.user) if request.user else ""
     reply = service.executor.call(replace(request, user=user, hosts=hosts(service, request.path)))
@@ -44,13 +43,13 @@ def call(service: Service, request: Call) -> Reply:
 
 
 def hosts(service: Service, path: str) -> tuple[str, ...]:
-    """What the component at ``path`` may reach by its owner; nothing for one that belongs to no integration."""
+    """The hosts that the component at ``path`` may reach; none if it belongs to no integration."""
     package = package_of(path)
     return of_package(service.store, package) if package else ()
 
 
 def of_package(reader: Reader, package: str) -> tuple[str, ...]:
-    """What the owner lets the integration of that npm package reach."""
+    """The hosts that the integration of the npm package may reach."""
     rows = reader.tuples("SELECT hosts FROM pieces WHERE package = :package", {"package": package})
     return tuple(orjson.loads(rows[0][0])) if rows else ()
 
@@ -63,9 +62,9 @@ def note(service: Service, path: str, refused: Sequence[str]) -> None:
 
 
 def note_of(service: Service, package: str, refused: Sequence[str]) -> None:
-    """Remember that the integration of that npm package asked for hosts that it may not reach.
+    """Record hosts that the integration of the npm package was refused.
 
-    What was noted within a minute is left out. A busy store fails no call.
+    Hosts recorded within the last minute are skipped. A busy store does not fail the call.
     """
     now = service.clock()
     known = {each.host: each.seen_at for each in refused_of(service.store, package)}

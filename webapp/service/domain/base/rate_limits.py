@@ -1,4 +1,4 @@
-"""Rate limits (contract "Rate limits"): how many calls pass in a window, and how a limit stands after a call."""
+"""Rate limits (contract "Rate limits"): how many calls pass in a window, and the state of a limit after a call."""
 
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -27,13 +27,13 @@ LIMITS: dict[LimitName, Limit] = {
 
 
 def key_of(name: LimitName, project_id: str, environment: str) -> str:
-    """What calls in an environment of a project are counted under."""
+    """The key under which calls in an environment of a project are counted."""
     return f"{name}|{project_id}|{environment}"
 
 
 @dataclass(frozen=True, slots=True)
 class LimitState:
-    """How a limit stands after a call that it let pass; ``reset_at`` in seconds of Unix time."""
+    """The state of a limit after a call that passed; ``reset_at`` in seconds of Unix time."""
 
     limit: int
     remaining: int
@@ -62,18 +62,20 @@ class Limiter:
             self._counters.open()
 
     def status(self) -> str | None:
-        """How a storage of the library is, in a word; None for counters in memory. Raises
-        :class:`webapp.errors.Unavailable` where it is away and calls are refused."""
+        """The state of the library's storage in a word; None for counters in memory.
+
+        Raises :class:`webapp.errors.Unavailable` if it is away and calls are refused.
+        """
         return self._counters.status() if isinstance(self._counters, StorageCounters) else None
 
     def check(self, limit: Limit, key: str) -> None:
-        """Raise :class:`Throttled` where the window of ``key`` is full; nothing is counted."""
+        """Raise :class:`Throttled` if the window of ``key`` is full, without counting."""
         count, end = self._counters.hit(key, limit.window_s, 0)
         if count >= limit.requests:
             raise self._throttled(limit, end)
 
     def state(self, limit: Limit, key: str) -> LimitState:
-        """How the window of ``key`` stands; nothing is counted."""
+        """The state of the window of ``key``, without counting."""
         count, end = self._counters.hit(key, limit.window_s, 0)
         return LimitState(limit.requests, max(0, limit.requests - count), -(-end // SECOND))
 

@@ -1,4 +1,4 @@
-"""Scopes of OAuth access tokens and Connect tokens (contract "Scopes"), as a table to read."""
+"""The scopes of OAuth access tokens and Connect tokens (contract "Scopes")."""
 
 ALL = "*"
 CONNECT = "connect:*"

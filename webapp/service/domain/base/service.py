@@ -1,8 +1,8 @@
-"""What the domain works with: one bundle, made once at the start of a process and handed to every verb; and the sealed
-columns of its tables.
+"""The service object, which is made once at the start of a process and passed to all domain functions, and sealed
+columns.
 
-A sealed column holds secrets that stand encrypted in a row, with the data key of the row's project. Each table's module
-declares its own. A column seals and opens its values, and shows them to a rotation of the keys.
+A sealed column stores secrets encrypted with the data key of the row's project. Each table's module declares its own. A
+column seals and opens its values, and lets a rotation of the keys read them.
 """
 
 from collections.abc import Callable
@@ -31,11 +31,13 @@ WHOLE_INSTALLATION = "COALESCE(project_id, 'instance')"
 
 
 def wake_nobody() -> None:
-    """Wakes nobody: there is no worker beside this process."""
+    """Do nothing: this process has no worker to wake."""
 
 
 def waking(wake: Callable[[], None], store: Store) -> Callable[[], None]:
-    """What calls ``wake`` for this machine's worker, and rings for those of others that share ``store``."""
+    """A function that calls ``wake`` for this machine's worker, and notifies those of other machines that share
+    ``store``.
+    """
 
     def wake_all() -> None:
         wake()
@@ -46,10 +48,10 @@ def waking(wake: Callable[[], None], store: Store) -> Callable[[], None]:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The parts that every verb may use. It holds no state of its own.
+    """The parts that domain functions use. It has no state of its own.
 
-    ``wake`` tells the worker that there is something to do; call it after the commit that made it so. ``life``
-    tells others that this process lives (:mod:`generations`).
+    ``wake`` tells the worker that there is work; it is called after the commit. ``life`` shows other processes that
+    this one is alive (:mod:`generations`).
     """
 
     settings: Settings
@@ -65,11 +67,11 @@ class Service:
 
     @property
     def generation(self) -> int:
-        """The number of this process's life, which the leases and locks that it holds name; 0 names nobody."""
+        """The number of this process in leases and locks; 0 without a life."""
         return self.life.number if self.life else 0
 
     def hold(self, quota: Quota, count: int) -> None:
-        """Raise what ``quota`` answers where ``count``, with what is asked for just now, is more than it allows."""
+        """Raise the error of ``quota`` if ``count`` exceeds it."""
         limit = self.settings.quotas[quota.name]
         if count > limit * quota.unit:
             REFUSALS.add(quota.name, limit)
@@ -100,7 +102,7 @@ class Service:
         return app
 
     def client_to(self, url: str) -> OutboundClient:
-        """The outbound client for events that go to ``url``: the built-in third party is open at its receiver alone."""
+        """The outbound client for events to ``url``; the built-in third party is allowed only at its receiver."""
         path = urlsplit(url).path
         inside = (path == RECEIVER or path.startswith(f"{RECEIVER}/")) and ".." not in path
         if not (self.settings.sandbox and inside):
@@ -108,7 +110,7 @@ class Service:
         return self.outbound.allowing(urlsplit(self.settings.sandbox_url).netloc)
 
     def unreachable(self, url: str, deadline: Deadline) -> Failure | None:
-        """Why nothing arrives at ``url``, if so; the guard is asked again each time something is sent."""
+        """Why the guard refuses ``url`` now, or None; the guard checks again at each request."""
         if len(url) > MAX_URL:
             return Failure("refused_by_guard", f"An address can have at most {MAX_URL:,} characters.")
         parsed = parse_url(url)
@@ -120,7 +122,7 @@ class Service:
         return target if isinstance(target, Failure) else None
 
     def client_for(self, app: App) -> OutboundClient:
-        """The outbound client for ``app``: the built-in third party is open to its own apps alone."""
+        """The outbound client for ``app``; the built-in third party is allowed only for its own apps."""
         if not (self.settings.sandbox and app.is_sandbox):
             return self.outbound
         return self.outbound.allowing(urlsplit(self.settings.sandbox_url).netloc)
@@ -128,10 +130,10 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class SealedColumn:
-    """One sealed column of ``table``, whose rows are named by ``key``.
+    """One sealed column of ``table``, whose rows are identified by ``key``.
 
-    ``owner`` is SQL that gives whose data key seals it. ``version`` is the column with that key's version, where it
-    does not stand in the box. A rotation reads at most ``batch`` rows at once.
+    ``owner`` is SQL for the owner of the data key. ``version`` is the column with that key's version, unless the box
+    contains it. A rotation reads at most ``batch`` rows at once.
     """
 
     table: str
@@ -142,17 +144,17 @@ class SealedColumn:
     batch: int = 100
 
     def place(self, owner: str, row: str) -> Place:
-        """Where the value of one row stands."""
+        """The place of the value of one row."""
         return Place(owner, self.table, row, self.column.removesuffix("_sealed"))
 
     def seal(self, service: Service, tx: Tx, owner: str, row: str, plain: bytes) -> bytes:
-        """``plain`` as it is kept in ``row``, in the transaction that writes it."""
+        """Seal ``plain`` for ``row``, in the transaction that writes it."""
         return service.keys.seal_box(tx, self.place(owner, row), plain)
 
     def open(self, service: Service, owner: str, row: str, box: bytes) -> bytes:
-        """What was sealed as ``box`` in ``row``; read again where a rotation sealed it anew in between.
+        """Open ``box`` of ``row``; if a rotation has sealed it again since, read it again.
 
-        Raises :class:`webapp.service.domain.base.keyring.KeyGone` when the row is gone as well.
+        Raises :class:`webapp.service.domain.base.keyring.KeyGone` if the row no longer exists.
         """
         try:
             return service.keys.open_box(self.place(owner, row), box)
@@ -176,6 +178,6 @@ class SealedColumn:
 
     @property
     def update(self) -> str:
-        """Writes ``:sealed`` to the row ``:id``, and ``:version`` where there is such a column; nothing else."""
+        """The statement that writes ``:sealed``, and ``:version`` if there is such a column, to the row ``:id``."""
         version = f", {self.version} = :version" if self.version else ""
         return f"UPDATE {self.table} SET {self.column} = :sealed{version} WHERE {self.key} = :id"  # noqa: S608

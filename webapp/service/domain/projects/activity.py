@@ -1,7 +1,6 @@
-"""The history of accounts and triggers (table ``account_history``): append-only, kept after they are gone.
+"""The activity of accounts and triggers (table ``account_history``): append-only, and kept after they are deleted.
 
-Each entry goes to the audit as well. Sentences never hold a secret; whoever writes one words it for the person who
-reads it.
+Each entry goes to the audit log as well. Sentences never contain a secret.
 """
 
 from dataclasses import asdict, dataclass
@@ -18,9 +17,9 @@ from webapp.store.table import Table, by_one_index
 
 @dataclass(frozen=True, slots=True)
 class ActivityEntry:
-    """One thing that happened to an account, or to a trigger: ``account_id`` is then "", as ``app`` may be.
+    """An event of an account or a trigger: ``account_id`` is "" for the latter, as ``app`` may be.
 
-    ``good`` tells whether it is good news.
+    ``good`` says whether it is good news.
     """
 
     id: str
@@ -80,7 +79,7 @@ def write(tx: Tx, subject: Subject, at: int, kind: str, sentence: str, *, good: 
 
 
 def drop_user(tx: Tx, external_user_id: str) -> int:
-    """Forget what happened to the things of a user who goes, since it names them; how many entries there were."""
+    """Delete the entries about a deleted user, which name them; return their number."""
     return tx.run("DELETE FROM account_history WHERE external_user_id = :user", {"user": external_user_id})
 
 
@@ -101,7 +100,7 @@ class Filter:
 
 
 def of_scene(reader: Reader, scene: Scene, window: cursors.Window, filters: Filter) -> cursors.Page[ActivityEntry]:
-    """What happened in a scene, newest first."""
+    """The activity of a scene, newest first."""
     chosen = {name: getattr(filters, name) for name in ("account_id", "trigger_id", "external_user_id", "app", "kind")}
     where, params = by_one_index(asdict(scene), chosen, alone=("account_id", "trigger_id", "external_user_id"))
     return _page(reader, window, where, params)

@@ -1,4 +1,6 @@
-"""External users (table ``external_users``): the developer's end users, made by the first token, account or deploy."""
+"""External users (table ``external_users``): the developer's end users, created by the first token, account or
+deploy.
+"""
 
 import unicodedata
 from collections.abc import Collection
@@ -97,7 +99,7 @@ def get(reader: Reader, scene: Scene, external_id: str) -> ExternalUser:
 
 
 def names(reader: Reader, scene: Scene, ids: Collection[str]) -> dict[str, str]:
-    """The developer's own ids of users, by ours; those who are gone are left out."""
+    """The developer's ids of users by ours, without users that no longer exist."""
     marks = {f"id{number}": user_id for number, user_id in enumerate(ids)}
     if not marks:
         return {}
@@ -119,5 +121,7 @@ def page(reader: Reader, scene: Scene, window: cursors.Window, *, q: str | None 
 
 
 def erase(tx: Tx, user: ExternalUser) -> int:
-    """Remove the row of ``user``, and with it their tokens, accounts, triggers and runs; 0 when it is gone already."""
+    """Delete the row of ``user``, and with it their tokens, accounts, triggers and runs; return 0 if it was deleted
+    before.
+    """
     return _USERS.delete(tx, user.id)

@@ -1,4 +1,4 @@
-"""How the first start names the project that an installation works in, in the transaction that makes the owner."""
+"""Names the first project of an installation, in the transaction that creates its owner."""
 
 from collections.abc import Sequence
 
@@ -25,14 +25,14 @@ class FirstProject:
         self._service = service
 
     def names(self) -> ProjectNames:
-        """What somebody called it already; empty for what was only assumed."""
+        """The names that somebody has set; empty for defaults."""
         project = self._existing(self._service.store)
         if project is None or project.support_email in (assumed_email(self._service), "support@localhost"):
             return ProjectNames("", "")
         return ProjectNames(project.app_name, project.support_email)
 
     def problems(self, names: ProjectNames) -> Sequence[Detail]:
-        """What is wrong with ``names``, by field."""
+        """The problems of ``names``, by field."""
         try:
             self._prepared(names)
         except Invalid as error:

@@ -1,6 +1,7 @@
 """The logo of a project (table ``project_logos``), which people see on its Connect Link.
 
-What an image is, its first bytes tell, never what the sender says. SVG is not taken: it can hold scripts.
+The type of an image is detected from its first bytes, not from the sender's header. SVG is refused, since it can
+contain scripts.
 """
 
 import base64
@@ -24,7 +25,7 @@ _FIRST_BYTES = (
 
 @dataclass(frozen=True, slots=True)
 class Logo:
-    """A project's image and what it is. ``updated_at`` is in epoch milliseconds."""
+    """A project's image and its type. ``updated_at`` is in epoch milliseconds."""
 
     project_id: str
     media_type: str
@@ -66,7 +67,7 @@ def get(reader: Reader, project_id: str) -> Logo:
 
 
 def address(reader: Reader, project_id: str) -> str:
-    """Where a project's logo is served, another address for another image; "" without one."""
+    """The URL of a project's logo, different for each image; "" without one."""
     row = reader.one("SELECT updated_at FROM project_logos WHERE project_id = :project", {"project": project_id})
     return f"/v1/connect/projects/{project_id}/logo?v={row['updated_at']}" if row else ""
 

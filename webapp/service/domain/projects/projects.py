@@ -1,4 +1,7 @@
-"""Projects (table ``projects``): what an installation's Connect resources belong to. Each has two environments."""
+"""Projects (table ``projects``), to which the Connect resources of an installation belong.
+
+Each has two environments.
+"""
 
 import re
 from dataclasses import dataclass, replace
@@ -136,7 +139,7 @@ def change(service: Service, tx: Tx, project: Project, **changes: Any) -> Projec
 
 
 def assumed_email(service: Service) -> str:
-    """The support address of a project for which nobody gave one."""
+    """The support address of a project without one."""
     return f"support@{urlsplit(service.settings.public_url).hostname}"
 
 
@@ -162,7 +165,7 @@ def first(reader: Reader) -> Project | None:
 
 
 def default_id(service: Service, reader: Reader) -> str | None:
-    """The id of the project to work in unless told otherwise: the settings', else the oldest's; None without any."""
+    """The id of the project to work in by default: the settings', else the oldest's, else None."""
     if service.settings.project:
         return service.settings.project
     oldest = first(reader)
@@ -200,7 +203,7 @@ def _checked(project: Project) -> Project:
 
 
 def problems(name: str, app_name: str, email: str, hue: int) -> list[Detail]:
-    """What is wrong with them, by field."""
+    """The problems of the values, by field."""
     details = [
         Detail(field, f"Use 1 to {MAX_NAME} printable characters.")
         for field, text in (("name", name), ("app_name", app_name))

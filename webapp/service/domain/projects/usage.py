@@ -1,7 +1,7 @@
-"""Usage, hour by hour (table ``usage``): actions run, requests proxied, events delivered; one credit each.
+"""Hourly usage (table ``usage``): actions run, requests proxied, events delivered; one credit each.
 
-Uses are counted in the transaction that makes them true. Where there is none, as for a proxied request, they are
-gathered in memory and written together a moment later; a process that is killed loses those alone.
+Uses are counted in the transaction to which they belong. Without one, as for a proxied request, they are collected in
+memory and written together a moment later; a process that is killed loses only those.
 """
 
 import operator
@@ -39,7 +39,7 @@ def note(service: Service, scene: Scene, kind: Kind) -> None:
 
 
 def flush(service: Service) -> None:
-    """Write down what was only noted so far. Uses of a project that is gone by now are forgotten."""
+    """Write the collected uses. Uses of a deleted project are dropped."""
     _NOTED.flush(service)
 
 
