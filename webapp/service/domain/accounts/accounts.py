@@ -1,7 +1,6 @@
-"""Connected accounts (table ``accounts``; contract "Accounts"): reading and listing them, and how the API shows one.
+"""Connected accounts (table ``accounts``; contract "Accounts"): reading and listing them, and their JSON in the API.
 
-Every look-up goes through an owner: a scene, and for a Connect token its user. Rows are written by :mod:`lifecycle`
-alone.
+Every query is limited to an owner: a scene, and for a Connect token its user. Only :mod:`lifecycle` writes rows.
 """
 
 import functools
@@ -76,9 +75,9 @@ class Account(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """What a list shows of an account, as the store has it: to read all of 100 accounts takes as long again.
+    """The columns that a list shows, as the store has them: reading whole accounts takes twice as long.
 
-    ``healthy`` and ``dead`` are 0 or 1 there, ``authorized_scopes`` is JSON.
+    ``healthy`` and ``dead`` are 0 or 1, ``authorized_scopes`` is JSON.
     """
 
     id: str
@@ -105,7 +104,7 @@ Either = TypeVar("Either", Account, Listed)
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a list of accounts is limited to; ``external_id`` is the developer's id of the user."""
+    """The filters of a list of accounts; ``external_id`` is the developer's id of the user."""
 
     external_id: str | None = None
     app: str | None = None
@@ -113,7 +112,7 @@ class Filter:
 
 
 def get(reader: Reader, scene: Scene, account_id: str, *, user: ExternalUser | None = None) -> Account:
-    """The account ``account_id`` of ``scene``, and of ``user`` when one is given. Raises :class:`NotFound`."""
+    """The account ``account_id`` of ``scene``, and of ``user`` if given. Raises :class:`NotFound`."""
     where = "id = :id AND project_id = :project AND environment = :environment"
     params = {"id": account_id, "project": scene.project_id, "environment": scene.environment}
     accounts = _read(reader, scene, f"{_COLUMNS} FROM accounts WHERE {where}", params)
@@ -131,7 +130,7 @@ def page(
 
 
 def listed_page(reader: Reader, scene: Scene, filters: Filter, window: cursors.Window) -> cursors.Page[Listed]:
-    """:func:`page` with what a list shows alone. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    """:func:`page` with only the columns that a list shows. Raises :class:`webapp.kit.cursors.BadCursor`."""
     return _page(reader, scene, filters, window, _LISTED, Listed._make)
 
 
@@ -143,7 +142,7 @@ def of_user(reader: Reader, user: ExternalUser, *, with_credentials: bool = Fals
 
 
 def of_app(reader: Reader, scene: Scene, app: str, *, user: ExternalUser | None) -> list[Account]:
-    """Every account of ``app`` in ``scene`` (of ``user`` when one is given), without its credentials."""
+    """All accounts of ``app`` in ``scene`` (of ``user`` if given), without their credentials."""
     chosen = {"external_user_id": user.id if user else None, "app": app}
     where, params = by_one_index(asdict(scene), chosen, alone=("external_user_id",))
     return _read(reader, scene, f"{_WITHOUT_CREDENTIALS} FROM accounts WHERE {where}", params)
@@ -164,10 +163,10 @@ def free_name(reader: Reader, user_id: str, app: str, text: str | None, *, but: 
 def to_json(
     service: Service, account: Account, *, credentials: dict[str, Any] | None = None, extensions: bool = False
 ) -> dict[str, Any]:
-    """``account`` for :func:`orjson.dumps`; its app is embedded as the catalog built it. One whose app was removed here
-    does not work, whatever its own row says, and does again once the app is back.
+    """``account`` for :func:`orjson.dumps`, with its app as the catalog built it. While the app is removed, the
+    account is shown as unhealthy.
 
-    ``credentials`` are added when they are given; ``extensions`` adds what is ours alone.
+    ``credentials`` are added if given; ``extensions`` adds the members that only Patchbay has.
     """
     facts = listed_to_json(service, account.listed)
     if credentials is not None:

@@ -1,7 +1,7 @@
-"""App overrides (table ``app_overrides``): named preset values for the fields of an app, of a whole project.
+"""App overrides (table ``app_overrides``): named preset values for the fields of an app, in a project.
 
-A preset field is not asked of the person who connects; a secret one cannot be preset. For an OAuth app an override
-may also name the client to use. An account keeps what it was connected with: changing or deleting an override changes
+The person who connects is not asked for a preset field; a secret one cannot be preset. For an OAuth app an override may
+also name the client to use. An account keeps the values it was connected with: changing or deleting an override changes
 no account.
 """
 
@@ -55,7 +55,7 @@ _OVERRIDES = Table("app_overrides", AppOverride)
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What an override is to be."""
+    """The values of a new or changed override."""
 
     name: str
     oauth_app_id: str | None
@@ -74,7 +74,7 @@ def create(service: Service, project_id: str, app: App, draft: Draft) -> AppOver
 
 
 def update(service: Service, override: AppOverride, draft: Draft) -> AppOverride:
-    """Make ``override`` what ``draft`` says. Raises like :func:`create`."""
+    """Change ``override`` to ``draft``. Raises like :func:`create`."""
     now, values = service.clock(), _values(service, override.project_id, service.app(override.app), draft)
     with service.store.write() as tx:
         if values["name"] != override.name:

@@ -1,4 +1,4 @@
-"""Apps as a project meets them: the catalog's app, and whether it can be connected here."""
+"""The apps of a project: the catalog's app, and whether it can be connected."""
 
 from typing import Any
 
@@ -9,7 +9,9 @@ from webapp.service.domain.base.service import Service
 
 
 def slug_of(service: Service, slug_or_id: str) -> str:
-    """The slug for a slug or id, so that filters take both; one that is unknown stays as it is and finds nothing."""
+    """The slug for a slug or id, so that filters accept both; an unknown one is returned as it is, and matches
+    nothing.
+    """
     app = service.catalog.app(slug_or_id)
     return app.slug if app else slug_or_id
 
@@ -21,7 +23,7 @@ def facts(service: Service, slug: str) -> dict[str, Any]:
 
 
 def why_removed(service: Service, slug: str) -> str | None:
-    """What to say of an account of ``slug`` where that app was removed here; None where it stands in the catalog."""
+    """The sentence about accounts of ``slug`` if that app was removed; None if the catalog has it."""
     if service.catalog.app(slug) is not None:
         return None
     removed_app = slugs.words(slug)

@@ -4,15 +4,15 @@
       └───────────────claim_keys──────────────────▲  │   └──▶ failed
                           asking ──claim_answer───┘◀─┘ ask
 
-Each arrow is one conditional UPDATE, so that a repeated click, code or form finds the way closed and a restart loses
-nothing. The secret of an attempt is known only to its page; ``state`` and the cookie that binds it to one browser
-(RFC 6749 section 10.12) only to that browser; all three are kept as hashes. The PKCE verifier (RFC 7636) and what
-was typed into the form are sealed, and so are the temporary credentials of OAuth 1.0a, whose address to come back to
-bears the attempt's ``state`` (RFC 5849 section 2.1).
+Each arrow is one conditional UPDATE, so that a repeated click, code or form has no effect and a restart loses nothing.
+The secret of an attempt is known only to its page; ``state`` and the cookie that binds it to one browser (RFC 6749
+section 10.12) only to that browser; all three are stored as hashes. The PKCE verifier (RFC 7636), the values of the
+form and the temporary credentials of OAuth 1.0a, whose callback URL contains the attempt's ``state`` (RFC 5849 section
+2.1), are sealed.
 
-A :class:`Question` is what only the person who connects can decide, once it is known who they are: which of several
-sites, and whether the account replaces one that is connected already. A connection that meets one raises
-:class:`Undecided` and begins again with the answer.
+A :class:`Question` is for the person who connects, once their identity is known: which of several sites to use, and
+whether the account replaces one that is connected. A connection that needs an answer raises :class:`Undecided`, and is
+repeated with the answer.
 """
 
 import json
@@ -65,7 +65,7 @@ class Question:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "Question":
-        """A question that was kept as JSON."""
+        """The question of its JSON."""
         return cls(values["kind"], values["about"], tuple((value, label) for value, label in values["options"]))
 
     def admits(self, answer: str) -> bool:
@@ -74,7 +74,7 @@ class Question:
 
 
 class Undecided(PatchbayError):
-    """The person has to decide how the connection goes on."""
+    """The person must answer ``question`` before the connection continues."""
 
     def __init__(self, question: Question) -> None:
         super().__init__()
@@ -82,12 +82,12 @@ class Undecided(PatchbayError):
 
 
 def kept_grant(result: TokenResult, now: int) -> dict[str, Any]:
-    """A grant as JSON can carry it while its person is asked, and when it came."""
+    """The grant as JSON, with the time it was issued, to keep while the person is asked."""
     return {**asdict(result), "at": now}
 
 
 def grant_of(values: Mapping[str, Any], now: int) -> TokenResult:
-    """The grant that was kept, with the life that it has left."""
+    """The kept grant, with its remaining lifetime."""
     fields = {name: value for name, value in values.items() if name != "at"}
     result = TokenResult(**{**fields, "scopes": None if fields["scopes"] is None else tuple(fields["scopes"])})
     if result.expires_in is None:
@@ -137,7 +137,7 @@ def insert(tx: Tx, attempt: Attempt) -> None:
 
 
 def by_state(service: Service, state: str) -> Attempt | None:
-    """The attempt of ``state``, whatever became of it; knowing a state proves nothing, see :func:`is_bound`."""
+    """The attempt of ``state``, in any status; knowing a state proves nothing, see :func:`is_bound`."""
     if not state:
         return None
     return _settled(service, _ATTEMPTS.one(service.store, "state_hash = :state", {"state": hash_token(state)}))
@@ -149,7 +149,7 @@ def is_bound(attempt: Attempt, binding: str | None) -> bool:
 
 
 def claim_sign_in(service: Service, attempt: Attempt, binding: str | None) -> Attempt:
-    """Claim a sign-in that came back, so that its code is exchanged once. Raises :class:`AttemptUnknown`."""
+    """Claim a returned sign-in, so that its code is exchanged once. Raises :class:`AttemptUnknown`."""
     if not is_bound(attempt, binding) or attempt.expires_at <= service.clock():
         raise AttemptUnknown
     return _claim(service, attempt, "started")
@@ -166,14 +166,14 @@ def claim_keys(service: Service, attempt: Attempt) -> Attempt:
 
 
 def claim_answer(service: Service, attempt: Attempt) -> Attempt:
-    """Claim an attempt whose person has answered, so that it goes on once. Raises :class:`AttemptUnknown`."""
+    """Claim an answered attempt, so that it continues once. Raises :class:`AttemptUnknown`."""
     if attempt.expires_at <= service.clock():
         raise AttemptUnknown
     return _claim(service, attempt, "asking")
 
 
 def ask(service: Service, attempt: Attempt, question: Question, **progress: Any) -> None:
-    """Let ``attempt`` wait for its person's answer, with what it has so far. Raises :class:`AttemptUnknown`."""
+    """Let ``attempt`` wait for its person's answer, and keep its values. Raises :class:`AttemptUnknown`."""
     plain = json.dumps({"question": asdict(question), **progress}, default=dict).encode()
     with service.store.write() as tx:
         sealed = SEALED.seal(service, tx, token_of(tx, attempt).scene.project_id, attempt.id, plain)
@@ -189,10 +189,10 @@ def reopen(service: Service, attempt: Attempt) -> None:
 
 
 def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
-    """What writes down that an account came of it, in the transaction that commits the account.
+    """A function that records the connected account in the attempt, in the transaction that commits the account.
 
-    It raises, which undoes the account too, :class:`AttemptUnknown` when the attempt has ended otherwise meanwhile, and
-    :class:`LinkUsed` when another has connected an account by the same link.
+    It raises, which undoes the account too: :class:`AttemptUnknown` if the attempt has ended otherwise since,
+    :class:`LinkUsed` if another attempt has connected an account by the same link.
     """
 
     def record(tx: Tx, account_id: str) -> None:
@@ -206,13 +206,13 @@ def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
 
 
 def fail(service: Service, attempt: Attempt, error: PatchbayError) -> Attempt:
-    """Write down why nothing came of it."""
+    """Record why the attempt failed."""
     code = error.code if isinstance(error, ConnectFailed) else ConnectFailed.code
     return _ended(service, attempt, code, error.message)
 
 
 def unsealed(service: Service, attempt: Attempt) -> dict[str, Any]:
-    """What is sealed in ``attempt``: ``verifier`` and ``fields``, as far as they stand there."""
+    """The sealed values of ``attempt``, such as ``verifier`` and ``fields``."""
     if attempt.sealed is None:
         return {}
     project_id = token_of(service.store, attempt).scene.project_id
@@ -221,7 +221,7 @@ def unsealed(service: Service, attempt: Attempt) -> dict[str, Any]:
 
 
 def reread(service: Service, attempt: Attempt) -> Attempt:
-    """``attempt`` as it stands now."""
+    """``attempt`` as it is now."""
     return get(service.store, attempt.id)
 
 
@@ -242,7 +242,7 @@ def latest(service: Service, column: Literal["session_id", "token_hash"], value:
 
 
 def get(reader: Reader, attempt_id: str) -> Attempt:
-    """The attempt ``attempt_id`` as it stands. Raises :class:`AttemptUnknown`."""
+    """The attempt ``attempt_id`` as it is now. Raises :class:`AttemptUnknown`."""
     attempt = _ATTEMPTS.get(reader, attempt_id)
     if attempt is None:
         raise AttemptUnknown
@@ -259,14 +259,16 @@ def move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
 
 
 def begin(tx: Tx, attempt: Attempt) -> None:
-    """Let ``attempt`` be the one that goes on: another that was begun with its token ends. Raises :class:`LinkUsed`."""
+    """Make ``attempt`` the only active one of its token, and end another. Raises :class:`LinkUsed`."""
     if not attempt.of_portal and token_of(tx, attempt).linked_by is not None:
         raise LinkUsed
     end_others(tx, attempt)
 
 
 def end_others(tx: Tx, attempt: Attempt) -> None:
-    """End the sign-ins that wait for their person beside ``attempt``. Nobody is told: what comes of it tells them."""
+    """End the other sign-ins of the token that wait for their person, without a notification: the outcome of
+    ``attempt`` gives one.
+    """
     others = _ATTEMPTS.all(
         tx,
         "token_hash = :token AND status IN ('started', 'asking') AND id <> :id",
@@ -285,13 +287,15 @@ def token_of(reader: Reader, attempt: Attempt) -> ConnectToken:
 
 
 def take_over(tx: Tx, service: Service, dead: int) -> None:
-    """End what the generation ``dead`` was exchanging: a code is good once, so only the person can begin anew."""
+    """Fail the attempts that the generation ``dead`` was exchanging: a code is good once, so the person must start
+    again.
+    """
     for attempt in _ATTEMPTS.all(tx, "claimed_by = :dead AND status = 'exchanging'", {"dead": dead}):
         _fail(tx, service, attempt, *_BROKEN_OFF["exchanging"])
 
 
 def settle(service: Service) -> int:
-    """End what nobody came back to, and what broke off, and tell of it; how many there were."""
+    """Fail attempts that were abandoned or interrupted, and send notifications; return their number."""
     over = {"now": service.clock(), "exchange": EXCHANGE_TIME}
     overdue = _ATTEMPTS.all(
         service.store,
@@ -337,12 +341,12 @@ def _fail(tx: Tx, service: Service, attempt: Attempt, code: str, sentence: str) 
 
 
 def _finish(tx: Tx, attempt: Attempt, status: Status, **result: str) -> bool:
-    """End ``attempt``, unless it has ended; what was sealed is forgotten."""
+    """End ``attempt`` if it has not ended, and delete its sealed values."""
     return move(tx, attempt, "started", "asking", "exchanging", status=status, sealed=None, claimed_by=None, **result)
 
 
 def _settled(service: Service, attempt: Attempt | None) -> Attempt | None:
-    """``attempt``; one whose process died in the exchange, or that nobody came back to, has failed."""
+    """``attempt``, failed if it was abandoned or its process died during the exchange."""
     if attempt is None or attempt.status not in _BROKEN_OFF:
         return attempt
     ends_at = attempt.expires_at if attempt.status != "exchanging" else (attempt.claimed_at or 0) + EXCHANGE_TIME + 1
@@ -351,7 +355,7 @@ def _settled(service: Service, attempt: Attempt | None) -> Attempt | None:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRequest:
-    """What an attempt is to connect; ``fields`` are what was typed before the sign-in, such as a subdomain."""
+    """The request for an attempt; ``fields`` are the values entered before the sign-in, such as a subdomain."""
 
     app: str
     oauth_app_id: str | None = None
@@ -363,7 +367,7 @@ class AttemptRequest:
 
 @dataclass(frozen=True, slots=True)
 class SignInStart:
-    """What goes to the browser when a sign-in starts."""
+    """The values for the browser when a sign-in starts."""
 
     attempt: Attempt
     state: str = field(repr=False)
@@ -439,7 +443,7 @@ def _seal(service: Service, tx: Tx, token: ConnectToken, attempt_id: str, **valu
 def begin_signed(
     service: Service, app: App, oauth_provider: Provider, redirect_uri: str, started: SignInStart
 ) -> str | OAuthFailure:
-    """Where to send the person. Raises :class:`webapp.service.domain.base.failures.AttemptUnknown`."""
+    """The URL of the provider's page. Raises :class:`webapp.service.domain.base.failures.AttemptUnknown`."""
     callback = f"{redirect_uri}?{urlencode({'state': started.state})}"
     temporary = oauth1.begin(service.client_for(app), oauth_provider, callback)
     if isinstance(temporary, OAuthFailure):
@@ -451,7 +455,7 @@ def begin_signed(
 def exchange_signed(
     service: Service, app: App, oauth_provider: Provider, sealed: Mapping[str, Any], token: str, verifier: str
 ) -> TokenResult | OAuthFailure:
-    """The token for what is ``sealed`` in the attempt, if the answer is about it: it names it by ``token``."""
+    """The token for the ``sealed`` temporary credentials, if the callback's ``token`` names them."""
     temporary = Temporary(**sealed["temporary"])
     if not same(temporary.token, token):
         return OAuthFailure("denied", WRONG_ISSUER)

@@ -1,7 +1,8 @@
-"""Turning a grant or a set of keys into a connected account: tested, identified, sealed, committed.
+"""Connects an account from a grant or a set of keys: tests it, identifies it, and commits it with sealed
+credentials.
 
-Nothing is stored before the provider has accepted it. Reconnecting keeps the account's id and is refused for
-another identity.
+Nothing is stored before the provider has accepted the credentials. A reconnected account keeps its id, and must have
+the same identity.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -58,10 +59,10 @@ def connect_with_keys(
     on_commit: OnCommit | None = None,
     answers: Answers = None,
 ) -> Account:
-    """Connect ``app`` by the values of its custom fields, which are tested first.
+    """Connect ``app`` with the values of its custom fields, which are tested first.
 
-    A project that does not require the test (``connect_require_key_auth_test`` false) keeps an account whose test
-    could not be made or failed, and marks it unhealthy. Raises :class:`Invalid` for a bad field,
+    If the project does not require the test (``connect_require_key_auth_test`` false), an account whose test failed or
+    could not be made is stored, and marked unhealthy. Raises :class:`Invalid` for a bad field,
     :class:`CredentialsRefused`, :class:`ProviderDown`, :class:`WrongAccount`, :class:`NotFound`, :class:`Undecided`.
     """
     if app.auth_type != "keys":
@@ -142,7 +143,7 @@ def _existing(service: Service, token: ConnectToken, app: App, account_id: str |
 def _site(
     service: Service, app: App, sites: Sequence[Mapping[str, str]], existing: Account | None, answers: Answers
 ) -> Mapping[str, str]:
-    """The site that the account is to work with: the one before, or the one that the person names, who is asked."""
+    """The site of the account: the previous one, or the one that the person chooses. Raises :class:`Undecided`."""
     if len(sites) == 1 or answers is None:
         return sites[0]
     label = app.site_label
@@ -154,7 +155,7 @@ def _site(
 
 
 def _at_site(app: App, text: str | None, site: Mapping[str, str], sites: Sequence[Mapping[str, str]]) -> str | None:
-    """``text`` with the site beside it, where there are several to tell apart."""
+    """``text`` with the name of the site, if there are several."""
     return f"{text} · {site[app.site_label].removeprefix('https://')}" if text and len(sites) > 1 else text
 
 
@@ -209,7 +210,7 @@ def _told(kind: str, name: str | None) -> str:
 def _to_replace(
     service: Service, token: ConnectToken, accepted: AcceptedCredentials, answers: Answers
 ) -> Account | None:
-    """The account whose place this one takes, as its person decides, who is asked; None where both are kept."""
+    """The account to replace, as the person chooses; None to keep both. Raises :class:`Undecided`."""
     if answers is None or accepted.identity_id is None or answers.get(AGAIN) == KEEP_BOTH:
         return None
     of_app = accounts.of_app(service.store, token.scene, accepted.app.slug, user=token.user)
@@ -286,7 +287,7 @@ def _account(
 
 
 def _default_name(tx: Tx, token: ConnectToken, accepted: AcceptedCredentials, account_id: str) -> str | None:
-    """What an account is called that nobody named: whose it is, as pickers of clients show nothing but the name."""
+    """The name of an account without one: that of its user, since clients' pickers show only the name."""
     return accounts.free_name(tx, token.user.id, accepted.app.slug, accepted.identity_text, but=account_id)
 
 

@@ -1,14 +1,14 @@
-"""The credentials of an account, sealed in its row and opened only to be used, and how they are kept fresh.
+"""The credentials of an account, sealed in its row and opened only for use, and their refresh.
 
-They are one JSON object of strings (contract "Credentials"). An OAuth account holds ``oauth_access_token``, perhaps
-``oauth_refresh_token`` and ``oauth_uid``, and the app's own fields; a key account holds the app's fields, and the
-``session_token`` that they were exchanged for where the app says so, which is renewed as OAuth's tokens are.
+They are one JSON object of strings (contract "Credentials"). An OAuth account has ``oauth_access_token``, perhaps
+``oauth_refresh_token`` and ``oauth_uid``, and the app's own fields; a key account has the app's fields, and the
+``session_token`` that they were exchanged for if the app declares one, which is renewed like an OAuth token.
 
-Refreshing is single-flight: of all who find a token expired, one refreshes and the others wait for it. The lock is a
-lease in the account's row, so that every process honours it, and it lasts longer than the request's deadline. Whoever
-gets it works on the revision that it read under the lock. After a passing failure there is a cool-down in which no call
-is made; only ``invalid_grant`` and its like make an account dead. An answer without a refresh token keeps the old one
-(RFC 6749 section 6).
+Refreshing is single-flight: of all callers that find a token expired, one refreshes and the others wait for it. The
+lock is a lease in the account's row, which all processes respect and which lasts longer than the request's deadline.
+Its holder works with the revision that it read under the lock. After a temporary failure no request is made during a
+cool-down; only ``invalid_grant`` and the like make an account dead. A response without a refresh token keeps the old
+one (RFC 6749 section 6).
 """
 
 import json
@@ -93,7 +93,7 @@ def is_fresh(service: Service, account: Account) -> bool:
 
 
 def refresh(service: Service, account: Account) -> Account:
-    """Refresh ``account`` now, or wait for whoever is doing it. Raises like :func:`ensure_fresh`."""
+    """Refresh ``account`` now, or wait for a refresh that is running. Raises like :func:`ensure_fresh`."""
     give_up = time.monotonic() + WAIT_S
     while time.monotonic() < give_up:
         current = accounts.get(service.store, account.scene, account.id)
@@ -116,7 +116,7 @@ def refresh(service: Service, account: Account) -> Account:
 
 
 def renewable(values: Mapping[str, str]) -> bool:
-    """Whether an access can be renewed without its person: by a refresh token, or by the fields that it came from."""
+    """Whether an access can be renewed without its person: with a refresh token, or from the fields."""
     return bool(values.get(REFRESH_TOKEN) or values.get(SESSION_TOKEN))
 
 
@@ -148,9 +148,10 @@ def _cooling_down(service: Service, account: Account) -> Account:
 
 
 def _exchange(service: Service, account: Account, *, cut_off: bool = False) -> Account:
-    """Refresh under the lease, and write down what came of it.
+    """Refresh under the lease, and store the result.
 
-    ``cut_off``: whoever refreshed it last died before saving what came, which may have been the only token that works.
+    ``cut_off``: the last refresh was interrupted before its result was stored, which may have been the only valid
+    token.
     """
     values, app = read(service, account), service.catalog.app(account.app)
     if app is not None and app.session is not None:
@@ -177,7 +178,7 @@ def _exchange(service: Service, account: Account, *, cut_off: bool = False) -> A
 
 
 def _merged(values: dict[str, str], result: TokenResult) -> dict[str, str]:
-    """The credentials after a refresh: the new tokens over what was there."""
+    """The credentials after a refresh: the old ones, updated with the new tokens."""
     merged = {**values, ACCESS_TOKEN: result.access_token}
     if result.refresh_token:
         merged[REFRESH_TOKEN] = result.refresh_token

@@ -1,4 +1,4 @@
-"""The custom fields of an app as a person or client fills them in."""
+"""The values of an app's custom fields, as a person or client enters them."""
 
 import json
 import re
@@ -47,13 +47,13 @@ def values_of(facts: Sequence[CustomField], texts: Mapping[str, str]) -> dict[st
 
 
 def kept(field: CustomField, value: str) -> str:
-    """What is kept of a value that fits: the part of it that the field's pattern names, else all of it."""
+    """The part of a valid value that is stored: the named group of the field's pattern, else all of it."""
     match = re.fullmatch(field.pattern, value, re.IGNORECASE) if field.pattern else None
     return match[1] if match else value
 
 
 def preset(app: App, presets: Mapping[str, Any]) -> tuple[dict[str, str], list[Detail]]:
-    """The values in ``presets`` that may be preset for ``app``, and what is wrong with the others."""
+    """The values in ``presets`` that may be preset for ``app``, and the problems of the others."""
     values, details = dict[str, str](), list[Detail]()
     known = {field.name: field for field in app.spec.fields}
     for name, value in presets.items():

@@ -1,8 +1,8 @@
-"""Testing an account at its provider, and revoking its access there.
+"""Tests an account at its provider, and revokes its access there.
 
-Some providers take back, with one token, all that a person ever allowed a client (``revokes = "client"``). The
-accounts that end together then are those of one user, of the same identity and of one client at the provider.
-Accounts of other users are never named, whoever signed in.
+At some providers, revoking one token revokes all access that a person has granted to a client (``revokes = "client"``).
+The accounts that end together are those of one user, one identity and one client at the provider. Accounts of other
+users are never named.
 """
 
 from webapp.errors import Conflict, NotFound, PatchbayError, Refused, UpstreamFailed
@@ -16,10 +16,10 @@ from webapp.service.outbound.templates import TemplateError
 
 
 def check(service: Service, account: Account) -> Account:
-    """Test ``account`` with its app's own test request; what was found stands in the account that is returned.
+    """Test ``account`` with its app's test request, and return it with the result.
 
-    An expired token is refreshed first. A dead account stays dead: only reconnecting mends it. One whose app was
-    removed stays as it is, too.
+    An expired token is refreshed first. A dead account stays dead until it is reconnected. An account whose app was
+    removed is returned as it is.
     """
     app = service.catalog.app(account.app)
     if account.dead or app is None:
@@ -38,11 +38,11 @@ def check(service: Service, account: Account) -> Account:
 
 
 def after_refusal(service: Service, used: Account) -> Account:
-    """How an account stands whose provider has just refused the credentials of ``used``.
+    """Return the account of ``used`` after its provider refused the credentials.
 
-    Whoever comes first looks after it: a token is renewed, once for all who ask, and what is refused for good makes the
-    account dead. An account that passes its app's own test stays as it is, as the refusal was about the request. Where
-    there is no such test, the refusal of a token (RFC 6750 section 3.1) is all that can be known.
+    The first caller checks it: a token is renewed, once for all callers, and a permanent refusal makes the account
+    dead. An account that passes its app's test is unchanged, since the refusal was about the request. Without such a
+    test, the refusal of a token (RFC 6750 section 3.1) counts.
     """
     account, app = lifecycle.reread(service.store, used), service.catalog.app(used.app)
     if account.dead or account.revision != used.revision or app is None:

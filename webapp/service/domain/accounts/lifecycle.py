@@ -1,8 +1,8 @@
-"""Every change of an account's row (table ``accounts``): connected, renewed, failing, dead, renamed, removed.
+"""All changes of accounts' rows (table ``accounts``): connected, renewed, failing, dead, renamed, removed.
 
-An account is working, retrying or needs its person. Whoever changes one of these states gives the account as it was
-read, and it is written only if its credentials are still of the same ``revision``, so that a slow check never
-overwrites a newer reconnect or refresh. A refresh holds a lease in the row, and a check puts the next one off.
+An account is working, retrying or needs its person. A change of state takes the account as it was read, and is written
+only if its credentials still have the same ``revision``, so that a slow check never overwrites a newer reconnect or
+refresh. A refresh holds a lease in the row, and a check postpones the next one.
 """
 
 import json
@@ -34,7 +34,7 @@ _REPLACE = ", ".join(
 
 
 def back_off(failures: int) -> int:
-    """How long to wait, in milliseconds, after that many failures in a row."""
+    """The wait in milliseconds after so many failures in a row."""
     return BACK_OFF[min(max(failures, 1), len(BACK_OFF)) - 1]
 
 
@@ -46,7 +46,7 @@ def refresh_time(now: int, expires_at: int | None) -> int | None:
 
 
 def check_time(account_id: str, now: int) -> int:
-    """When to look after a working account next: in 6 hours, up to a fifth earlier, so that they spread out."""
+    """The time of the next check of a working account: in 6 hours, up to a fifth earlier to spread checks."""
     return now + CHECK_EVERY - zlib.crc32(account_id.encode()) % (CHECK_EVERY // 5)
 
 
@@ -56,7 +56,7 @@ def expiry_time(service: Service, result: TokenResult) -> int | None:
 
 
 def checked_name(name: str | None) -> str | None:
-    """``name`` without outer spaces; nothing is None. Raises :class:`Invalid`."""
+    """``name`` without surrounding spaces; None if empty. Raises :class:`Invalid`."""
     name = (name or "").strip() or None
     if name and (len(name) > accounts.MAX_NAME or not name.isprintable()):
         message = f"Use at most {accounts.MAX_NAME} printable characters."
@@ -79,9 +79,10 @@ def insert(tx: Tx, account: Account) -> None:
 
 
 def replace(tx: Tx, before: Account, after: Account) -> None:
-    """Write ``after`` over the row of ``before``, with a revision above the row's, whatever a refresh did to it.
+    """Write ``after`` over the row of ``before``, with a revision above the row's, even if a refresh changed it
+    since.
 
-    Raises :class:`NotFound` when it was removed meanwhile.
+    Raises :class:`NotFound` if it was removed since.
     """
     free = "lease_holder = NULL, checked_by = NULL"
     sql = f"UPDATE accounts SET {_REPLACE}, revision = revision + 1, {free} WHERE id = :id"  # noqa: S608
@@ -94,7 +95,7 @@ def replace(tx: Tx, before: Account, after: Account) -> None:
 
 
 def rename(service: Service, account: Account, name: str | None) -> Account:
-    """Give ``account`` a name of its own; without one, that of its identity. Raises :class:`Invalid`."""
+    """Rename ``account``; without a name, it has that of its identity. Raises :class:`Invalid`."""
     name = checked_name(name)
     now = service.clock()
     with service.store.write() as tx:
@@ -115,12 +116,12 @@ def remove(tx: Tx, removed: Iterable[Account], now: int) -> None:
 
 
 def erase_of_user(service: Service, tx: Tx, user: ExternalUser) -> None:
-    """Remove every account of a user who goes, in the transaction that removes them."""
+    """Remove all accounts of a user, in the transaction that removes the user."""
     remove(tx, accounts.of_user(tx, user), service.clock())
 
 
 def claim_refresh(service: Service, account: Account) -> Account | None:
-    """``account`` with its lease, for whoever refreshes it; None while someone has it or the credentials changed."""
+    """``account`` with a lease for its refresh; None if another caller holds it or the credentials have changed."""
     now = service.clock()
     with service.store.write() as tx:
         claimed = tx.run(
@@ -138,7 +139,7 @@ def claim_refresh(service: Service, account: Account) -> Account | None:
 
 
 def put_off_refresh(service: Service, account: Account) -> None:
-    """Have ``account`` refreshed later, as nothing can refresh it now; that counts as no failure."""
+    """Postpone the refresh of ``account``, since nothing can refresh it now; not counted as a failure."""
     later = {"id": account.id, "revision": account.revision, "later": service.clock() + CHECK_CLAIM}
     with service.store.write() as tx:
         tx.run("UPDATE accounts SET next_refresh_at = :later WHERE id = :id AND revision = :revision", later)
@@ -148,7 +149,7 @@ _WANTS_CHECK = "SELECT id FROM accounts WHERE next_check_at IS NOT NULL AND next
 
 
 def claim_checks(service: Service, limit: int) -> list[Account]:
-    """Accounts that want a check now, each claimed for 10 minutes, so that no other process takes it too."""
+    """Accounts to check now, each claimed for 10 minutes, so that no other process checks it too."""
     now = service.clock()
     if service.store.one(f"{_WANTS_CHECK} LIMIT 1", {"now": now}) is None:
         return []  # an idle worker takes no write lock
@@ -168,9 +169,9 @@ def check_soon(tx: Tx, now: int, those: Iterable[Account]) -> None:
 
 
 def take_over(tx: Tx, service: Service, dead: int) -> None:
-    """Let whoever waits refresh and check what the generation ``dead`` was refreshing and checking.
+    """Release the refreshes and checks of the generation ``dead``.
 
-    The name of who was refreshing stays: it tells that the refresh was cut off.
+    The holder of a refresh stays in the row: it shows that the refresh was interrupted.
     """
     tx.run("UPDATE accounts SET lease_until = 0 WHERE lease_holder = :dead", {"dead": str(dead)})
     tx.run(
@@ -276,7 +277,7 @@ def save_refresh(service: Service, account: Account, values: Mapping[str, str], 
 
 
 def reread(reader: Reader, account: Account) -> Account:
-    """The account as it stands now. Raises :class:`NotFound` when it was removed meanwhile."""
+    """The account as it is now. Raises :class:`NotFound` if it was removed since."""
     try:
         return accounts.get(reader, account.scene, account.id)
     except NotFound as error:

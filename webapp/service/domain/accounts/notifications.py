@@ -1,11 +1,11 @@
-"""Notifications: what happens to connections and triggers, told to those who asked for it (contract "Deliveries").
+"""Notifications of connections and triggers, sent to those who subscribed (contract "Deliveries").
 
     CONNECTION_SUCCESS, CONNECTION_ERROR   to the Connect token's webhook_uri, and to general webhooks
     ACCOUNT_DEAD, TRIGGER_DEACTIVATED      to general webhooks
-    TEST                                   to one general webhook, as a person wishes
+    TEST                                   to one general webhook, on request
 
-Each is written in the transaction that makes it true, and delivered like any other event; the caller commits and
-then calls ``service.wake()``. Never with credentials. A body that names a Connect token is sealed.
+Each is written in the transaction that it is about, and delivered like any event; the caller commits and then calls
+``service.wake()``. It never contains credentials. A body that contains a Connect token is sealed.
 """
 
 from typing import Any
@@ -59,7 +59,7 @@ def trigger_deactivated(tx: Tx, service: Service, trigger: TriggerReference, rea
 
 
 def test(service: Service, endpoint: Endpoint, scene: Scene) -> None:
-    """Send something to ``endpoint`` that means nothing, signed with the key of ``scene`` as all that happens there."""
+    """Send a test notification to ``endpoint``, signed with the key of ``scene`` like all others."""
     with service.store.write() as tx:
         _tell(tx, service, scene, TEST, {"message": "This is a test."}, [endpoint], sealed=False)
     service.wake()
@@ -91,7 +91,7 @@ def _tell(
 
 
 def _one_off(tx: Tx, service: Service, scene: Scene, url: str) -> Endpoint:
-    """The endpoint of a token's ``webhook_uri``. Nobody can reset it, so each notification gives it a new chance."""
+    """The endpoint of a token's ``webhook_uri``. Nobody can reset it, so each notification enables it again."""
     for endpoint in endpoints.of_url(tx, service, scene, "notification", url):
         if endpoint.active:
             return endpoint

@@ -1,9 +1,9 @@
-"""Asking a provider whether it knows an OAuth client, without anybody signing in.
+"""Asks a provider whether it knows an OAuth client, without a sign-in.
 
-Its token endpoint gets a code that it never gave. It refuses the client (``invalid_client``) or, as it has to look at
-the client first, the code (``invalid_grant``, RFC 6749 section 5.2). A refused code says something only where a wrong
-secret is refused otherwise, so the same is asked once more with a wrong one. What a provider says in another way stands
-in its app's facts; what cannot be told is said to be so. Nothing is written.
+Its token endpoint gets a code that it never issued. It refuses the client (``invalid_client``) or, since it must
+authenticate the client first, the code (``invalid_grant``, RFC 6749 section 5.2). A refused code proves something only
+if a wrong secret is refused otherwise, so a second request is made with a wrong one. Other behaviour of a provider is
+declared in its app's facts; if the result is unclear, the verdict says so. Nothing is written.
 """
 
 import secrets as random
@@ -27,7 +27,7 @@ _RFC = "https://www.rfc-editor.org/rfc/rfc6749#section-5.2"
 
 @dataclass(frozen=True, slots=True)
 class ClientVerdict:
-    """Whether the provider knows the client, in a word and in a sentence.
+    """Whether the provider knows the client, as a word and a sentence.
 
     ``redirect_uri``: it knows the client, but not this installation's redirect URI.
     """
@@ -37,12 +37,14 @@ class ClientVerdict:
 
     @property
     def refused(self) -> bool:
-        """Whether the provider says that nobody could connect with it."""
+        """Whether the provider refuses all connections with the client."""
         return self.verdict in ("unknown", "redirect_uri")
 
 
 def is_possible(app: App) -> bool:
-    """Whether the provider of ``app`` can be asked: it tells, and its address is not another one for each account."""
+    """Whether the provider of ``app`` can be asked: its answers are clear, and its address is the same for all
+    accounts.
+    """
     if app.oauth is None or (app.oauth.check and not app.oauth.check.possible):
         return False
     try:

@@ -1,15 +1,15 @@
-"""OAuth apps: registrations at providers (table ``provider_clients``), a project's own, the whole installation's, or
-a person's.
+"""OAuth apps: clients registered at providers (table ``provider_clients``), of a project, the installation or a
+person.
 
-A project's own OAuth app is "the developer's own": credentials of accounts made with it may be handed out. One of
-the installation was added by its operator and never is. Nor is one that an external user brought to the Connect
-Link: it serves only that user's accounts, is listed nowhere, and goes once no account uses it. Several apps of one
-provider may share one registration: each has a row of its own, and one of them holds the secret.
+A project's own OAuth app is "the developer's own": credentials of accounts that use it may be handed out. Those of the
+installation, which its operator added, are not. Nor are those that an external user entered in the Connect Link: they
+serve only that user's accounts, are not listed, and are deleted when no account uses them. Several apps of one provider
+may share a registration: each has a row of its own, and one of them has the secret.
 
-Its provider may send events to one address, signed with a secret that is sealed here. Some providers make the secret
-themselves and send it unsigned, in the request by which they try the address (table ``event_handshakes``). Anybody
-could send such a request, so a secret signs nothing before the owner takes it: whoever takes one sees it, and enters
-it at the provider, which knows it only where it is its own. A newer one replaces one that waits.
+The provider may send events to one address, signed with a secret that is sealed here. Some providers generate the
+secret and send it unsigned, in the request by which they verify the address (table ``event_handshakes``). Anybody could
+send such a request, so a secret signs nothing until the owner accepts it, compares it with the provider's and enters it
+there. A newer one replaces one that waits.
 """
 
 import hmac
@@ -36,9 +36,11 @@ LONGEST_SECRET = 4_000
 
 @dataclass(frozen=True, slots=True)
 class OAuthApp:
-    """An OAuth client at a provider; ``project_id`` is None for the whole installation. ``external_user_id`` is whose
-    own it is, where a person brought it; ``callback`` names the authorization server in its redirect URI. ``shares`` is
-    the client whose id and secret it uses, which is never one that shares itself."""
+    """An OAuth client at a provider; ``project_id`` is None for the installation's.
+
+    ``external_user_id`` is the person who entered it; ``callback`` identifies the authorization server in its redirect
+    URI. ``shares`` is the client whose id and secret it uses, which shares none itself.
+    """
 
     id: str
     project_id: str | None
@@ -124,8 +126,9 @@ def _redirect_uri(service: Service, callback: str) -> str:
 
 
 def _callback(service: Service, slug: str) -> str:
-    """What tells an authorization server from the others in redirect URIs, so that no answer of one passes for that of
-    another (RFC 9700 section 4.4.2): nothing where its answers name it, else its issuer's host, family or app."""
+    """The part of redirect URIs that distinguishes authorization servers, so that the answer of one is not accepted
+    as another's (RFC 9700 section 4.4.2): empty if its answers name it, else its issuer's host, family or app.
+    """
     app = service.catalog.app(slug)
     if app is None or app.oauth is None or app.oauth.iss_required:
         return ""
@@ -133,7 +136,7 @@ def _callback(service: Service, slug: str) -> str:
 
 
 def get(reader: Reader, oauth_app_id: str) -> OAuthApp:
-    """The client ``oauth_app_id``, for those who already hold it through an account or attempt.
+    """The client ``oauth_app_id`` of an account or attempt.
 
     Raises :class:`NotFound`.
     """
@@ -146,10 +149,10 @@ def get(reader: Reader, oauth_app_id: str) -> OAuthApp:
 def choose(
     reader: Reader, project_id: str, app: str, oauth_app_id: str | None = None, *, user_id: str | None = None
 ) -> OAuthApp | None:
-    """The client a connection of ``app`` uses: the one asked for, else the project's newest, else the installation's.
+    """The client for a connection of ``app``: the one requested, else the project's newest, else the installation's.
 
-    Raises :class:`NotFound` when the one asked for is not there, for another app, another project's, or brought by
-    another than the external user ``user_id``.
+    Raises :class:`NotFound` if the one requested does not exist, is for another app or of another project, or was
+    entered by another external user than ``user_id``.
     """
     if oauth_app_id is not None:
         client = get(reader, oauth_app_id)
@@ -197,9 +200,9 @@ def sharing(reader: Reader, client: OAuthApp) -> list[OAuthApp]:
 def update(
     service: Service, client: OAuthApp, *, client_secret: str | None = None, events_secret: str | None = None
 ) -> OAuthApp:
-    """Write ``client`` as it stands now, and another secret where one is given; both are those of all that share it.
+    """Write ``client``, and another secret if given, for all clients that share it.
 
-    Raises :class:`Conflict` for another client id while accounts live by this one, :class:`NotFound`.
+    Raises :class:`Conflict` for another client id while accounts use this one, :class:`NotFound`.
     """
     with service.store.write() as tx:
         before = get(tx, client.id)
@@ -230,10 +233,10 @@ def update(
 
 
 def remove(service: Service, client: OAuthApp) -> None:
-    """Delete ``client``; others that share it go on.
+    """Delete ``client``; clients that share it stay.
 
-    Raises :class:`Conflict` while accounts were connected with it, whose tokens could not be refreshed any more, or
-    while an app override names it.
+    Raises :class:`Conflict` while accounts that were connected with it exist, since their tokens could not be
+    refreshed, or while an app override names it.
     """
     with service.store.write() as tx:
         if used := accounts_of(tx, client.id):
@@ -257,13 +260,13 @@ def _hand_on(service: Service, tx: Tx, client: OAuthApp) -> None:
 
 
 def accounts_of(reader: Reader, oauth_app_id: str) -> int:
-    """How many accounts were connected with a client."""
+    """The number of accounts that were connected with a client."""
     row = reader.one("SELECT COUNT(*) AS n FROM accounts WHERE oauth_app_id = :id", {"id": oauth_app_id})
     return int(row["n"]) if row else 0
 
 
 def purge(service: Service) -> int:
-    """Forget what people brought more than a day ago and no account uses; how many there were."""
+    """Delete clients that people entered more than a day ago and no account uses; return their number."""
     with service.store.write() as tx:
         return tx.run(
             "DELETE FROM provider_clients WHERE external_user_id IS NOT NULL AND created_at < :limit "
@@ -309,7 +312,7 @@ def _seal(service: Service, tx: Tx, project_id: str | None, oauth_app_id: str, c
 
 
 def events_of(service: Service, client: "OAuthApp") -> dict[str, Any] | None:
-    """What its owner needs to know; None where the app tells no events to its clients."""
+    """The facts that its owner needs to receive events; None if the app sends none to its clients."""
     app = service.catalog.app(client.app)
     events = app.spec.event_webhook if app and app.oauth else None
     if events is None:
@@ -332,12 +335,12 @@ def _secret_sent_at(service: Service, client: "OAuthApp") -> str | None:
 
 
 def events_address(service: Service, slug: str, oauth_app_id: str) -> str:
-    """The one address to which the provider of the app ``slug`` tells the events of a client."""
+    """The address to which the provider of the app ``slug`` sends the events of a client."""
     return f"{service.settings.public_url}/h/app/{slug}/{oauth_app_id}"
 
 
 def events_secret(service: Service, client: "OAuthApp") -> str | None:
-    """The secret that signs the events, opened; None where nobody entered one."""
+    """The secret that signs the events, in plain text; None if none was entered."""
     if client.events_sealed is None:
         return None
     return EVENTS_SEALED.open(service, client.project_id or INSTANCE, client.id, client.events_sealed).decode()
@@ -354,7 +357,7 @@ def is_usable_secret(secret: str) -> bool:
 
 
 def keep_handshake(service: Service, client: OAuthApp, secret: str) -> None:
-    """Let ``secret`` wait for the client's owner, but where it is the one that signs already."""
+    """Keep ``secret`` for the client's owner to accept, unless it is the one in use."""
     known = events_secret(service, client)
     if known is not None and hmac.compare_digest(known.encode(), secret.encode()):
         return
@@ -373,8 +376,10 @@ def keep_handshake(service: Service, client: OAuthApp, secret: str) -> None:
 
 
 def take_handshake(service: Service, client: OAuthApp) -> str:
-    """Let the secret that waits sign the events from now on, and give it to the client's owner, who enters it at the
-    provider. Raises :class:`Conflict` where none waits."""
+    """Accept the waiting secret as the one that signs events, and return it for the owner to enter at the provider.
+
+    Raises :class:`Conflict` if none waits.
+    """
     row = service.store.one("SELECT secret_sealed FROM event_handshakes WHERE oauth_app_id = :id", {"id": client.id})
     if row is None:
         raise Conflict("The provider has sent nothing yet. Enter the address there first, then try again.")
@@ -395,7 +400,7 @@ _ROWS = Rows("provider_clients", OAuthApp)
 
 @dataclass(frozen=True, slots=True)
 class OAuthAppFilter:
-    """What a list of a project's clients is limited to: a slug, and what the name, the slug or the id holds."""
+    """The filters of a list of a project's clients: a slug, and text in the name, slug or id."""
 
     app: str | None = None
     q: str | None = None
@@ -449,8 +454,9 @@ def apps_with_client(reader: Reader, project_id: str | None) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class OAuthAppUse:
-    """What a client serves: how many accounts were connected with it, the other apps that share it (slugs), whether new
-    accounts of its app are, and whether the installation has a client for that app besides."""
+    """The uses of a client: the number of accounts that were connected with it, the slugs of apps that share it,
+    whether new accounts of its app use it, and whether the installation has another client for that app.
+    """
 
     accounts: int
     shared_with: tuple[str, ...]

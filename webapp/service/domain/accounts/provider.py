@@ -1,10 +1,10 @@
-"""Talking to an account's provider: the app's declared facts, joined with an OAuth app and credentials.
+"""Requests to an account's provider: combines the app's declared facts with an OAuth app and credentials.
 
-This is the one place where the catalog's declarations meet the outbound client. Nothing is written here. Addresses
-that an app names only by their issuer are looked up at first use and kept for an hour. The fields of a key account
-are exchanged for a short-lived credential where the app says so (``[session]``). An app that an npm package brought
-is tested by that package, in a process of its own for each question, within the hosts that its owner allows now; a
-package that has no way to tell finds every account good.
+Only here do the catalog's declarations meet the outbound client. Nothing is written. Addresses that an app names only
+by their issuer are discovered at first use and kept for an hour. The fields of a key account are exchanged for a
+short-lived credential if the app declares it (``[session]``). An app from an npm package is tested by that package, in
+a new process for each test, within the hosts that its owner allows; without a test in the package, every account
+passes.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ _MOST = 300
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What the provider said about credentials, and whose they are; ``identity_text`` says it best."""
+    """The result of a test of credentials, and their identity; ``identity_text`` is the best name for it."""
 
     kind: Literal["ok", "refused", "trouble"]
     sentence: str = ""
@@ -85,7 +85,7 @@ def identify(service: Service, app: App, values: Mapping[str, str]) -> CheckResu
 
 
 def can_test(app: App) -> bool:
-    """Whether ``app`` has a way to tell if an account works; :func:`test` finds each good otherwise."""
+    """Whether ``app`` has a test for accounts; :func:`test` passes all otherwise."""
     if app.test_kind == "piece":
         return app.spec.piece is not None and app.spec.piece.auth.validated
     return bool(app.test_kind or app.test_request or app.identity_request)
@@ -109,7 +109,7 @@ def test(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
 
 
 def refresh(service: Service, account: Account, values: Mapping[str, str]) -> TokenResult | OAuthFailure:
-    """New tokens for ``account``. Raises :class:`webapp.errors.NotFound` when its app or client is gone."""
+    """New tokens for ``account``. Raises :class:`webapp.errors.NotFound` if its app or client was deleted."""
     app = service.app(account.app)
     client = oauth_apps.get(service.store, account.oauth_app_id or "")
     token = values["oauth_refresh_token"]
@@ -119,14 +119,14 @@ def refresh(service: Service, account: Account, values: Mapping[str, str]) -> To
 
 
 def naming_failure(failure: OAuthFailure, app: App) -> OAuthFailure:
-    """``failure`` with the name of the app that it came from."""
+    """``failure`` with the name of its app."""
     return replace(failure, sentence=naming(failure.sentence, app.name))
 
 
 def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAuthFailure | None:
     """Revoke the grant of ``account`` at its provider: by RFC 7009, or by the request that the app declares.
 
-    Raises :class:`webapp.errors.NotFound` when its app or client is gone.
+    Raises :class:`webapp.errors.NotFound` if its app or client was deleted.
     """
     app = service.app(account.app)
     client = oauth_apps.get(service.store, account.oauth_app_id or "")
@@ -140,13 +140,14 @@ def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAu
 
 
 def kept_of_tokens(app: App, result: TokenResult) -> dict[str, str]:
-    """What the app keeps of a token answer besides the tokens, such as the address of an instance."""
+    """The values of a token response that the app keeps besides the tokens, such as the address of an instance."""
     return kept_values(app.oauth.keep if app.oauth else {}, result.raw)
 
 
 def look_up(service: Service, app: App, values: Mapping[str, str]) -> list[dict[str, str]] | CheckResult:
-    """What the app's look-up after a sign-in adds to ``values``, once for each site that it reaches, or why it could
-    not be had."""
+    """``values`` with those that the app looks up after a sign-in, once for each site that it reaches, or the
+    failure.
+    """
     spec, look_up = app.look_up_request, app.oauth.look_up if app.oauth else None
     if spec is None or look_up is None:
         return [{}]
@@ -166,7 +167,7 @@ def look_up(service: Service, app: App, values: Mapping[str, str]) -> list[dict[
 
 
 def kept_values(paths: Mapping[str, str], body: Any) -> dict[str, str]:
-    """What stands at the dotted ``paths`` of an answer, by the names of the fields that they become."""
+    """The values at the dotted ``paths`` of a response, by field."""
     values = {name: at_path(body, path) for name, path in paths.items()}
     texts = {name: one_line(str(value), MAX_KEPT) for name, value in values.items() if isinstance(value, str | int)}
     return {name: text for name, text in texts.items() if text}
@@ -223,9 +224,9 @@ def _identified(app: App, outcome: probe.ProbeOutcome) -> CheckResult:
 
 
 def endpoints(service: Service, app: App, values: Mapping[str, str]) -> Mapping[str, str]:
-    """The addresses that the issuer of ``app`` gives, whose own address ``values`` fill.
+    """The addresses from the discovery of the issuer of ``app``, whose own address is filled with ``values``.
 
-    Raises :class:`TemplateError` with a sentence where they cannot be had.
+    Raises :class:`TemplateError` with a sentence if discovery fails.
     """
     issuer = fill_url((app.oauth and app.oauth.issuer) or "", values)
     key, now = (str(service.settings.data), issuer), service.clock()
@@ -244,7 +245,9 @@ def endpoints(service: Service, app: App, values: Mapping[str, str]) -> Mapping[
 
 @dataclass(frozen=True, slots=True)
 class KeySession:
-    """``values`` of an account with what was got for them, and when that expires (epoch milliseconds)."""
+    """The ``values`` of an account with the credential for which they were exchanged, and its expiry (epoch
+    milliseconds).
+    """
 
     values: Mapping[str, str] = field(repr=False)
     expires_at: int | None
@@ -279,7 +282,7 @@ def identify_session(service: Service, app: App, values: Mapping[str, str]) -> t
 
 
 def check_by_piece(service: Service, app: App, values: Mapping[str, str]) -> PieceAnswer:
-    """Whether the package of ``app`` finds ``values`` good, and a sentence for the person where it does not."""
+    """Whether the package of ``app`` accepts ``values``, and a sentence for the person if not."""
     piece = app.spec.piece
     if piece is None or not piece.auth.validated:
         return "ok", ""

@@ -1,7 +1,7 @@
-"""Importing apps from OpenAPI documents into this installation: previewed, written, listed and removed.
+"""Imports apps from OpenAPI documents into this installation: preview, import, list and remove.
 
-Whoever may do so changes the catalog of every project. What is written stands in the data folder, as apps do that an
-operator writes; the catalog is built from it at once. What reads and writes documents is loaded when somebody imports.
+An import changes the catalog of all projects. The files are written to the data folder, like an operator's own apps,
+and the catalog is rebuilt at once. The importer is loaded at first use.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ _KINDS = "application/json, application/yaml, text/yaml, */*"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document as it came: its bytes, and its address or the name of its file."""
+    """A document: its bytes, and its address or file name."""
 
     content: bytes
     name: str
@@ -36,19 +36,22 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """What an app is used for: how many accounts it has, and how often actions ran in the time that runs are kept."""
+    """The uses of an app: the number of its accounts, and how often its actions ran while runs are kept."""
 
     accounts: int
     runs: Mapping[str, int]
 
 
 def fetched(service: Service, url: str) -> Source:
-    """The document at ``url``. Raises :class:`Invalid` with a sentence where it cannot be had."""
+    """The document at ``url``. Raises :class:`Invalid` with a sentence if it cannot be fetched."""
     return Source(_fetch(service, url), url, url)
 
 
 def preview(service: Service, source: Source, slug: str, options: Options) -> "Written":
-    """What importing ``source`` as the app ``slug`` would do. Raises :class:`Invalid`, :class:`Conflict`."""
+    """The result of importing ``source`` as the app ``slug``, without writing.
+
+    Raises :class:`Invalid`, :class:`Conflict`.
+    """
     from webapp.service.catalog.importing import files
 
     planned, before = _plan(service, source, slug, options)
@@ -56,7 +59,7 @@ def preview(service: Service, source: Source, slug: str, options: Options) -> "W
 
 
 def bring(service: Service, source: Source, slug: str, options: Options) -> "Written":
-    """Import ``source`` as the app ``slug``, again where it was before. Raises :class:`Invalid`, :class:`Conflict`."""
+    """Import ``source`` as the app ``slug``, new or again. Raises :class:`Invalid`, :class:`Conflict`."""
     from webapp.service.catalog.importing import files
 
     planned, before = _plan(service, source, slug, options)
@@ -92,7 +95,7 @@ def remove(service: Service, slug: str, *, with_accounts: bool = False) -> Recor
 
 
 def uses(service: Service, slug: str) -> Uses:
-    """What the app ``slug`` is used for, in all projects."""
+    """The uses of the app ``slug`` in all projects."""
     accounts = service.store.one("SELECT COUNT(*) AS n FROM accounts WHERE app = :app", {"app": slug}) or {}
     rows = service.store.all(
         "SELECT component_key, COUNT(*) AS n FROM runs WHERE app = :app GROUP BY component_key", {"app": slug}
@@ -117,7 +120,7 @@ def _plan(service: Service, source: Source, slug: str, options: Options) -> "tup
 
 
 def _metadata(service: Service) -> Callable[[str], bytes]:
-    """What asks for the few addresses to which a document may refer."""
+    """The function that fetches the few documents to which a document may refer."""
     left = iter(range(MOST_METADATA))
 
     def fetch(url: str) -> bytes:

@@ -1,13 +1,12 @@
-"""Writing a backup while the service runs, and putting one in the place of a data folder while nothing runs on it.
+"""Writes a backup while the service runs, and restores one while nothing runs on the data folder.
 
-A backup is one ZIP file with the database, the operator's own apps and integrations. The database is one consistent
-moment of it. What is sealed in it stays sealed, and the instance key is never part of it: a backup is worth nothing
-to whoever has only that, so the operator keeps the key apart. Nor is the catalog, which is built from the apps, nor
-the sandbox.
+A backup is a ZIP file with the database, the operator's own apps and integrations. The database is consistent. Sealed
+values stay sealed, and the instance key is not in the backup: without the key, which the operator keeps elsewhere, a
+backup is worthless. The catalog, which is built from the apps, and the sandbox are not in it.
 
-To restore, the backup is unpacked and examined beside the data first; renaming the finished ``.restore`` is the
-moment from which the restore counts. What is left to do then is moving files, which :func:`finish` does however
-often it is interrupted: every start calls it. What stood there before goes to ``replaced``.
+To restore, the backup is unpacked and verified next to the data; renaming the finished ``.restore`` is the moment from
+which the restore counts. The files are then moved by :func:`finish`, which every start calls and which may be
+interrupted at any point. The previous files go to ``replaced``.
 """
 
 import json
@@ -43,9 +42,9 @@ _DATED = re.compile(r"patchbay-\d{8}T\d{6}Z\.zip")
 
 
 def write(settings: Settings, target: Path, clock: Clock) -> dict[str, Any]:
-    """Write a backup to ``target``, whole or not at all and for its owner alone; what it says of itself.
+    """Write a backup to ``target``, atomically and readable only by its owner; return its description.
 
-    Raises :class:`Invalid` without a database, :class:`Conflict` when ``target`` is there already.
+    Raises :class:`Invalid` without a database, :class:`Conflict` if ``target`` exists.
     """
     refuse_server(
         settings,
@@ -72,7 +71,7 @@ def write(settings: Settings, target: Path, clock: Clock) -> dict[str, Any]:
 def write_dated(settings: Settings, folder: Path, keep: int, clock: Clock) -> tuple[Path, dict[str, Any]]:
     """Write a backup to ``folder``, named by its time, and then remove all dated ones there but the newest ``keep``.
 
-    Nothing else in ``folder`` is touched, and nothing where the backup fails. Raises what :func:`write` does.
+    Other files in ``folder`` stay, as do all if the backup fails. Raises like :func:`write`.
     """
     moment = re.sub(r"[-:]|\.\d+", "", iso(clock()))
     target = folder / f"patchbay-{moment}.zip"
@@ -113,10 +112,11 @@ def _publish(draft: Path, target: Path) -> None:
 
 
 def restore(settings: Settings, source: Path, clock: Clock) -> dict[str, Any]:
-    """Make the data folder what it was when the backup ``source`` was made; what the backup says of itself.
+    """Restore the data folder from the backup ``source``; return the backup's description.
 
-    Raises :class:`webapp.errors.Conflict` while Patchbay runs, :class:`Invalid` for what is no backup, is damaged or
-    was made by a newer version, :class:`webapp.service.domain.base.keyring.WrongKey`. Nothing has changed then.
+    Raises :class:`webapp.errors.Conflict` while Patchbay runs, :class:`Invalid` for a file that is no backup, is
+    damaged or was made by a newer version, :class:`webapp.service.domain.base.keyring.WrongKey`. Nothing has changed
+    then.
     """
     refuse_server(
         settings,

@@ -1,6 +1,6 @@
-"""Moving an installation to another database, PostgreSQL or an embedded one, while nothing runs on either.
+"""Moves an installation to another database, PostgreSQL or an embedded one, while nothing runs on either.
 
-What is sealed stays sealed: the instance key, the operator's own apps and the catalog are no part of it.
+Sealed values stay sealed: the instance key, the operator's own apps and the catalog are not moved.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,9 +22,10 @@ from webapp.store.stores import exists, open_alone
 
 
 def carry_over(settings: Settings, target: Settings, clock: Clock, say: Callable[[str], None]) -> dict[str, Checksum]:
-    """Copy the database of ``settings`` into that of ``target``, or go on with it; what each table holds.
+    """Copy the database of ``settings`` into that of ``target``, or continue an interrupted copy; return the number
+    of rows by table.
 
-    Raises :class:`Invalid`, :class:`Conflict` while Patchbay runs, or where ``target`` holds something else,
+    Raises :class:`Invalid`, :class:`Conflict` while Patchbay runs or if ``target`` has other data,
     :class:`Unavailable`.
     """
     if place(settings) == place(target):
@@ -54,7 +55,7 @@ def target_of(settings: Settings, destination: str) -> Settings:
 
 
 def place(settings: Settings) -> str:
-    """Where the database stands, for people: without the password."""
+    """The address of the database without the password."""
     if settings.database_url is None:
         return str(settings.database)
     parts = urlsplit(settings.database_url)
@@ -72,7 +73,7 @@ def _opened(target: Settings) -> Iterator[Store]:
 
 
 def _migrate(target: Store) -> None:
-    """Make the tables where there are none yet. Raises :class:`Conflict` where they are of an earlier version."""
+    """Create the tables in an empty database. Raises :class:`Conflict` if they are of an earlier version."""
     pending = set(target.pending())
     if pending and not pending >= set(SCHEMA.names):
         raise Conflict(

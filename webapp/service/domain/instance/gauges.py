@@ -1,6 +1,6 @@
-"""How much there is, how much is due and how much room it takes: the few numbers that an operator watches.
+"""The numbers that an operator watches: how many rows there are, how many are due, and the space they take.
 
-Each is read from an index, or from the file system.
+Each is read from an index or from the file system.
 """
 
 import time
@@ -67,12 +67,12 @@ def read(service: Service) -> Sequence[Gauge]:
 
 
 def _worker_seen(service: Service, age_s: float | None) -> dict[str, float]:
-    """Nothing where it never was, and workers may run on other machines."""
+    """Empty if no worker was ever seen here, since workers may run on other machines."""
     if age_s is None and service.store.folder is None:
         return {}
     return {"": time.time() if age_s is None else age_s}
 
 
 def _by_state(states: Sequence[str], rows: Sequence[Row]) -> dict[str, float]:
-    """How many there are in each state, none among them: what begins at nothing is seen to grow."""
+    """The number in each state, including 0, so that a first one is seen as growth."""
     return dict.fromkeys(states, 0) | {row["state"]: row["n"] for row in rows}

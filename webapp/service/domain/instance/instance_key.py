@@ -1,9 +1,8 @@
-"""Changing the instance key, which wraps all data keys, while nothing runs.
+"""Replaces the instance key, which wraps all data keys, while nothing runs.
 
-What is derived from it changes with it: access tokens, signed cookies and forms, the secrets of the scripts' and the
-sandbox's client, and the hashes by which addresses of webhooks are found. The key file and the database cannot change
-at one moment, so the new key waits in ``keys.new``: whichever of the two the database was left with opens it
-(:func:`proven`).
+Derived keys change with it: access tokens, signed cookies and forms, the secrets of the scripts' and the sandbox's
+client, and the hashes of webhooks' addresses. The key file and the database cannot change atomically, so the new key
+waits in ``keys.new``: whichever of the two opens the database is used (:func:`proven`).
 """
 
 import os
@@ -33,8 +32,8 @@ from webapp.store.stores import exists, open_alone
 def proven(settings: Settings, store: Store, clock: Clock) -> Keyring:
     """The keyring of the instance key, which opens the database; a new database gets one. Raises :class:`WrongKey`.
 
-    A change of the key file that was interrupted is brought to its end. A new database is not begun with a setting that
-    can be guessed; one that was goes on opening.
+    An interrupted change of the key file is completed. A new database is refused with a key that can be guessed; an
+    existing one is not.
     """
     new = not is_claimed(store)
     if new and settings.secret_key and is_weak(settings.secret_key):

@@ -1,4 +1,4 @@
-"""Opening a data folder: the store, the keys, the catalog and the outbound client, put together once per process."""
+"""Opens a data folder: creates the store, the keys, the catalog and the outbound client, once per process."""
 
 import logging
 from collections.abc import Callable
@@ -33,13 +33,13 @@ def open_service(
     runner: Runner | None = None,
     wake: Callable[[], None] = wake_nobody,
 ) -> Service:
-    """The service over ``settings.data``, its schema and catalog brought up to date.
+    """The service of ``settings.data``, with its schema and catalog up to date.
 
-    Without a ``runner`` it has one of its own, which starts when a component is first called. ``wake`` tells the
-    worker that there is something to do; those on other machines hear it from the store.
+    Without a ``runner`` it has one of its own, which starts when a component is first called. ``wake`` tells the worker
+    that there is work; workers on other machines are notified by the store.
 
     Raises :class:`webapp.service.domain.base.keyring.WrongKey`, :class:`webapp.errors.Unavailable`,
-    :class:`webapp.errors.Conflict` where a move into the database is not finished.
+    :class:`webapp.errors.Conflict` if a move into the database is incomplete.
     """
     backups.finish(settings.data)
     with ExitStack() as undo:
@@ -67,7 +67,7 @@ def open_service(
 
 
 def close_service(service: Service) -> None:
-    """Give back what :func:`open_service` took."""
+    """Release what :func:`open_service` opened."""
     usage.flush(service)
     oauth_clients.flush_uses(service)
     embedding.flush(service)

@@ -1,8 +1,8 @@
-"""What the pages of people need of the embedded service: what a login owns there, and the keys of authenticator
+"""The data that the people of the dashboard have in the service: their external users, and keys of authenticator
 apps.
 
-A login has an external user of its id in each project, with all that it owns. What authenticator apps know is sealed
-with the keys of the whole installation.
+A login has an external user with its id in each project. The keys of authenticator apps are sealed with the data key of
+the installation.
 """
 
 from dataclasses import dataclass
@@ -47,9 +47,9 @@ class TotpSealer:
     service: Service
 
     def seal(self, tx: Tx, row: str, plain: bytes) -> bytes:
-        """``plain`` as it is kept in ``row``."""
+        """Seal ``plain`` for ``row``."""
         return SEALED.seal(self.service, tx, INSTANCE, row, plain)
 
     def open(self, row: str, box: bytes) -> bytes:
-        """What was sealed."""
+        """Open a sealed value."""
         return SEALED.open(self.service, INSTANCE, row, box)

@@ -1,8 +1,7 @@
-"""Removing connected accounts, an external user, or a whole project, with everything that is theirs (contract
-"Lifetimes").
+"""Removes connected accounts, an external user or a project, with all that belongs to them (contract "Lifetimes").
 
-Tokens end first, so that nothing new comes; then triggers are told to unsubscribe at their providers, outside any
-transaction; then all that is left goes in one. A provider that does not answer does not keep anything alive.
+Tokens end first, so that nothing new is created; then triggers unsubscribe at their providers, outside any transaction;
+then the rows are deleted in one. A provider that does not respond does not prevent a removal.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,7 +26,7 @@ ROUNDS = 3  # a deployment that was under way when the tokens ended may still ad
 
 
 def user(service: Service, gone: ExternalUser) -> None:
-    """Remove ``gone``: tokens, triggers (their hooks run), accounts, runs, files and the history that names them."""
+    """Remove ``gone``: tokens, triggers (their hooks run), accounts, runs, files and the activity that names them."""
     with service.store.write() as tx:
         tokens.revoke_all(tx, user=gone)
     for _ in range(ROUNDS):
@@ -51,7 +50,7 @@ def user(service: Service, gone: ExternalUser) -> None:
 def project(service: Service, gone: Project) -> None:
     """Remove ``gone`` with both of its environments.
 
-    Raises :class:`Conflict` for the project that the settings name, which the dashboard works in.
+    Raises :class:`Conflict` for the project that the settings name, in which the dashboard works.
     """
     if service.settings.project == gone.id:
         raise Conflict("The dashboard works in this project; set PATCHBAY_PROJECT to another one first.")
@@ -69,7 +68,7 @@ def project(service: Service, gone: Project) -> None:
 
 
 def _undeploy(service: Service, triggers: Iterable[DeployedTrigger]) -> None:
-    """Let each trigger unsubscribe; one that somebody else removes meanwhile is done."""
+    """Let each trigger unsubscribe; one that is removed meanwhile is skipped."""
     for trigger in triggers:
         with suppress(NotFound, Conflict):
             deployments.delete(service, trigger, ignore_hook_errors=True)
@@ -81,14 +80,17 @@ def delete(service: Service, account: Account) -> None:
 
 
 def delete_of_app(service: Service, scene: Scene, app: str, *, user: ExternalUser | None) -> int:
-    """Remove every account of ``app`` in ``scene`` (of ``user`` when one is given); how many there were."""
+    """Remove all accounts of ``app`` in ``scene`` (of ``user`` if given); return their number."""
     removed = accounts.of_app(service.store, scene, app, user=user)
     _remove(service, removed)
     return len(removed)
 
 
 def _remove(service: Service, removed: Sequence[Account]) -> None:
-    """The triggers are held until the accounts are gone, so that nobody subscribes them again in between."""
+    """Remove the triggers and accounts.
+
+    The triggers are held until the accounts are deleted, so that none is subscribed again.
+    """
     with ExitStack() as held:
         for account in removed:
             _unsubscribe(service, account, held)

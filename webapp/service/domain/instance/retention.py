@@ -1,11 +1,10 @@
-"""How long events are kept, with their deliveries and attempts: PATCHBAY_EVENT_DAYS, and PATCHBAY_EVENTS_KEPT of
-each trigger. What still waits to be delivered is never forgotten, unless it waits for a webhook that is switched
-off.
+"""Deletes old events with their deliveries and attempts: PATCHBAY_EVENT_DAYS, and PATCHBAY_EVENTS_KEPT of each
+trigger.
 
-On a database that keeps events by months, those of a month go together once all of it is too old: its tables are
-dropped, no row is deleted. Until then those of them that are too old already stay, since deleting them is what
-costs. A month goes in two transactions, so that nobody waits while it is counted. The first lets no statement see it
-any more; the second takes it out of the counts and drops it. What dies in between is finished by the next turn.
+An event that still has to be delivered is kept, unless its webhook is switched off. On a database that stores events by
+months, a month is dropped once all of it is too old; until then its old events stay, since deleting rows is expensive.
+A month is dropped in two transactions, so that nobody waits while it is counted: the first hides it from all
+statements, the second subtracts it from the counts and drops it. An interrupted drop is completed by the next turn.
 """
 
 import logging
@@ -44,7 +43,7 @@ _DELIVERED = (
 
 
 class Forgotten(NamedTuple):
-    """How many events went with their months, and the months that are over and ``stay`` until they go as a whole."""
+    """The number of events dropped with their months, and the past months that ``stay`` until they can be dropped."""
 
     events: int
     stay: list[Month]
@@ -79,7 +78,7 @@ def _drop_months(service: Service, limit: int) -> Forgotten:
 
 
 def _too_old(limit: int, stay: Sequence[Month]) -> tuple[str, dict[str, Any]]:
-    """What is deleted one by one: all that is older than ``limit``, without the months that ``stay``."""
+    """The events to delete row by row: those older than ``limit``, except in months that ``stay``."""
     where, params = "e.at < :limit", dict[str, Any](limit=limit)
     for number, month in enumerate(stay):
         where += f" AND (e.id < :first_{number} OR e.id >= :end_{number})"
@@ -96,7 +95,7 @@ def _crowded(service: Service) -> list[str]:
 
 
 def _forget(service: Service, where: str, params: dict[str, Any]) -> int:
-    """A few at a time, so that nobody waits long for the write lock."""
+    """Delete a few at a time, so that nobody waits long for the write lock."""
     total = 0
     while True:
         with service.store.write() as tx:
@@ -112,10 +111,10 @@ def _forget(service: Service, where: str, params: dict[str, Any]) -> int:
 
 
 def forget_months(service: Service, months: Months, limit: int) -> Forgotten:
-    """Drop the months that were over before ``limit`` (epoch milliseconds).
+    """Drop the months that ended before ``limit`` (epoch milliseconds).
 
-    One that others read just then is dropped by a later turn. One in which something is to be kept, as it still waits
-    to be delivered, does not ``stay``: the rest of it is deleted row by row. Neither does what is older than months.
+    One that is being read is dropped by a later turn. A month with events that still have to be delivered does not
+    ``stay``: its other events are deleted row by row, like those older than all months.
     """
     gone, stay = 0, list[Month]()
     for month in (each for each in months.existing() if each.end <= now()):
@@ -132,7 +131,7 @@ def forget_months(service: Service, months: Months, limit: int) -> Forgotten:
 
 
 def _detach(service: Service, months: Months, month: Month, limit: int) -> bool:
-    """Whether no statement sees ``month`` any more: not where something in it is to be kept."""
+    """Hide ``month`` from all statements, and return True, unless it has events to keep."""
     (first, end), (first_event, end_event) = month.ids("dlv"), month.ids("evt")
     params = {"first": first, "end": end, "first_event": first_event, "end_event": end_event, "limit": limit}
     with service.store.write() as tx:

@@ -1,9 +1,9 @@
-"""New data keys for every project, while the service runs: everything sealed is sealed anew, the old keys deleted.
+"""Rotates the data keys while the service runs: all sealed values are sealed again, and the old keys deleted.
 
-One transaction gives every owner a new version; from then on nobody seals with an older one (:mod:`base.keyring`). A
-walk over all sealed values seals those of older versions anew, a few rows in each transaction and under the write
-lock, so that no refresh or reconnect is overwritten; an account's revision stays, so that none is fenced off either.
-Then the old versions are deleted. It may be killed at any point: the next run finishes what was begun.
+One transaction creates a new version for every owner, and from then on nothing is sealed with an older one
+(:mod:`base.keyring`). A walk over all sealed values seals those of older versions again, a few rows in each transaction
+and under the write lock, so that no refresh or reconnect is overwritten; an account's revision does not change, so none
+is rejected either. Then the old versions are deleted. A rotation may be killed at any point: the next run completes it.
 """
 
 import fcntl
@@ -54,7 +54,7 @@ BATCH = 100
 
 @dataclass(slots=True)
 class RotationReport:
-    """What a rotation did. ``unreadable`` counts values that were damaged before; they stay as they are."""
+    """The result of a rotation. ``unreadable`` counts values that were damaged before; they are unchanged."""
 
     resumed: bool
     owners: int
@@ -89,7 +89,7 @@ def _begin(service: Service) -> RotationReport:
 
 
 def _walk(service: Service, column: SealedColumn, report: RotationReport) -> None:
-    """Page by page in the order of the ids. A row that comes in behind the page was sealed with the newest key."""
+    """Page by page in the order of the ids. A row inserted behind the page was sealed with the newest key."""
     after = ""
     while True:
         began = time.monotonic()

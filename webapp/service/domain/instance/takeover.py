@@ -1,8 +1,7 @@
-"""Taking over what a dead process held: its leases and locks end at once, rather than when their time is over.
+"""Releases the leases and locks of a dead process at once, instead of when they expire.
 
-What it was in the middle of is due again, and whatever of it should still write is fenced off; a run of an action is
-never begun again, but shown as cut off. What its hooks left half-way is for :func:`deployments.settle`, which then
-finds it free.
+Its unfinished work is due again, and its late writes are rejected; a run of an action is never repeated, but shown as
+interrupted. Deployments that it left incomplete are for :func:`deployments.settle`, which then finds them free.
 """
 
 import logging
@@ -45,7 +44,7 @@ def take_over(service: Service) -> int:
 
 
 def give_up(service: Service) -> None:
-    """End this process's own generation: what it still holds is free at once."""
+    """End this process's generation, and release what it still holds."""
     if service.life is None:
         return
     service.life.end()  # first, or a heartbeat that waits for the store would say that it lives
