@@ -1,11 +1,11 @@
-"""The one HTTP client for every URL that a person or a provider gave.
+"""The HTTP client for every URL that a person or a provider gave.
 
-It goes only where its Guard lets it. It reads no proxy, netrc or cookie of the machine and keeps none, follows
-redirects only when asked and checks each hop anew, and holds a thread no longer than the deadline. Failures of the
-network are values. How one request travels over one connection is ``transport``'s.
+It connects only to addresses that its Guard permits. It uses no proxy, netrc or cookie of the machine, follows
+redirects only on request and checks each hop, and holds a thread no longer than the deadline. Failures of the network
+are values. :mod:`.transport` sends one request over one connection.
 
-A request is checked before any byte goes out. It never names its host: the Host header, and all that frames or
-routes the message, belong to the transport.
+A request is checked before any byte is sent. It never names its host: the Host header, and all headers that frame or
+route the message, belong to the transport.
 """
 
 import json as json_codec
@@ -45,7 +45,7 @@ Body = bytes | Mapping[str, str] | Upload | None
 
 
 class Head(Protocol):
-    """What every answer begins with. Header names are matched without regard to case."""
+    """The status and headers of a response. Header names are case-insensitive."""
 
     @property
     def status(self) -> int: ...
@@ -58,7 +58,7 @@ class OutboundClient:
     """Sends requests through a Guard. Threads may share one."""
 
     def __init__(self, guard: Guard, *, user_agent: str, ca_file: str | None = None) -> None:
-        """`ca_file`: a PEM file of further certificate authorities to trust beside certifi's."""
+        """`ca_file`: a PEM file of certificate authorities to trust in addition to certifi's."""
         self.guard = guard
         self._transport = Transport(guard, user_agent, tls_context(ca_file))
 
@@ -71,7 +71,7 @@ class OutboundClient:
 
     @property
     def tls(self) -> ssl.SSLContext:
-        """How certificates are checked; for those who speak another protocol than HTTP through the same guard."""
+        """The TLS settings, for other protocols than HTTP through the same guard."""
         return self._transport.tls
 
     def request(

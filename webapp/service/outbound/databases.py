@@ -1,8 +1,8 @@
-"""What accounts of all kinds of databases share: where and as whom to connect, rows and tables, the guard, the
-deadline, and the sentences for whoever connects.
+"""What the kinds of databases share: the account, rows and tables, the guard, the deadline, and sentences for
+errors.
 
-:data:`ENGINES` has the kinds of databases by their name in ``[test]`` of an app. Their drivers are slow to import,
-so each is imported once an account needs it.
+:data:`ENGINES` has the kinds of databases by their name in ``[test]`` of an app. Their drivers are slow to import, so
+each is imported when an account first needs it.
 """
 
 import itertools
@@ -28,9 +28,9 @@ MAX_ADDRESSES = 2
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What a statement gave: its first rows, how many there were (or were changed) in all, and the command.
+    """The result of a statement: its first rows, the number of all rows (or changed rows), and the command.
 
-    ``last_id`` is the number that the server gave a new row, where it tells one.
+    ``last_id`` is the number that the server gave a new row, or None.
     """
 
     rows: tuple[Mapping[str, Any], ...] = field(repr=False)
@@ -40,7 +40,7 @@ class Rows:
 
     @property
     def cut(self) -> bool:
-        """Whether there were more rows than are kept."""
+        """Whether there were more rows than those returned."""
         return bool(self.rows) and self.count > len(self.rows)
 
 
@@ -76,7 +76,7 @@ def tables_of(rows: Iterable[tuple[Any, ...]]) -> Iterator[Table]:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseAccount:
-    """Where and as whom to connect. `ssl_mode` as in libpq; prefer takes what the server offers."""
+    """The server and user of an account. `ssl_mode` as in libpq; with prefer, the server decides."""
 
     host: str
     user: str
@@ -97,7 +97,7 @@ class DatabaseOutcome:
 
 
 def account_of(values: Mapping[str, str], default_port: int) -> DatabaseAccount | None:
-    """Where and as whom the fields ``values`` of an account sign in; None where the port is no port."""
+    """The server and user from the fields ``values`` of an account; None if the port is invalid."""
     port = parse_port(values.get("port") or str(default_port))
     if port is None:
         return None
@@ -148,19 +148,19 @@ class Watchdog:
 
 
 class Engine(Protocol):
-    """What a kind of database can do."""
+    """The functions of a kind of database."""
 
     @property
     def DEFAULT_PORT(self) -> int:
         """The port of a server unless its account names another."""
 
     def check(self, guard: Guard, account: DatabaseAccount, *, deadline_s: float = 10.0) -> DatabaseOutcome:
-        """Whether the account works, told within `deadline_s` seconds."""
+        """Test the account within `deadline_s` seconds."""
 
     def query(
         self, guard: Guard, account: DatabaseAccount, statement: str, params: Sequence[Any] = ()
     ) -> Rows | Failure:
-        """Run a statement, committed when it succeeds; a Failure's sentence says why it did not."""
+        """Run a statement and commit it if it succeeds; else the Failure's sentence says why."""
 
     def tables(self, guard: Guard, account: DatabaseAccount) -> tuple[Table, ...] | DatabaseOutcome:
         """The tables and views that the account sees, its own schema first; or why not."""

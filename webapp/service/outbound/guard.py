@@ -1,14 +1,14 @@
 """The guard decides which addresses may be reached, and pins them.
 
-A URL is read once (urls), its name is looked up once, every answer must be permitted, and the connection goes to
-those very addresses: a name that changes its mind between check and connection gains nothing. Only global unicast
-is permitted; loopback and private addresses only for a host that an allow entry names, and metadata services never.
-The guard opens no connection itself.
+A URL is parsed once (urls), its name is resolved once, every address must be permitted, and the connection goes to
+those addresses, so a name that resolves differently later has no effect. Only global unicast is permitted; loopback and
+private addresses only for a host that an allow entry names, and metadata services never. The guard opens no connection
+itself.
 
-The ranges are those of the IANA special-purpose registries (RFC 6890 and its successors), also where they are globally
-reachable but no ordinary hosts, written out so that a newer or older Python gives the same verdict. The system's
-resolver knows no time limit, so each look-up runs in a thread of its own; one that hangs is abandoned, and beyond 64
-that hang look-ups fail at once.
+The ranges are those of the IANA special-purpose registries (RFC 6890 and its successors), including ranges that are
+globally reachable but have no ordinary hosts. They are written out so that all versions of Python give the same
+verdict. The system's resolver has no time limit, so each lookup runs in a thread of its own; one that hangs is
+abandoned, and while 64 hang, lookups fail at once.
 """
 
 import socket
@@ -105,7 +105,7 @@ _slots = threading.BoundedSemaphore(64)
 def resolve(host: str, timeout_s: float) -> list[Address]:
     """All addresses of `host` in the system's order of preference (RFC 6724), within `timeout_s` seconds.
 
-    Raises OSError when the name has no address, TimeoutError when the answer took too long.
+    Raises OSError if the name has no address, TimeoutError if the lookup took too long.
     """
     if not _slots.acquire(blocking=False):
         raise TimeoutError("too many name look-ups are hanging")
@@ -153,7 +153,7 @@ class AllowEntry:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a connection goes: the checked addresses, in order of preference, all of one name."""
+    """The checked addresses of one name, in order of preference."""
 
     url: Url
     addresses: tuple[Address, ...]
@@ -168,13 +168,13 @@ class Guard:
         self._resolver = resolver
 
     def allowing(self, *entries: str) -> "Guard":
-        """A guard that permits `entries` besides: for a target only one caller may reach."""
+        """A guard that also permits `entries`, for a target that only one caller may reach."""
         wider = Guard(entries, resolver=self._resolver)
         wider._allow |= self._allow
         return wider
 
     def check(self, text: str) -> Url | Failure:
-        """Everything that can be said about a URL without looking its name up; for forms that store one."""
+        """Check a URL without resolving its name; for forms that store one."""
         url = parse_url(text)
         if isinstance(url, Failure):
             return url

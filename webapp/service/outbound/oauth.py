@@ -69,7 +69,7 @@ _NO_METADATA = Failure("bad_response", "The issuer does not say where people sig
 class OAuthFailure:
     """An OAuth step that failed. `error_code` is the provider's own, or None; `sentence` may be shown.
 
-    `status` is that of the answer; None where none came.
+    `status` is that of the response; None without one.
     """
 
     kind: OAuthFailureKind
@@ -166,7 +166,7 @@ def exchange_code(
 
 
 def refresh(client: OutboundClient, provider: Provider, *, refresh_token: str) -> TokenResult | OAuthFailure:
-    """New tokens for a refresh token (RFC 6749, 6). An answer without a refresh token keeps the one given."""
+    """New tokens for a refresh token (RFC 6749, 6). A response without a refresh token keeps the given one."""
     outcome = _post_token(
         client, provider, "refresh_token", {"refresh_token": refresh_token, **provider.extra_refresh_params}
     )
@@ -192,7 +192,7 @@ def revoke(
 
 
 def check_issuer(provider: Provider, iss: str | None) -> OAuthFailure | None:
-    """Check the `iss` of an authorization answer, errors included (RFC 9207, 2.4). None when it may go on."""
+    """Check the `iss` of an authorization response, errors included (RFC 9207, 2.4). None if it is valid."""
     missing = iss is None and provider.iss_required
     wrong = iss is not None and provider.issuer is not None and not _same(iss, provider.issuer)
     if not (missing or wrong):
@@ -376,7 +376,7 @@ def _token(held: dict[str, Any], answer: dict[str, Any]) -> TokenResult | OAuthF
 
 
 def _until(end: Any) -> int | None:
-    """Seconds until ``end``, a time that some providers tell (Square); None for none."""
+    """Seconds until ``end``, a time that some providers send (Square); None if there is none."""
     try:
         return seconds((parse_iso(end) - now()) / SECOND)
     except (TypeError, ValueError):
@@ -389,7 +389,7 @@ def usable(token: Any) -> TypeGuard[str]:
 
 
 def seconds(value: Any) -> int | None:
-    """Whole seconds from a number or digits; nothing sensible (absent, zero, negative, text) is None."""
+    """Whole seconds from a number or digits; None if absent, zero, negative or malformed."""
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,12}(\.[0-9]{1,6})?\s*", value):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 1:
@@ -411,7 +411,7 @@ def _unusable(sentence: str, status: int = 200) -> OAuthFailure:
 
 
 def discover(client: OutboundClient, issuer: str) -> dict[str, str] | Failure:
-    """The addresses by the names that an app's ``[oauth]`` has for them; why they could not be had."""
+    """The discovered addresses by their names in an app's ``[oauth]``, or the failure."""
     answer: dict[str, str] | Failure = _NO_METADATA
     for url in _places(issuer):
         outcome = client.request(

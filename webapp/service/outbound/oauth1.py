@@ -1,7 +1,7 @@
-"""Signing in by OAuth 1.0a (RFC 5849 section 2): temporary credentials, where to send the person, and the token.
+"""Sign-in by OAuth 1.0a (RFC 5849 section 2): temporary credentials, the provider's page, and the token.
 
-Each request is signed by the client's secret, the last one by that of the temporary credentials too. Nothing here
-remembers anything: those credentials, and what binds them to a browser, belong to the caller.
+Each request is signed by the client's secret, the last one also by that of the temporary credentials. No state is kept:
+those credentials, and their binding to a browser, belong to the caller.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class Temporary:
 
 
 def begin(client: OutboundClient, provider: Provider, callback: str) -> Temporary | OAuthFailure:
-    """Temporary credentials for a person who will come back to ``callback`` (2.1)."""
+    """Temporary credentials for a person who will return to ``callback`` (2.1)."""
     sign = OAuth1(provider.client_id, provider.client_secret or "", callback=callback)
     answer = _post(client, provider, provider.request_token_url or "", sign, refused=None)
     if isinstance(answer, OAuthFailure):
@@ -55,7 +55,7 @@ def authorization_url(provider: Provider, temporary: Temporary, scopes: Sequence
 def exchange(
     client: OutboundClient, provider: Provider, temporary: Temporary, verifier: str
 ) -> TokenResult | OAuthFailure:
-    """The token for ``temporary``, which the person has allowed (2.3). It never expires by itself."""
+    """The token for ``temporary``, which the person has authorized (2.3). It has no expiry."""
     secret = provider.client_secret or ""
     sign = OAuth1(provider.client_id, secret, temporary.token, temporary.secret, verifier=verifier)
     answer = _post(client, provider, provider.token_url, sign, refused="invalid_grant")

@@ -1,13 +1,13 @@
-"""What comes back from the network, as values: a Response, or a Failure with its kind and one sentence.
+"""The results of requests, as values: a Response, or a Failure with its kind and one sentence.
 
-Nothing here opens a socket. A Response prints without body, headers and address, because each may hold a secret.
-Every way in which a connection can fail becomes a Failure: only this module knows the libraries' exceptions. Reading
-JSON is here too: an HTML page, broken UTF-8 or absurd nesting becomes a Failure, not a bug. Text is made fit to be
-stored and shown; pages escape it besides.
+Nothing here opens a socket. The repr of a Response has no body, headers or address, because each may contain a secret.
+Every error of a connection becomes a Failure: only this module knows the libraries' exceptions. JSON is parsed here
+too: an HTML page, broken UTF-8 or deep nesting becomes a Failure. Text is cleaned so that it can be stored and shown;
+pages also escape it.
 
-XML is read as JSON has it: an element with children is an object, one without is its text. Names lose their
-namespace, attributes are left out, and a name that occurs several times becomes a list. A document type is refused,
-so that nothing in an answer is expanded or fetched.
+XML is converted to the form of JSON: an element with children is an object, one without is its text. Names lose their
+namespace, attributes are dropped, and a name that occurs several times becomes a list. A document type is refused, so
+that no entity is expanded or fetched.
 """
 
 import json
@@ -49,7 +49,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A whole answer, whatever its status. Header names are matched without regard to case."""
+    """A whole response with any status. Header names are case-insensitive."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
@@ -63,12 +63,12 @@ class Response:
 
     @property
     def content_type(self) -> str:
-        """The media type in lower case, without parameters; empty when not given."""
+        """The media type in lower case, without parameters; empty if absent."""
         return self.headers.get("content-type", "").split(";")[0].strip().lower()
 
     @property
     def retry_after_s(self) -> int | None:
-        """Seconds of a Retry-After given in seconds (RFC 9110, 10.2.3), at most a day; None for any other."""
+        """Seconds of a Retry-After given in seconds (RFC 9110, 10.2.3), at most a day; None for others."""
         text = self.headers.get("retry-after", "").strip()
         return min(int(text[:9]), 86_400) if text.isascii() and text.isdigit() else None
 
@@ -92,7 +92,7 @@ NETWORK_ERRORS = (OSError, HTTPException, HTTPError, BudgetExceeded)
 
 
 def connect_failure(error: OSError, host: str) -> Failure:
-    """Why no connection, or no secure one, came about."""
+    """The failure of a connection or of its encryption."""
     if isinstance(error, TimeoutError):
         return Failure("timeout", f"{host} did not answer in time. Try again later.")
     if isinstance(error, ssl.SSLCertVerificationError):
@@ -162,7 +162,7 @@ def at_path(value: Any, path: str) -> Any:
 def one_line(text: str, limit: int) -> str:
     """``text`` without control characters, direction overrides and lone surrogates, at most ``limit`` characters.
 
-    What separated words becomes one space; an ellipsis takes the place of what was cut off.
+    White space becomes one space; an ellipsis replaces what was cut off.
     """
     head = text[: limit * 8]  # of a megabyte, only the beginning is worth looking at
     kept = "".join(_shown(character) for character in head)
@@ -208,7 +208,7 @@ _UNREADABLE = Failure("bad_response", "The answer is not valid XML. Check the ad
 
 
 def parse_xml(body: bytes, lists: Collection[str] = ()) -> Json | Failure:
-    """What the root of ``body`` holds. Elements whose names are in ``lists`` are a list even where they stand once."""
+    """The value of the root of ``body``. Elements whose names are in ``lists`` are a list even if they occur once."""
     if b"<!DOCTYPE" in body or b"\0" in body:  # UTF-16 could hide one, and nobody answers in it
         return _UNREADABLE
     parser = XMLParser()  # noqa: S314 - no entity can be declared without a document type

@@ -1,8 +1,8 @@
-"""One request that tells whether a credential works: an app's test request, or its identity request.
+"""Tests a credential by one request: an app's test request, or its identity request.
 
-Three answers: ok, refused (the credential is wrong; trying again is useless) and trouble (the provider or the way
-to it is down; the credential may be fine). Telling the last two apart is the whole point: trouble never kills an
-account. How a provider says "refused" is declared by the app; some answer 200 and say it in the body.
+There are three results: ok, refused (the credential is wrong; another try is useless) and trouble (the provider or the
+network is down; the credential may be valid). Trouble never makes an account dead. An app declares how its provider
+says "refused"; some return 200 with the error in the body.
 """
 
 import re
@@ -57,9 +57,9 @@ class RefusalRules:
     body: BodyRule | None = None
 
     def refuse_use(self, response: Response) -> bool:
-        """Whether an answer to any request means the credential: a 401 (RFC 9110, 15.5.2), or a code of its own.
+        """Whether a response to any request is about the credential: a 401 (RFC 9110, 15.5.2), or a declared code.
 
-        A 403 does not: it may be about the thing that was asked for.
+        A 403 is not, since it may be about the requested resource.
         """
         if response.status == 401:
             return True
@@ -85,7 +85,7 @@ class ProbeOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the credential belongs to at the provider; ``text`` says it best: the e-mail address, else the name."""
+    """The owner of the credential at the provider; ``text`` is the e-mail address, else the name."""
 
     id: str
     name: str
@@ -184,13 +184,13 @@ def _judge_body(response: Response, rule: BodyRule | None) -> ProbeOutcome:
 
 
 def _is_throttled(response: Response) -> bool:
-    """GitHub and others answer 403 when a limit is used up: that says nothing about the credential."""
+    """Whether a 403 means a used-up limit, as at GitHub and others, which says nothing about the credential."""
     spent = response.headers.get("x-ratelimit-remaining", "").strip() == "0"
     return response.status == 403 and (spent or "retry-after" in response.headers)
 
 
 def _refused(status: int, code: str | None = None, *, known: bool = False) -> ProbeOutcome:
-    """``known``: whether the provider knows the credentials (RFC 9110, 15.5.4), and yet keeps them out."""
+    """Refused; ``known``: the provider knows the credentials and refuses access nevertheless (RFC 9110, 15.5.4)."""
     return ProbeOutcome("refused", _KEPT_OUT if known else _NOT_ACCEPTED, None, status, None, code)
 
 

@@ -1,6 +1,6 @@
-"""The apps of a piece: one that is there already and connects as the piece does, or new ones, one for each way.
+"""The apps of a piece: an existing one that connects in the same way, or new ones, one for each way to connect.
 
-A piece that joins an app works with that app's accounts.
+A piece that joins an existing app works with that app's accounts.
 """
 
 import re
@@ -37,7 +37,9 @@ _WORDS = {"OAUTH2": "sign-in", "SECRET_TEXT": "key", "BASIC_AUTH": "password", "
 
 
 def agreeing(app: App, auths: Iterable[tuple[int, Auth]]) -> AuthForm | None:
-    """How accounts of ``app`` become the value of the first of ``auths`` that agrees; None where none does."""
+    """The form in which accounts of ``app`` become the value of the first matching one of ``auths``; None if none
+    matches.
+    """
     forms = (_agrees(app.spec, index, auth) for index, auth in auths)
     return next((form for form in forms if form is not None), None)
 
@@ -79,7 +81,9 @@ def _oauth(spec: AppSpec, index: int, auth: Auth) -> AuthForm | None:
 
 
 def _solved(told: str, ours: str) -> dict[str, str] | None:
-    """What the holes of the piece's address are, so that it is at the host of ``ours``; None where it is elsewhere."""
+    """The values of the placeholders in the piece's address with which it is at the host of ``ours``; None if there
+    are none.
+    """
     host, own = urlsplit(_HOLE.sub(r"{\1}", told)).netloc, urlsplit(ours).netloc
     if host.count("{") > _MOST_HOLES:
         return None
@@ -94,7 +98,7 @@ def _solved(told: str, ours: str) -> dict[str, str] | None:
 
 
 def _parts(host: str) -> list[tuple[str, int]]:
-    """The holes of ``host`` and what is between them, each with its place."""
+    """The placeholders of ``host`` and the text between them, with their positions."""
     return [(match[0], match.start()) for match in re.finditer(r"\{\w+\}|[^{}]+", host)]
 
 
@@ -137,9 +141,12 @@ def _by_name(spec: AppSpec, auth: Auth) -> dict[str, AccountField]:
 
 @dataclass(frozen=True, slots=True)
 class Apps:
-    """``slug`` is the app to which the components belong. ``files`` are the ``app.toml`` to write, by slug, and
-    ``auth`` says of each app what its accounts become. ``left_out`` are ways to connect that cannot be said, and
-    ``hearing`` is the app whose OAuth clients are told its events, empty for none."""
+    """``slug`` is the app of the components.
+
+    ``files`` are the ``app.toml`` to write, by slug, and ``auth`` is the form of each app's accounts. ``left_out`` are
+    ways to connect that cannot be expressed, and ``hearing`` is the app whose OAuth clients receive its events, or
+    empty.
+    """
 
     slug: str
     name: str
@@ -165,7 +172,7 @@ class Package:
 
     @property
     def docs_url(self) -> str:
-        """Where people read about it."""
+        """The address of the documentation."""
         return f"https://www.npmjs.com/package/{self.name}"
 
 
@@ -177,8 +184,11 @@ def apps(
     hosts: Sequence[str],
     keep: Mapping[str, str],
 ) -> Apps:
-    """The apps of ``package``. ``is_own`` tells whether the package itself brought the app of a slug; ``keep`` is what
-    it looks at of a token answer."""
+    """The apps of ``package``.
+
+    ``is_own`` says whether the package added the app of a slug; ``keep`` are the members of a token response that it
+    uses.
+    """
 
     def standing(slug: str) -> App | None:
         app = catalog.app(slug)
@@ -227,7 +237,7 @@ def _beside(base: App, auth: Mapping[str, AuthForm], others: Sequence[tuple[int,
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    """What all new apps of a piece share."""
+    """The values that all new apps of a piece share."""
 
     description: Description
     package: Package
@@ -258,7 +268,7 @@ class _Making:
         return free, f"{title} ({words})"
 
     def facts(self, index: int, auth: Auth, slug: str, name: str) -> tuple[dict[str, Any], AuthForm | None, str]:
-        """What the ``app.toml`` of one way to connect says, and what its accounts become; or why it cannot be said."""
+        """The ``app.toml`` of one way to connect and the form of its accounts, or why it cannot be expressed."""
         way = connection(index, auth, self.keep, self.package.docs_url)
         if way.form is None:
             return {}, None, way.reason
@@ -281,7 +291,7 @@ class _Making:
         return facts, way.form, ""
 
     def _shown(self, slug: str, name: str) -> dict[str, Any]:
-        """What people see of an app."""
+        """The name, description and images of an app."""
         categories = [_CATEGORIES[each] for each in self.description.categories if each in _CATEGORIES]
         icon = Logo(icon=slug.replace("_", ""))
         letter = next((character for character in name if character.isalnum()), "P").upper()[:1]
@@ -296,7 +306,7 @@ class _Making:
 
 
 def _hearing(files: Mapping[str, Mapping[str, Any]]) -> str:
-    """The first new app of ``files`` whose OAuth clients are told events."""
+    """The first new app of ``files`` whose OAuth clients receive events."""
     return next((slug for slug, facts in files.items() if "piece_events" in facts), "")
 
 

@@ -1,7 +1,7 @@
-"""One part of a piece as the file of a component, or the reason why it cannot be one.
+"""Turns one action or trigger of a piece into the file of a component, or says why it cannot be one.
 
-Its props keep the names that the piece gives them on the wire; an action says what running it means, as the piece says
-or else as its name does; a trigger says what sets it off: a timer, an address of its own, or its app's events.
+Props keep the piece's names on the wire. An action declares what running it does, from the piece's declaration or else
+from its name; a trigger declares its source: a timer, an address of its own, or its app's events.
 """
 
 import re
@@ -53,7 +53,7 @@ def annotations_of(part: Part) -> dict[str, bool]:
 
 
 def writes_files(part: Part) -> bool:
-    """Whether what it writes may be wanted as files."""
+    """Whether its results may be wanted as files."""
     asks = any(isinstance(each, Mapping) and each.get("type") == "FILE" for each in part.props.values())
     return asks or bool(_FILES.search(f"{part.title} {part.description}"))
 
@@ -72,9 +72,9 @@ def _words(name: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Emitter:
-    """What sets a trigger off: its infrastructure props, the methods beside ``run``, and which events count.
+    """The source of a trigger: its infrastructure props, the methods besides ``run``, and which events count.
 
-    ``reason`` says why there is none of it; empty where there is.
+    ``reason`` says why it has none, or is empty.
     """
 
     strategy: Strategy = "POLLING"
@@ -87,8 +87,10 @@ class Emitter:
 
 
 def emitter_of(part: Part, account: str, names: Collection[str], *, hears: bool = True) -> Emitter:
-    """What sets ``part`` off; ``account`` is its app prop and ``names`` are those of its props. ``hears``: some of the
-    apps that it works with tell their OAuth clients events."""
+    """The source of ``part``; ``account`` is its app prop and ``names`` are those of its props.
+
+    ``hears``: some of its apps send events to their OAuth clients.
+    """
     db = {"name": _free("db", names), "type": "$.service.db"}
     if part.strategy == "POLLING":
         timer = {
@@ -107,8 +109,9 @@ def emitter_of(part: Part, account: str, names: Collection[str], *, hears: bool 
 
 
 def _told(part: Part, name: str, db: dict[str, Any]) -> Emitter:
-    """A trigger that is told at its own address: it may be asked first whether the address is ours, and end by
-    itself."""
+    """The source of a trigger that receives requests at its own address, which may be verified first, and may
+    unsubscribe.
+    """
     handshake = part.handshake if part.handshake.get("strategy") not in (None, "NONE") else None
     cron = part.renewal.get("cronExpression") if part.renewal.get("strategy") == "CRON" else None
     renew = cron if isinstance(cron, str) and cron.strip() else None
@@ -125,10 +128,10 @@ def _free(name: str, names: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Props:
-    """What a component asks for: ``listed`` as the wire has it, and by its names what each is in the piece.
+    """The props of a component: ``listed`` as on the wire, and by their names those of the piece.
 
-    ``reloads``: some of it follows from the rest. ``reason`` says why the part cannot be called; empty for one that
-    can. ``dropped`` are labels of what it does not need and cannot be asked for.
+    ``reloads``: some depend on others. ``reason`` says why the component cannot be called, or is empty. ``dropped`` are
+    labels of optional props that cannot be asked for.
     """
 
     listed: tuple[dict[str, Any], ...]
@@ -139,7 +142,7 @@ class Props:
 
 
 def props(part: Part, account: dict[str, Any] | None, reserved: Collection[str] = ()) -> Props:
-    """The props of ``part``, behind the app prop ``account`` where it has one; ``reserved`` names are others'."""
+    """The props of ``part``, after the app prop ``account`` if it has one; names in ``reserved`` are used otherwise."""
     names = wire_names(part.props, {*reserved, *([account["name"]] if account else ())})
     listed = [dict(account)] if account else []
     forms: dict[str, PropForm] = {}
@@ -178,7 +181,7 @@ def account_prop(slug: str, part: Part) -> dict[str, Any]:
 
 
 def wire_names(own: Collection[str], reserved: Collection[str]) -> dict[str, str]:
-    """A name that every client takes for each of the piece's ``own``: the same where it is one."""
+    """A valid wire name for each of the piece's ``own`` names: the same if it is valid."""
     names = {name: name for name in own if NAME.fullmatch(name) and name not in reserved}
     for name in own:
         if name in names:
@@ -226,7 +229,7 @@ class Component:
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """The labels of what it asks for, by the names of its props."""
+        """The labels of the props, by name."""
         listed = [prop.model_dump() for prop in self.file.declaration.configurable_props]
         return {prop["name"]: prop["label"] for prop in listed if prop.get("label") and prop["type"] != "alert"}
 
@@ -283,7 +286,7 @@ def component(part: Part, kind: Kind, name: str, piece_apps: Apps, package: Pack
 
 
 def _unasked(own: Props) -> list[str]:
-    """What of it nobody can fill in here, by name."""
+    """The props that nobody can fill in, by name."""
     return [f"{', '.join(own.dropped)} cannot be filled in here."] if own.dropped else []
 
 

@@ -1,7 +1,7 @@
-"""One way of a piece to connect as what an ``app.toml`` says of it: fields, OAuth, and that the piece tests it.
+"""Turns one way of a piece to connect into the facts of an ``app.toml``: fields, OAuth, and a test by the piece.
 
-Fields are custom fields of the app, and what the auth value gets of each. Of the answer that brings an OAuth token, the
-members are kept that the piece's text shows it looks at.
+Fields become custom fields of the app, with the form in which the piece gets them. Of a token response, the members are
+kept that the piece's program uses.
 """
 
 import re
@@ -42,8 +42,9 @@ _UNKNOWN = "It connects in a way that is not known here."
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """``listed`` as an ``app.toml`` lists them, ``of_piece`` by the piece's names, and the ``servers`` among them, as
-    host rules. ``reason`` says why somebody cannot be asked; empty where they can."""
+    """``listed`` as in an ``app.toml``, ``of_piece`` by the piece's names, and those that are ``servers``, as host
+    rules. ``reason`` says why a person cannot be asked for them, or is empty.
+    """
 
     listed: tuple[dict[str, Any], ...] = ()
     of_piece: Mapping[str, AccountField] | None = None
@@ -136,7 +137,7 @@ def _about(described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _noted(listed: list[dict[str, Any]], notes: list[str]) -> tuple[dict[str, Any], ...]:
-    """The fields, of which the first says what the piece says of connecting."""
+    """The fields, with the piece's note about connecting in the first."""
     about = "\n\n".join(note for note in notes if note)
     if not listed or not about:
         return tuple(listed)
@@ -166,7 +167,7 @@ def kept(source: str) -> Mapping[str, str]:
 class Connection:
     """``facts`` are those of an ``app.toml``, and ``form`` is how its accounts become the piece's value.
 
-    ``reason`` says why there is none of it; empty where there is.
+    ``reason`` says why there is none, or is empty.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)

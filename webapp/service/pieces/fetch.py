@@ -1,6 +1,7 @@
-"""Bringing a package to this machine's disk, with its lock: from the registry, a tarball, or a folder.
+"""Downloads a package to this machine's disk, with its lock: from the registry, a tarball, or a folder.
 
-It is unpacked and looked at beside its place, and moved there whole. What a killed process left is swept by the next.
+It is unpacked and checked in a temporary folder, and then renamed into place. The next download removes what a killed
+process left.
 """
 
 import json
@@ -24,7 +25,7 @@ _LICENCE_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """A package as it was brought; ``digest`` is that of its files."""
+    """A downloaded package; ``digest`` is that of its files."""
 
     package: str
     version: str
@@ -43,9 +44,9 @@ class Stopped(PatchbayError):
 
 @dataclass(frozen=True, slots=True)
 class Bringer:
-    """Brings packages to ``places``, none of more than ``most_mb`` MB; ``stopped`` is asked all the while.
+    """Downloads packages to ``places``, each of at most ``most_mb`` MB; ``stopped`` is called repeatedly meanwhile.
 
-    The versions ``in_use`` stay as their digests say.
+    The versions ``in_use`` keep their digests.
     """
 
     places: Places
@@ -64,7 +65,7 @@ class Bringer:
         return self._installed(package, f"file:{source}", folder, local=package, version=version)
 
     def from_tarball(self, source: Path, folder: str) -> Brought:
-        """A tarball; npm brings what it needs. Raises :class:`Invalid`, :class:`Stopped`."""
+        """Install a tarball, with its dependencies by npm. Raises :class:`Invalid`, :class:`Stopped`."""
         content = tarballs.read(source, self.most_mb)
         facts = tarballs.manifest(content, source.name)
         if facts.get("dependencies"):
@@ -76,12 +77,12 @@ class Bringer:
         return self.from_lock(str(facts["name"]), lock, folder, {digest: content})
 
     def from_offline(self, source: Path, package: str, folder: str) -> Brought:
-        """What stands in a folder as tarballs, with the lock that names them. Raises :class:`Invalid`."""
+        """Install the tarballs in a folder, with the lock that names them. Raises :class:`Invalid`."""
         lock, contents = offline(source, package, self.most_mb)
         return self.from_lock(package, lock, folder, contents)
 
     def again(self, known: Brought, folder: str, contents: Mapping[bytes, bytes] | None = None) -> None:
-        """What was brought before, here or on another machine: the same files, or none.
+        """Install a version that was installed before, here or on another machine, and refuse other files.
 
         Raises :class:`Invalid`, :class:`Stopped`.
         """
@@ -95,7 +96,8 @@ class Bringer:
         contents: Mapping[bytes, bytes] | None = None,
         known: Brought | None = None,
     ) -> Brought:
-        """What ``lock`` names, out of the tarballs ``contents`` or else from the registry, and nothing else.
+        """Install the packages that ``lock`` names, and no others, from the tarballs ``contents`` or else from the
+        registry.
 
         Raises :class:`Invalid`, :class:`Stopped`.
         """
@@ -134,7 +136,7 @@ class Bringer:
         return Scratch(SCRATCH, self.places.root)
 
     def _settled(self, draft: Path, package: str, folder: str, version: str, local: str = "") -> Brought:
-        """Look at what stands in ``draft``, and move it to its place."""
+        """Check the files in ``draft``, and move it into place."""
         lock = (draft / LOCK).read_text("utf-8")
         entry = package_locks.find(package_locks.read(lock, local=local), package)
         number = version or entry.version
@@ -171,7 +173,8 @@ class Bringer:
 
 
 def offline(source: Path, package: str, most_mb: int) -> tuple[str, dict[bytes, bytes]]:
-    """The lock in a folder of tarballs, or one for a package that needs no other; and the tarballs by their SHA-512.
+    """The lock in a folder of tarballs, or one for a package without dependencies, and the tarballs by their
+    SHA-512.
 
     Raises :class:`Invalid`.
     """
@@ -210,7 +213,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _licence_text(folder: Path) -> str:
-    """What stands in the package's own file of its licence."""
+    """The text of the package's licence file."""
     for path in sorted(folder.iterdir()):
         if path.stem.lower() in _LICENCES and path.is_file():
             return path.read_bytes()[:_LICENCE_BYTES].decode("utf-8", "replace")

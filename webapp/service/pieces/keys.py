@@ -1,4 +1,4 @@
-"""The names under which the parts of a piece are known: the slug of its app, and the keys of its components."""
+"""The names of a piece: the slug of its app, and the keys of its components."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -30,7 +30,7 @@ def free_slug(name: str, taken: Callable[[str], bool]) -> str:
 
 
 def title(name: str, package: str, taken: Callable[[str], bool]) -> str:
-    """``name`` of an app, or with where it comes from in brackets where another app has that name."""
+    """``name`` of an app, with its origin in brackets if another app has that name."""
     names = (name, f"{name} (npm)", f"{name} ({package})")
     return next((each for each in names if not taken(each)), names[-1])
 
@@ -43,9 +43,9 @@ def component_name(name: str) -> str:
 
 
 def component_names(names: Iterable[str], before: Mapping[str, str], taken: Callable[[str], bool]) -> dict[str, str]:
-    """The name of each component, by the piece's own ``names``: the one that it had ``before``, else a free one.
+    """The name of each component, by the piece's ``names``: the one that it had ``before``, else a free one.
 
-    ``taken`` tells of a name whether the app has a component of that name from elsewhere.
+    ``taken`` says whether the app has a component of a name from another source.
     """
     given_out = dict(before)
     used = set(before.values())

@@ -1,4 +1,4 @@
-"""A piece's own translations, as far as our pages speak the language: its texts as we show them, by their English."""
+"""A piece's own translations into the languages of our pages, by the English text."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ _SHOWN = (texts.line, texts.plain, texts.sentence, lambda text: texts.ended(text
 
 
 def translations(description: Description) -> dict[str, dict[str, str]]:
-    """The texts of the piece in each language that it has, by those that stand in components."""
+    """The texts of the piece in each of its languages, by those in components."""
     english = list(dict.fromkeys(_texts(description)))
     translated = {
         language: dict(_in(description.languages.get(language), english))

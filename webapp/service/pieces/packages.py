@@ -1,6 +1,6 @@
-"""A package of npm on this disk: its name, where its files stand below ``DATA/pieces``, and the files themselves.
+"""A package of npm on this disk: its name, its folder below ``DATA/pieces``, and its files.
 
-They are bounded, without links, and told apart by one digest.
+Files are limited in size, contain no links, and are identified by one digest.
 """
 
 import hashlib
@@ -67,20 +67,20 @@ def _parts(version: str) -> tuple[int, ...]:
 
 
 def folder(package: str) -> str:
-    """The folder of a package: its name without ``@activepieces/``; of others it tells the scope, too."""
+    """The folder of a package: its name without ``@activepieces/``; for others it contains the scope."""
     if package.startswith(SCOPE):
         return package.removeprefix(SCOPE)
     return package.removeprefix("@").replace("/", "--") if package.startswith("@") else f"unscoped--{package}"
 
 
 def title(package: str) -> str:
-    """What a package is called before it tells."""
+    """The name of a package before its description is known."""
     return slugs.words(package.rpartition("/")[2].removeprefix("piece-"))
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where things stand in an installation with the folder ``data``."""
+    """The folders of an installation with the data folder ``data``."""
 
     data: Path
 
@@ -99,7 +99,7 @@ class Places:
 
 
 def check(folder: Path, most_mb: int) -> int:
-    """How many bytes the files in ``folder`` have. Raises :class:`Invalid` for what is no package of a fair size."""
+    """The number of bytes in ``folder``. Raises :class:`Invalid` if it is no package or too large."""
     size = count = 0
     for path, facts in _walk(folder):
         if not stat.S_ISREG(facts.st_mode):
@@ -116,12 +116,12 @@ def check(folder: Path, most_mb: int) -> int:
 
 
 def size(folder: Path) -> int:
-    """How many bytes stand in ``folder`` just now, while others may write there."""
+    """The number of bytes in ``folder`` now, while other processes may write there."""
     return sum(facts.st_size for _, facts in _walk(folder))
 
 
 def digest(folder: Path) -> str:
-    """A hash over the names and contents of all that stands in ``folder``; "" where it is not there."""
+    """A hash of the names and contents of all files in ``folder``; "" if it does not exist."""
     if not folder.is_dir():
         return ""
     total = hashlib.sha256()
@@ -133,25 +133,27 @@ def digest(folder: Path) -> str:
 
 
 def seal(folder: Path) -> None:
-    """Take away the right to write to the files in ``folder``, so that nothing changes them by mistake."""
+    """Make the files in ``folder`` read-only, so that nothing changes them by mistake."""
     for path, facts in _walk(folder):
         if stat.S_ISREG(facts.st_mode):
             path.chmod(0o444)
 
 
 def remove(folder: Path) -> None:
-    """Remove ``folder``, where it is there."""
+    """Remove ``folder`` if it exists."""
     scratch.remove(folder)
 
 
 def changed_at(folder: Path) -> int:
-    """When an author last changed something in ``folder`` (epoch milliseconds); what npm brought does not count."""
+    """The time when an author last changed a file in ``folder`` (epoch milliseconds), without files that npm
+    installed.
+    """
     moments = [facts.st_mtime_ns for _, facts in _walk(folder, (MODULES, ".git"))]
     return max(moments, default=0) // 1_000_000
 
 
 def _walk(folder: Path, without: tuple[str, ...] = ()) -> Iterator[tuple[Path, os.stat_result]]:
-    """Everything but folders below ``folder``, however deep; links are told, not followed."""
+    """All files below ``folder`` at any depth; links are returned and not followed."""
     waiting = [folder]
     while waiting:
         try:

@@ -1,7 +1,7 @@
-"""What a version of a piece would add to the catalog, and the files that it adds once its owner agrees.
+"""Plans what a version of a piece adds to the catalog, and writes its files once the owner agrees.
 
-Nothing is written while planning. The files stand in ``DATA/pieces/apps``; :class:`Standing` is what stands there
-already of the same package: its components in each version, and the apps it brought.
+Planning writes nothing. The files are in ``DATA/pieces/apps``; :class:`Standing` has those of the same package that
+exist already: its components in each version, and its apps.
 """
 
 import json
@@ -31,9 +31,9 @@ _FOLDERS = {"action": "actions", "trigger": "triggers"}
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """``files`` are its components by their places, with the version of each; ``own`` their names in the piece.
+    """``files`` are its components by path, with the version of each; ``own`` their names in the piece.
 
-    ``brought`` are the folders of the apps that it brought, ``joined`` those of others' apps that have parts of it.
+    ``brought`` are the folders of its own apps, ``joined`` those of other apps that contain its components.
     """
 
     files: Mapping[Path, str]
@@ -56,7 +56,7 @@ class Standing:
         return cls(files, own, tuple(sorted(brought)), tuple(sorted(joined)))
 
     def has_brought(self, slug: str) -> bool:
-        """Whether the app of that slug is there because of the package alone."""
+        """Whether only this package added the app of that slug."""
         return any(folder.name == slug for folder in self.brought)
 
     def names(self, slug: str, kind: str) -> dict[str, str]:
@@ -69,7 +69,7 @@ class Standing:
 
 
 def mark(package: str) -> str:
-    """The first line of the ``app.toml`` of an app that ``package`` brought."""
+    """The first line of the ``app.toml`` of an app that ``package`` added."""
     return f"# Brought by the npm package {package}.\n"
 
 
@@ -93,10 +93,10 @@ class PlannedPart:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a version of a package adds. ``app`` is the slug that its parts belong to, ``apps`` those that it makes.
+    """The additions of a version of a package. ``app`` is the slug of its components, ``apps`` are new ones.
 
-    ``auth`` says how people connect, ``hosts`` are those that are proposed to be reached, and ``left_out`` are parts
-    that cannot be called here: name, kind and reason.
+    ``auth`` says how people connect, ``hosts`` are the proposed ones, and ``left_out`` are components that cannot be
+    called here: name, kind and reason.
     """
 
     title: str
@@ -119,10 +119,11 @@ class Plan:
 def plan(
     described: Any, *, package: str, version: str, folder: str, data: Path, catalog: Catalog, source: str = ""
 ) -> Plan:
-    """What the description of ``package`` in ``version``, installed in ``folder`` of ``DATA/pieces``, would add.
+    """Plan the additions of ``package`` in ``version``, installed in ``folder`` of ``DATA/pieces``, from its
+    description.
 
-    ``source`` is the text of its program, in which addresses are looked for. Raises :class:`Invalid` for what cannot be
-    added at all.
+    ``source`` is the text of its program, which is searched for addresses. Raises :class:`Invalid` if it cannot be
+    added.
     """
     if not _VERSION.fullmatch(version):
         raise Invalid(
@@ -214,7 +215,7 @@ def _planned(each: Component, piece_apps: Apps) -> PlannedPart:
 
 
 def write(planned: Plan, data: Path, hosts: Sequence[str]) -> None:
-    """Write what was planned, which may reach ``hosts``; other versions of the package stay."""
+    """Write the planned files, with the allowed ``hosts``; other versions of the package stay."""
     root, package = data / "pieces" / "apps", planned.package
     for slug, facts in planned.facts.files.items():
         file, joins = root / slug / "app.toml", "joins" in facts
@@ -256,7 +257,7 @@ def _confirmed(facts: Mapping[str, Any], hosts: Sequence[str]) -> dict[str, Any]
 
 
 def _put(file: Path, content: bytes) -> None:
-    """Write ``file`` whole, so that who reads sees the old one or the new one."""
+    """Write ``file`` atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_name(f".{file.name}.new")
     draft.write_bytes(content)
@@ -269,7 +270,7 @@ def _label(package: str) -> str:
 
 
 def _drop_empty(folder: Path) -> None:
-    """Remove the folder of a component, and that of its kind, where nothing is left in them."""
+    """Remove the folder of a component, and that of its kind, if they are empty."""
     for place in (folder, folder.parent):
         if place.is_dir() and not any(place.iterdir()):
             place.rmdir()

@@ -1,7 +1,7 @@
-"""What a piece may want to reach, as it is proposed to the owner: the hosts of its addresses.
+"""The hosts that a piece may need, which are proposed to its owner.
 
-They stand in what it says of how people connect, and as constants in its own text. An address with a hole in its host
-is proposed as a wildcard where enough of it is fixed; a server that the account itself names is none of them.
+They are in its ways to connect, and constants in its program. An address with a placeholder in its host is proposed as
+a wildcard if enough of it is fixed; a server that the account names is not proposed.
 """
 
 import re
@@ -66,7 +66,7 @@ def _is_in(samples: Collection[str], address: re.Match[str]) -> bool:
 
 
 def _is_called(host: str, own: set[str]) -> bool:
-    """Whether an action may call ``host``; what a piece shares with others counts where it is the piece's own."""
+    """Whether an action may call ``host``; code that the piece shares with others counts if it is the piece's own."""
     if _ends(host, _NEVER):
         return False
     domain = _domain(host)

@@ -1,6 +1,6 @@
-"""Looking up packages in the registry of npm, by npm itself: so a company's registry serves as well.
+"""Searches the registry of npm, by npm itself, so that a company's registry works as well.
 
-Where a registry has no search, the names that a typed word may stand for are looked up instead.
+In a registry without a search, names that the text may stand for are looked up.
 """
 
 import json
@@ -29,8 +29,11 @@ _SEEN = ("name", "version", "license", "description", "author", "dist", "time", 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One version of a package, as the registry tells. ``size`` in bytes and ``published_at`` (epoch milliseconds) are
-    None, and texts empty, where it does not. ``newest`` is the package's newest version."""
+    """One version of a package in the registry.
+
+    ``size`` in bytes and ``published_at`` (epoch milliseconds) are None, and texts empty, if unknown. ``newest`` is the
+    package's newest version.
+    """
 
     package: str
     version: str
@@ -44,7 +47,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What a search gave. ``exact`` where the registry has no search, so that only exact names could be tried."""
+    """The results of a search. ``exact`` if the registry has no search, so that only exact names were tried."""
 
     releases: tuple[Release, ...]
     exact: bool
@@ -90,7 +93,7 @@ class Registry:
         return Results(self._exact(text, words), exact=True)
 
     def _exact(self, text: str, words: list[str]) -> tuple[Release, ...]:
-        """The packages that stand under the names themselves."""
+        """The packages with exactly these names."""
         names = [f"{packages.SCOPE}piece-{name}" for name in dict.fromkeys(("-".join(words), "".join(words)))]
         with suppress(Invalid):
             names = [packages.parse(text).package] if text.strip().startswith("@") else names
@@ -146,7 +149,7 @@ def _code(told: Any) -> str:
 
 
 def _number(value: Any) -> str:
-    """The number of a version, which becomes the name of a folder; "" for what is none."""
+    """The number of a version, which becomes the name of a folder; "" if it is invalid."""
     return _text(value) if _NUMBER.fullmatch(_text(value)) else ""
 
 
@@ -159,7 +162,7 @@ def _text(value: Any) -> str:
 
 
 def named(value: Any, member: str) -> str:
-    """What npm writes as a text, or as an object with that member."""
+    """A value that npm writes as a text, or as an object with that member."""
     return _text(_mapping(value).get(member)) if isinstance(value, Mapping) else _text(value)
 
 

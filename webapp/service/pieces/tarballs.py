@@ -1,7 +1,7 @@
-"""Unpacking the tarballs of npm by a lock, without npm and without a network.
+"""Unpacks the tarballs of npm by a lock, without npm and without a network.
 
-A tarball is a gzipped tar file whose members stand below one folder, mostly ``package``. Files and folders are taken,
-anything else is refused, and no name leads out of the place that it is unpacked to.
+A tarball is a gzipped tar file whose members are below one folder, mostly ``package``. Members other than files and
+folders are refused, as are names that lead out of the target folder.
 """
 
 import gzip
@@ -82,8 +82,9 @@ def by_digest(contents: Iterable[bytes]) -> dict[bytes, bytes]:
 
 @dataclass(slots=True)
 class _Unzipped:
-    """The file ``zipped`` as it is read, of which there are ``left`` bytes at most: what stands before a member may
-    be long, too, and is read at once. Raises :class:`Invalid`."""
+    """Reads the file ``zipped``, of which at most ``left`` bytes remain; headers before a member may be long, too,
+    and are read at once. Raises :class:`Invalid`.
+    """
 
     zipped: gzip.GzipFile
     name: str
