@@ -1,5 +1,5 @@
-"""The arguments of a tool: as JSON Schema 2020-12, drawn from the props of its action, and as a request of that action
-with the account that it works with (contract "Agents").
+"""The arguments of a tool: their JSON Schema 2020-12, from the props of its action, and the request that they
+become, with the account to use (contract "Agents").
 """
 
 from collections.abc import Mapping, Sequence
@@ -92,7 +92,7 @@ def is_asked(prop: Prop) -> bool:
 
 
 def has_lookup(prop: Prop) -> bool:
-    """Whether the values of ``prop`` are to be looked up."""
+    """Whether the values of ``prop`` can be looked up."""
     return bool(is_asked(prop) and (prop.get("remoteOptions") or len(prop.get("options") or ()) > MAX_CHOICES))
 
 
@@ -117,7 +117,7 @@ def _property(prop: Prop) -> Schema:
 
 
 def _labels(options: Sequence[Any]) -> str:
-    """What the choices mean, where a value does not say it."""
+    """The labels of the options that differ from their values."""
     pairs = [(option_value(option), option.get("label")) for option in options if isinstance(option, dict)]
     labels = [f"{value}: {label}" for value, label in pairs if label and str(label) != str(value)]
     return f"One of {'; '.join(labels)}." if 0 < len(labels) <= MAX_CHOICES else ""
@@ -146,7 +146,7 @@ class AccountArgument:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the tool does nothing without an account."""
+        """Whether the tool requires an account."""
         return not self.prop.get("optional")
 
     def schema(self) -> dict[str, Any]:
@@ -160,9 +160,9 @@ class AccountArgument:
         }
 
     def choose(self, wanted: Any) -> Account | None:
-        """The account ``wanted`` by its id or name; the only one where nothing is wanted; None where there is none.
+        """The account ``wanted`` by its id or name; without one, the only account, or None.
 
-        Raises :class:`Invalid` where one must be named, :class:`NotFound` for one that is not among them.
+        Raises :class:`Invalid` if one of several must be named, :class:`NotFound` for an unknown one.
         """
         if wanted is None:
             if len(self.usable) > 1 and self.is_needed:
@@ -190,7 +190,7 @@ def account_arguments(props: Sequence[Prop], accounts: Sequence[Account]) -> lis
 
 
 def name_of(account: Account) -> str:
-    """What a person calls the account."""
+    """The name of an account for people."""
     return account.name or account.identity_name or account.id
 
 
@@ -200,7 +200,7 @@ def _name(prop: Prop, *, alone: bool, taken: set[str]) -> str:
 
 
 class Unconnected(Exception):
-    """No account of the app ``app`` is connected; ``dead`` is one that was, and is to be reconnected."""
+    """No account of the app ``app`` is connected; ``dead`` is one to reconnect."""
 
     def __init__(self, app: str, dead: Account | None = None) -> None:
         super().__init__(app)

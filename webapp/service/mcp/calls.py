@@ -1,11 +1,11 @@
-"""A call of a tool: by whom it is made, and what it answers (contract "Agents").
+"""Calls of tools, and their results (contract "Agents").
 
-A tool is an action of the catalog or one of our own. What goes wrong in it is a result that a model reads; only a tool
-that is not there is an error of the protocol. An action that the person wants to be asked about waits for their yes.
+A tool is an action of the catalog or one of our own. An error in it is a result that a model reads; only an unknown
+tool is an error of the protocol. An action that needs the person's approval waits for it.
 
-An account that is missing is connected in the middle of the call. A client that opens links shows the Connect Link to
-the person: a modern one is answered that input is required, and repeats the call with what the person answered; an
-older one is asked on the stream of its call. Any other gets the link as text.
+A missing account is connected in the middle of the call. A client that opens links shows the Connect Link to the
+person: a modern one is told that input is required, and repeats the call with the person's answer; an older one is
+asked on the stream of its call. Other clients get the link as text.
 """
 
 from collections.abc import Callable, Mapping
@@ -67,9 +67,9 @@ _NOTHING = "No tool does that. Try other words, such as the name of the app or o
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What the agent of ``session``, whose program is ``client`` and who works for ``visitor``, wants done.
+    """The call of a tool by the agent of ``session``, with the program ``client``, for ``visitor``.
 
-    ``params`` are all that came with it; ``line`` is where it hears how the call is doing.
+    ``params`` are its parameters; ``line`` carries messages about its progress.
     """
 
     service: Service
@@ -92,7 +92,7 @@ class ToolCall:
         return component
 
     def request(self, component: ComponentInfo, arguments: Mapping[str, Any]) -> ComponentRequest:
-        """What is asked of ``component``. Raises :class:`Unconnected`, ``NotFound`` and ``Invalid``."""
+        """The request for ``component``. Raises :class:`Unconnected`, ``NotFound`` and ``Invalid``."""
         return as_request(self.service, self.visitor, self.session.name, component, arguments)
 
     def text(self, name: str) -> str:
@@ -128,7 +128,7 @@ def answer(call: ToolCall) -> Result:
 
 
 def _advice(error: Invalid) -> str:
-    """What to do about ``error``, in words for a model that sees no form."""
+    """The advice about ``error`` for a model, which sees no form."""
     if any(detail.field == DYNAMIC_PROPS_ID for detail in error.details):
         return f"Send these arguments to {CONFIGURATION} first, and then its {DYNAMIC_PROPS_ID} with them here."
     details = [f"{detail.field}: {detail.message}" for detail in error.details] if len(error.details) > 1 else []
@@ -153,7 +153,7 @@ def connected(call: ToolCall, do: Callable[[ToolCall], Result]) -> Result:
 
 
 def _asked(call: ToolCall, do: Callable[[ToolCall], Result], app: str, link: Link) -> Result:
-    """Ask on the stream, and go on once the account is there."""
+    """Ask on the stream, and continue when the account is connected."""
     answer = call.line.ask({**_question(link), "elicitationId": new_id("eli")}, ANSWER_S)
     if answer in ("decline", "cancel"):
         return results.failure(_DECLINED)
@@ -171,7 +171,7 @@ def _required(call: ToolCall, app: str, rounds: int, link: Link | None = None) -
 
 
 def _resumed(call: ToolCall, do: Callable[[ToolCall], Result], state: Any) -> Result:
-    """Resume a call whose client was answered what is required. Raises :class:`Invalid` for a state of another call."""
+    """Resume a call whose client got the required input. Raises :class:`Invalid` for a state of another call."""
     try:
         user, tool, app, rounds = _signer(call.service).loads(state)
     except (BadData, ValueError, TypeError) as error:
@@ -233,9 +233,9 @@ def _run_by_name(call: ToolCall) -> Result:
 
 
 def approval_refusal(call: ToolCall, request: ComponentRequest) -> str | None:
-    """Why ``request`` must not run now, for the agent that asks; None once the person has said yes to it.
+    """The result if ``request`` may not run now; None if the person has approved it.
 
-    Raises what :func:`webapp.service.domain.agents.approvals.ask` does.
+    Raises like :func:`webapp.service.domain.agents.approvals.ask`.
     """
     service = call.service
     approval = approvals.ask(service, replace(request, stash_id=None), call.session)
@@ -303,10 +303,10 @@ def _notes(answer: dict[str, Any]) -> list[str]:
 
 
 def search(call: ToolCall) -> Result:
-    """The tools whose name, app or description has words that begin so: those of connected apps before others, and
-    among them those whose name has the words.
+    """The tools whose name, app or description has words with these beginnings: those of connected apps first, and
+    among them those whose name matches.
 
-    The first twelve words count. Where no tool has all of them, the last one is left out, and so on. Raises
+    The first twelve words count. If no tool matches all of them, the last one is dropped, and so on. Raises
     :class:`webapp.errors.Invalid`.
     """
     words, most = (

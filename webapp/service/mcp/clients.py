@@ -1,7 +1,7 @@
-"""Who speaks to us in which revision: :class:`Client`, read from each request, since nothing is kept between them.
+"""The client of a request and the protocol revision it speaks (:class:`Client`); no state is kept between requests.
 
-What a client of an older revision says of itself by ``initialize`` comes back with every later request of it, signed,
-as its session id. So any process understands it, also after a restart.
+What a client of an older revision declares by ``initialize`` is signed into its session id, which it sends with each
+later request. So every process understands it, also after a restart.
 """
 
 import base64
@@ -34,7 +34,7 @@ class Client:
 
     @property
     def is_modern(self) -> bool:
-        """Whether it says all of itself with each request."""
+        """Whether the client declares itself in every request."""
         return self.revision == MODERN
 
 
@@ -68,7 +68,7 @@ def _answered(revision: Any) -> str:
 
 
 def _modern(headers: Headers, message: Message, revision: str | None) -> Client:
-    """What the request says; its headers must say the same."""
+    """The client that the request declares; its headers must agree."""
     if message.id is None:  # a notification says nothing of itself
         _check_supported(revision)
         return Client(MODERN)
@@ -89,7 +89,7 @@ def _modern(headers: Headers, message: Message, revision: str | None) -> Client:
 
 
 def _decoded(value: str | None) -> str | None:
-    """A header's value; what is not plain ASCII comes as ``=?base64?…?=``."""
+    """A header's value, decoded from ``=?base64?…?=`` if it is not plain ASCII."""
     if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
     try:

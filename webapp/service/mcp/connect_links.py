@@ -1,6 +1,6 @@
-"""The Connect Link that an agent hands to a person whose account is missing, or works no longer.
+"""The Connect Link that an agent shows to a person whose account is missing or has stopped working.
 
-Its token connects accounts and does nothing else, since whoever reads the conversation reads the link.
+Its token can only connect accounts, since all readers of the conversation can read the link.
 """
 
 from collections.abc import Mapping
@@ -26,14 +26,14 @@ LIFETIME_S = 30 * MINUTE // SECOND
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where the person connects the account; ``sentence`` says which and why."""
+    """The address at which the person connects the account; ``sentence`` says which and why."""
 
     url: str
     sentence: str
 
     @property
     def text(self) -> str:
-        """What an agent tells the person."""
+        """The text for the person."""
         return f"{self.sentence} Give the person this link, and try again once they have connected it: {self.url}"
 
 
@@ -59,9 +59,9 @@ def link(service: Service, visitor: Visitor, missing: Unconnected) -> Link | str
 def after_refusal(
     service: Service, visitor: Visitor, request: ComponentRequest, outcome: Mapping[str, Any]
 ) -> str | None:
-    """What to do about a run that failed because its account works no longer; None for any other.
+    """The advice about a run that failed because its account has stopped working; None for other failures.
 
-    It is not run again by itself: it may have done something before its provider refused it.
+    The run is not repeated automatically: it may have had effects before its provider refused it.
     """
     errors = [line["err"] for line in outcome["os"] if line.get("err")]
     user = visitor.user(service)

@@ -1,4 +1,4 @@
-"""``POST /mcp``: one message in, one answer out (Streamable HTTP without a state), as every revision has it."""
+"""``POST /mcp``: one message per request (stateless Streamable HTTP), in all revisions of the protocol."""
 
 import base64
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ class Endpoint:
         self._places = Places(max(1, service.settings.threads // 4))
 
     def answer(self, request: Request) -> Response:
-        """The answer to one request. Raises only what is unexpected."""
+        """The response to one request. Raises only unexpected errors."""
         try:
             visitor = self._admitted(request)
             body = _body(request)
@@ -81,7 +81,7 @@ class Endpoint:
             return self._refused(message, error)
 
     def _admitted(self, request: Request) -> Visitor:
-        """Whom the request works for. A page of another origin is refused first: its reader knows nothing of it."""
+        """The visitor of the request. A page of another origin is refused first, and cannot read the response."""
         check_size_and_text(request)
         origin = request.headers.get("Origin")
         if origin and not visitors.admits(self._service, origin, bearer()):

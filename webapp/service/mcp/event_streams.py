@@ -1,8 +1,8 @@
-"""How a call of a tool is answered: as JSON where it ends at once, else as an event stream with its progress.
+"""The response to a call of a tool: JSON if it ends at once, else an event stream with its progress.
 
-A thread of its own works, so that the thread of the request can tell the client how the call is doing, and notice that
-the client cancels it: a modern one hangs up, an older one says so. Both meet at a :class:`Line`: one puts messages on
-it, the other sends them. What the client answers, or that it cancels the call, comes with a later request, maybe to
+The call runs in a thread of its own, so that the thread of the request can report progress, and notice that the client
+cancels: a modern one hangs up, an older one sends a message. The two threads share a :class:`Line`: one puts messages
+on it, the other sends them. An answer of the client, or its cancellation, arrives with a later request, maybe at
 another process, as a signal.
 """
 
@@ -67,7 +67,7 @@ class Line:
             return {}
 
     def look_for_end(self) -> None:
-        """End the call where its client said so in a later request."""
+        """End the call if its client has cancelled it in a later request."""
         if self._client.session and signals.look(self._service, self._cancelled) is not None:
             self.cancellation.request()
 
@@ -84,7 +84,9 @@ class Line:
             self._places.release()
 
     def ask(self, params: Mapping[str, Any], seconds: float) -> str | None:
-        """What the person answers to a question that a client of an older revision shows: accept, decline or cancel."""
+        """Return the person's answer to a question that a client of an older revision shows: accept, decline or
+        cancel.
+        """
         number = f"ask-{secrets.token_urlsafe(12)}"
         self.send({"jsonrpc": "2.0", "id": number, "method": "elicitation/create", "params": dict(params)})
         name = signals.name_of(self._service, [self._client.session, ANSWER, number])
@@ -92,7 +94,7 @@ class Line:
 
 
 class Work:
-    """What ``produce`` gives, or how it fails, once ``line`` has come to its end."""
+    """The result of ``produce``, or its error, once ``line`` has ended."""
 
     def __init__(self, line: Line, produce: Callable[[], dict[str, Any]]) -> None:
         self.line, self._produce = line, produce
@@ -100,12 +102,12 @@ class Work:
         self._error: BaseException | None = None
 
     def begin(self) -> None:
-        """Do it in a thread of its own, for whomever this thread works."""
+        """Start the work in a thread of its own, with this thread's context."""
         context = contextvars.copy_context()
         threading.Thread(target=context.run, args=(self._do,), daemon=True, name="agent's call").start()
 
     def result(self) -> dict[str, Any]:
-        """What came of it. Raises what it has raised, and an error where nobody wants it any more."""
+        """The result. Raises the error of the work, or one if it was cancelled."""
         if self.line.cancellation.is_requested:
             raise ProtocolError(protocol.REFUSED, CANCELLED)
         if self._error is not None:
@@ -155,7 +157,7 @@ def _events(
 
 
 def _turn(line: Line, message: Message, seconds: float) -> bytes:
-    """A sign of life: progress for a client that asked for it, else a comment that keeps the connection open."""
+    """A keep-alive: progress for a client that asked for it, else a comment."""
     if message.progress_token is None:
         return _PING
     words = line.words or "It is still running."
@@ -181,7 +183,7 @@ def _json(body: bytes) -> Response:
 
 
 def hear(service: Service, client: Client, message: Message) -> None:
-    """Pass on what ``message``, which has no answer, says about a call that is running."""
+    """Pass ``message``, a notification or response about a running call, on to it."""
     if not client.session:
         return
     if message.method is None and message.id is not None:

@@ -1,5 +1,5 @@
-"""The Model Context Protocol on the wire: its revisions, messages, batches and errors, and what the parameters of each
-request must be in each revision.
+"""The Model Context Protocol on the wire: revisions, messages, batches and errors, and the schema of each request's
+parameters in each revision.
 """
 
 from collections.abc import Callable, Mapping
@@ -123,7 +123,7 @@ MODERN_PARAMS: Mapping[str, type[BaseModel]] = {
 
 
 class ProtocolError(Exception):
-    """What a request is answered with that is not as the protocol has it."""
+    """The error response to a request that violates the protocol."""
 
     def __init__(self, code: int, message: str, data: Any = None, status: int | None = None) -> None:
         super().__init__(message)
@@ -147,7 +147,7 @@ class Message:
 
     @property
     def meta(self) -> Params:
-        """What comes beside the parameters."""
+        """The ``_meta`` of the parameters."""
         meta = self.params.get("_meta")
         return meta if isinstance(meta, dict) else {}
 
@@ -173,7 +173,7 @@ def read(body: Any) -> Message:
 
 
 def error_of(error: Exception) -> ProtocolError:
-    """``error`` as the protocol has one; what is unexpected has no details."""
+    """The protocol's form of ``error``; unexpected errors have no details."""
     if isinstance(error, ProtocolError):
         return error
     return ProtocolError(INTERNAL_ERROR, "Something went wrong on our side. Try again.")
@@ -198,7 +198,7 @@ def check(message: Message, revision: str) -> None:
 
 
 def name_of(client: Any) -> str:
-    """What a client calls itself; "" where it does not say."""
+    """The name of a client; "" if it gives none."""
     names = (client.get("title"), client.get("name")) if isinstance(client, dict) else ()
     name = next((name for name in names if isinstance(name, str) and name.strip()), "")
     return "".join(character for character in name if character.isprintable()).strip()[:NAME_LENGTH]
@@ -221,7 +221,7 @@ def check_batch(messages: list[Any], revision: str) -> None:
 
 
 def answer_batch(messages: list[Any], answer: Callable[[Any], Response]) -> Response:
-    """What ``answer`` says to each that wants an answer, as one array; nothing where none does."""
+    """The responses of ``answer`` to the requests of a batch, as one array; empty if none needs one."""
     responses = [response for response in map(answer, messages) if response.status_code != 202]
     if not responses:
         return Response(status=202)

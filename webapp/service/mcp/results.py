@@ -1,6 +1,6 @@
-"""What a tool answers: text for a model to read, never longer than it reads well.
+"""The result of a tool: text for a model, limited to a readable length.
 
-What is longer is cut, and the whole is kept as a file for a day, with a link that works for half an hour.
+A longer text is cut, and stored as a file for a day, with a link that is valid for half an hour.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,12 @@ _DONE = "Done. There is nothing to show."
 
 
 def text(*parts: str) -> Result:
-    """What went well, as one or more texts."""
+    """The result of a success, as one or more texts."""
     return {"content": [{"type": "text", "text": part} for part in parts]}
 
 
 def failure(sentence: str) -> Result:
-    """What went wrong, so that the model reads it and can do better."""
+    """The result of an error, with text that helps the model to correct its call."""
     return {"content": [{"type": "text", "text": sentence}], "isError": True}
 
 

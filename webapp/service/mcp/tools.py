@@ -1,5 +1,5 @@
-"""The tools of one agent: the actions that it may use, and beside them four tools of ours, which look values up, learn
-further arguments, search, and run an action by its name (contract "Agents").
+"""The tools of one agent: the actions that it may use, and four tools of ours, which look up values, learn further
+arguments, search, and run an action by its name (contract "Agents").
 """
 
 import functools
@@ -108,8 +108,10 @@ _SEARCHING = (
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """What one agent may use. ``accounts`` are those of the person whom it works for, oldest first; ``apps`` the slugs
-    to which it is limited, if any."""
+    """The tools of one agent.
+
+    ``accounts`` are those of its person, oldest first; ``apps`` are the slugs to which it is limited, if any.
+    """
 
     names: ToolNames
     apps: tuple[str, ...]
@@ -135,7 +137,7 @@ class Toolbox:
 
 
 def toolbox(service: Service, visitor: Visitor) -> Toolbox:
-    """What the agent may use that works for ``visitor``."""
+    """The tools of the agent that works for ``visitor``."""
     user = visitor.user(service)
     return Toolbox(
         service.catalog.tool_names(),
@@ -155,7 +157,7 @@ def find(service: Service, visitor: Visitor, name: str) -> ComponentInfo | None:
 
 
 def listed(service: Service, visitor: Visitor, after: str) -> tuple[list[Tool], str]:
-    """One page of the tools after the name ``after``, and the name to go on from; "" after the last."""
+    """One page of the tools after the name ``after``, and the name to continue from; "" after the last."""
     box = toolbox(service, visitor)
     actions = box.actions
     if is_many := len(actions) > MAX_LISTED:
@@ -169,7 +171,7 @@ def listed(service: Service, visitor: Visitor, after: str) -> tuple[list[Tool], 
 
 
 def drawn(service: Service, box: Toolbox, key: str) -> Tool:
-    """The action ``key`` as a tool; empty where it has just gone."""
+    """The action ``key`` as a tool; empty if it has just been removed."""
     component = service.catalog.component(key)
     if component is None:
         return {}
@@ -190,7 +192,7 @@ def drawn(service: Service, box: Toolbox, key: str) -> Tool:
 
 @functools.lru_cache(maxsize=1024)
 def base(name: str, json: bytes, reloads: bool) -> Tool:
-    """An action as a tool for somebody with one account of each app. It is shared: nobody may change it."""
+    """An action as a tool for a person with one account of each app. It is shared, so callers must not change it."""
     component = orjson.loads(json)
     description = component["description"]
     return {

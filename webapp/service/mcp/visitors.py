@@ -1,14 +1,12 @@
-"""Who may speak to ``/mcp``, and for whom they work: a request's token and headers as a :class:`Visitor` (contract
-"Agents").
+"""Authenticates requests to ``/mcp``: a request's token and headers as a :class:`Visitor` (contract "Agents").
 
-An OAuth token names the project, the environment and the external user in headers. A Connect token says them itself,
-and so does the token that an agent got when a person signed in for it. Who has none learns where to sign in: protected
-resource metadata (RFC 9728), and the challenge that names it.
+An OAuth token names the project, the environment and the external user in headers. A Connect token contains them, and
+so does the token that an agent got when a person signed in for it. A request without a token is answered with the place
+to sign in: protected resource metadata (RFC 9728), and the challenge that names it.
 
-Agents that run in a browser call from a page. No cookie and no password of the browser counts here: the page holds the
-token that it shows. So the token says from where it may be shown, and a page without a token may read how to sign in,
-wherever it is. A page of another origin that gets hold of a token, or leads its own name to this machine (DNS
-rebinding), is refused.
+Agents that run in a browser call from a page. The browser's cookies and passwords do not count: the page has the token.
+So the token says which origins may use it, and any page without a token may read how to sign in. A page of another
+origin that gets hold of a token, or resolves its own name to this machine (DNS rebinding), is refused.
 """
 
 from dataclasses import dataclass
@@ -43,8 +41,11 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who calls, where, and for whom. ``apps`` are the slugs that the client asked for; empty for all. ``signed_in`` is
-    the agent that a person let in, if that is how it came."""
+    """The caller, its scene and its user.
+
+    ``apps`` are the slugs that the client asked for; empty for all. ``signed_in`` is the agent, if a person signed in
+    for it.
+    """
 
     caller: Caller
     scene: Scene
@@ -54,7 +55,7 @@ class Visitor:
 
     @property
     def entry(self) -> Entry:
-        """How the agent comes in."""
+        """The credential with which the agent came."""
         if self.signed_in is not None:
             return self.signed_in.entry
         if (token := self.caller.connect) is not None:
@@ -86,7 +87,10 @@ def identify(service: Service, bearer: str, headers: Headers) -> Visitor:
 
 
 def _of_person(service: Service, bearer: str, headers: Headers) -> Visitor:
-    """Whom an agent works for that a person let in: that person, where they let it in. No header changes that."""
+    """The user of an agent for which a person signed in: that person, in the scene they chose.
+
+    Headers do not change that.
+    """
     agent = signed_in.recognise(service, bearer)
     caller = Caller(signed_in.SCOPES, person_id=agent.external_id)
     caller.require(scopes.ACTIONS)
@@ -113,9 +117,9 @@ def _slug(service: Service, name: str) -> str:
 
 
 def admits(service: Service, origin: str, bearer: str) -> bool:
-    """Whether a page of ``origin`` that shows ``bearer`` may read the answer.
+    """Whether a page of ``origin`` with ``bearer`` may read the response.
 
-    What a person signed in for may be shown where that sign-in led back to; once it is over, the 401 is for all.
+    The token of a sign-in may be used at the origin to which that sign-in returned; the 401 of an ended one is for all.
     """
     if cors.admits(service, origin, bearer):
         return True
@@ -128,16 +132,16 @@ def admits(service: Service, origin: str, bearer: str) -> bool:
 
 
 def open_to(service: Service, answer: Response, origin: str, bearer: str) -> None:
-    """Let a page of ``origin`` read ``answer``, and what it needs of its headers, where it may."""
+    """Let a page of ``origin`` read ``answer`` and the headers it needs, if allowed."""
     if admits(service, origin, bearer):
         cors.open_to(answer, origin)
         answer.headers["Access-Control-Expose-Headers"] += f", {clients.SESSION_HEADER}, WWW-Authenticate"
 
 
 def resource(service: Service) -> dict[str, Any]:
-    """What is protected here, and by whom (RFC 9728 section 2).
+    """The protected resource metadata (RFC 9728 section 2).
 
-    Where the dashboard works with another service nobody signs in here, and agents bring a token.
+    If the dashboard works with another service, nobody can sign in here, and agents need a token.
     """
     home = service.settings.public_url
     servers = {} if service.settings.connect_url else {"authorization_servers": [agent_sign_in.issuer(service)]}

@@ -1,6 +1,6 @@
-"""Hangs ``/mcp`` into the web application: the same actions for agents (contract "Agents").
+"""Adds ``/mcp`` to the web application: the same actions for agents (contract "Agents").
 
-As under ``/v1``, only bearer tokens count, never a cookie; :mod:`visitors` says which pages may call.
+As under ``/v1``, only bearer tokens are accepted, never a cookie; :mod:`visitors` says which pages may call.
 """
 
 from flask import Blueprint, Flask, Response, request

@@ -1,8 +1,8 @@
-"""Whether the credentials of a mail account work: connect through the guard, sign in, hang up. No mail is sent.
+"""Tests the credentials of a mail account: connects through the guard, signs in and quits. No mail is sent.
 
-The name is looked up and checked once and the session goes to that address, while the certificate is checked
-against the name. Where encryption was asked for, nothing is said in the clear but the request for it. A server that
-stalls or talks without end is cut off.
+The name is resolved and checked once and the session goes to that address, while the certificate is checked against the
+name. If encryption is required, only the request for it is sent in plain text. A server that stalls or never stops
+sending is cut off.
 """
 
 import smtplib
@@ -27,7 +27,7 @@ MAX_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SmtpAccount:
-    """Where and as whom to sign in. `encryption`: tls from the first byte, starttls (RFC 3207), or none."""
+    """The server and user of an account. `encryption`: tls from the first byte, starttls (RFC 3207), or none."""
 
     host: str
     port: int
@@ -85,7 +85,7 @@ def _sign_in(session: "_Session", context: ssl.SSLContext, account: SmtpAccount)
 
 
 class _Session(smtplib.SMTP):
-    """The library's session over a socket that is open already: it resolves no name and opens nothing itself."""
+    """The library's session over an open socket; it resolves no name and opens no connection."""
 
     def __init__(self, sock: LimitedSocket | LimitedTLSSocket, host: str) -> None:
         super().__init__(local_hostname=_literal(sock))
@@ -100,7 +100,7 @@ class _Session(smtplib.SMTP):
         self.ehlo_or_helo_if_needed()
 
     def encrypt(self, context: ssl.SSLContext) -> None:
-        """STARTTLS; everything that was said before it is forgotten (RFC 3207, 4.2)."""
+        """STARTTLS; the state of the session before it is discarded (RFC 3207, 4.2)."""
         if not self.has_extn("starttls"):
             raise _NoEncryption
         code, text = self.docmd("STARTTLS")
@@ -120,7 +120,7 @@ class _NoEncryption(smtplib.SMTPException):
 
 
 def _literal(sock: socket.socket) -> str:
-    """How a client without a name of its own calls itself (RFC 5321, 4.1.3)."""
+    """The name of a client without a host name (RFC 5321, 4.1.3)."""
     address = ip_address(sock.getsockname()[0].partition("%")[0])
     return f"[{address}]" if address.version == 4 else f"[IPv6:{address}]"
 

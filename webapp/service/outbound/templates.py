@@ -173,7 +173,7 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What to add to a request: headers, query parameters and members of the body; and what signs it in the end."""
+    """The headers, query parameters and members of the body to add to a request, and the function that signs it."""
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     params: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -1,16 +1,16 @@
-"""One request and its answer over one connection, to a pinned address and within limits of time and size.
+"""Sends one request over one connection to a pinned address, within limits of time and size.
 
-The connection is fresh, or an idle one from the :class:`ConnectionPool` to an address that the guard has just pinned
-for this request. SNI, the certificate check and the Host header use the name. Only requests of one lane (one
-account) share connections; an idle one is used only while its server is silent and has not hung up, and closed after
-a few seconds.
+The connection is new, or an idle one from the :class:`ConnectionPool` to an address that the guard has just pinned for
+this request. SNI, the certificate check and the Host header use the name. Only requests of one lane (one account) share
+connections; an idle one is used only while its server has sent nothing and not hung up, and is closed after a few
+seconds.
 
-Sockets obey a total deadline and a byte budget. A socket's own timeout starts anew with every byte, so a peer that
-sends one byte a second would hold a thread for ever. These set the timeout to what is left of the deadline before
-each operation and count what they receive.
+Sockets have a total deadline and a byte budget. A socket's own timeout restarts with every byte, so a peer that sends
+one byte a second would hold a thread for ever. These sockets set the timeout to the rest of the deadline before each
+operation, and count the bytes received.
 
-A :class:`Stream` is an answer that is passed on while it arrives, never held in memory as a whole; an
-:class:`Upload` is a body that is read while it is sent.
+A :class:`Stream` is a response that is passed on while it arrives, never held in memory as a whole; an :class:`Upload`
+is a body that is read while it is sent.
 """
 
 import re
@@ -99,8 +99,9 @@ class Stream:
             self.close()
 
     def hide(self, mask: Callable[[str], str], mask_body: MaskBody) -> None:
-        """Put the address and every header through ``mask``, and a body of text that is not encoded through
-        ``mask_body``, which keeps its length."""
+        """Put the address and all headers through ``mask``, and a text body without an encoding through
+        ``mask_body``, which keeps its length.
+        """
         if _TEXT_TYPE.match(self.headers.get("content-type", "text/")) and "content-encoding" not in self.headers:
             self._mask_body = mask_body
         self.url = mask(self.url)
@@ -128,7 +129,7 @@ class OpenConnection:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether the server has neither hung up nor said anything since its answer."""
+        """Whether the server has neither hung up nor sent anything since its response."""
         poll = select.poll()
         poll.register(self.sock, select.POLLIN | select.POLLPRI)
         return not poll.poll(0)
@@ -191,7 +192,7 @@ class Message:
 
 
 class Limits:
-    """What one exchange may still use: time, and bytes received."""
+    """The rest of an exchange's time and bytes."""
 
     def __init__(self, deadline: Deadline, max_bytes: int) -> None:
         self.deadline = deadline
@@ -319,7 +320,7 @@ class Transport:
         max_bytes: int,
         cut: bool,
     ) -> Response | Failure:
-        """Exchange ``message`` over an open connection, which is kept for its lane after a whole answer."""
+        """Exchange ``message`` over an open connection, which is kept for its lane after a complete response."""
         connection, reusable = open_connection.connection, False
         open_connection.sock.limits = limits  # type: ignore[attr-defined]  # made by connect()
         try:
@@ -415,7 +416,7 @@ def acknowledge_at_once(sock: socket.socket) -> None:
 
 
 def _is_whole(response: HTTPResponse, connection: HTTPConnection) -> bool:
-    """Whether the answer was read to its end, and the server goes on listening."""
+    """Whether the response was read to its end and the connection stays open."""
     original = response._original_response
     return original is not None and original.isclosed() and not original.will_close and connection.sock is not None
 

@@ -1,12 +1,13 @@
-"""One strict reading of an http or https URL, so that the check and the connection can never disagree.
+"""Parses http and https URLs strictly and in one place, so that the check and the connection cannot disagree.
 
-`parse_url` gives a Url or a Failure. It refuses what clients read in different ways (userinfo, backslashes,
-white space, control characters, short or octal or hexadecimal IPv4 forms, zone ids) rather than guess, and
-percent-encodes what is left of non-ASCII text. Names become A-labels by IDNA 2008 with UTS 46. It looks nothing up.
+`parse_url` returns a Url or a Failure. It refuses what clients parse in different ways (userinfo, backslashes, white
+space, control characters, short or octal or hexadecimal IPv4 forms, zone ids), and percent-encodes other non-ASCII
+text. Names become A-labels by IDNA 2008 with UTS 46. Nothing is resolved.
 
-:class:`HostRules` say which hosts a credential may go to. The guard asks whether an address is reachable; they ask
-whether it is meant. A rule is `host`, `*.suffix` (any name below, not the suffix itself) or either with `:port`.
-Without a port it admits https on 443 alone, so that a credential travels in the clear only where a rule names the port.
+:class:`HostRules` say to which hosts a credential may go. The guard checks whether an address may be reached; the rules
+check whether it is intended. A rule is `host`, `*.suffix` (any name below, not the suffix itself) or either with
+`:port`. Without a port it admits only https on 443, so that a credential is sent in plain text only if a rule names the
+port.
 """
 
 import re
@@ -185,7 +186,7 @@ def _port_fits(port: int | None, url: Url) -> bool:
 
 
 def masked_url(url: str) -> str:
-    """``url`` as those may read it who may not use it: nothing beyond its host, where it often holds a secret."""
+    """``url`` for readers who may not use it: only its scheme and host, since the rest often contains a secret."""
     try:
         parts = urlsplit(url)
     except ValueError:
