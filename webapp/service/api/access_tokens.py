@@ -1,7 +1,7 @@
 """``POST /v1/oauth/token`` exchanges client credentials for an access token (contract "Access tokens").
 
-It follows RFC 6749, sections 4.4 and 5. The client authenticates by its secret, by HTTP Basic or in the body, or by an
-assertion that it signed (RFC 7523), never by two; the body is JSON or a form. Failures are counted by client and
+It follows RFC 6749, sections 4.4 and 5. The client authenticates with its secret, by HTTP Basic or in the body, or with
+a signed assertion (RFC 7523), never with two of them; the body is JSON or a form. Failures are counted by client and
 network address.
 """
 
@@ -34,7 +34,7 @@ operations = Operations(
 
 
 class Authenticated(NamedTuple):
-    """A client, and the hash of what it showed: its tokens end with that."""
+    """A client, and the hash of the credential it presented: its tokens end with that credential."""
 
     client: OAuthClient
     credential: str

@@ -1,9 +1,9 @@
-"""Connected accounts (contract "Accounts"): the lists, one of them, connecting one by keys or on a page of the
-Connect Link, looking after one (rename, test, revoke, what uses it, what happened to it), and removing them.
+"""Connected accounts (contract "Accounts"): lists, one account, connecting by keys or on a page of the Connect Link,
+rename, test, revoke, uses and activity, and removal.
 
-Credentials are given to OAuth clients only, and only those that the project's own OAuth client obtained
-(contract "Credentials"). Asking for one account with its credentials refreshes a token that is about to expire;
-lists show what is stored.
+Only OAuth clients get credentials, and only those that the project's own OAuth client obtained (contract
+"Credentials"). A request for one account with its credentials refreshes a token that is about to expire; lists show
+what is stored.
 """
 
 import functools
@@ -73,7 +73,7 @@ ONE = "P/accounts/<account_id>"
 
 
 class AccountOptions(Query):
-    """What an account is shown with."""
+    """The optional parts of an account."""
 
     include_credentials: Flag = Field(
         False, description="Add the credentials, where an own OAuth client obtained them; never to a Connect token."
@@ -91,7 +91,7 @@ class AccountList(AccountOptions, Paged):
 
 
 class AppRemoval(Query):
-    """Whose accounts of the app are removed; everybody's, unless an OAuth client names one user."""
+    """The user whose accounts of the app are removed; without one, an OAuth client removes those of all users."""
 
     external_user_id: ExternalUserId | None = None
 
@@ -147,7 +147,7 @@ class ExtendedAccount(Account):
 
 
 class ActivityEntry(Answer):
-    """One thing that happened; `good` tells whether it is good news."""
+    """One event; `good` says whether it is good news."""
 
     id: str = Field(examples=["ev_7Ns4Ty"])
     account_id: str | None = Field(examples=["apn_5hQ2kLm9RtVx"])
@@ -191,7 +191,7 @@ class NewAccount(Body):
 
 
 class NewLinkSession(Body):
-    """What is to be connected, and where the page leads afterwards."""
+    """What to connect, and the addresses that the page leads to afterwards."""
 
     success_redirect_uri: str = Field(description="Where to go on after a success: a page of this installation.")
     error_redirect_uri: str = Field(description="Where to go on after a failure: a page of this installation.")
@@ -298,7 +298,7 @@ def load(call: Call) -> accounts.Account:
 
 
 def _serializer(call: Call, query: AccountOptions) -> Callable[[accounts.Account], dict[str, Any]]:
-    """What turns an account into the JSON that ``query`` asks for."""
+    """The function that turns an account into the JSON that ``query`` asks for."""
     service, extensions = call.service, query.extensions
     if not query.include_credentials:
         return lambda account: accounts.to_json(service, account, extensions=extensions)
@@ -312,7 +312,7 @@ def _check_credentials(call: Call, query: AccountOptions) -> None:
 
 
 def _fresh(call: Call, account: accounts.Account) -> accounts.Account:
-    """``account`` with a token that still works. Where that cannot be had, its own state says why."""
+    """``account`` with a valid token if possible; otherwise its state says why not."""
     if credentials.is_fresh(call.service, account) or credentials.for_developer(call.service, account) is None:
         return account
     try:
@@ -425,7 +425,9 @@ def _parameters(call: Call, body: NewLinkSession) -> dict[str, str]:
 
 
 def _check_own(call: Call, field: str, uri: str) -> None:
-    """Raise :class:`Invalid` unless ``uri`` is an address of this installation: nobody is led away by such a link."""
+    """Raise :class:`Invalid` unless ``uri`` is an address of this installation, so that the link is no open
+    redirect.
+    """
     try:
         parts, own = urlsplit(uri), urlsplit(call.service.settings.public_url)
     except ValueError as error:
@@ -444,7 +446,7 @@ def rename_account(call: Call) -> Response:
 
 @operations.post(f"{ONE}/test", answer=ExtendedAccount, errors=PROVIDER_ERRORS, extension=True)
 def test_account(call: Call) -> Response:
-    """Test an account now. The account says what came of it: a failure at the provider is no error of this call."""
+    """Test an account now. The answer contains the result: a failure at the provider is no error of this call."""
     return _answer(call, health.check(call.service, load(call)))
 
 
@@ -462,7 +464,7 @@ def revoke_account(call: Call) -> Response:
 
 @operations.get(f"{ONE}/uses", answer=Page[AccountUse], query=Paged, limit="accounts", extension=True)
 def list_account_uses(call: Call) -> Response:
-    """What stops without this account: the triggers deployed with it."""
+    """List what stops without this account: the triggers deployed with it."""
     account = load(call)
     return answer_page(trigger_accounts.uses(call.store, account, call.query(Paged).window), _use_to_json)
 
@@ -483,7 +485,7 @@ def list_account_siblings(call: Call) -> Response:
     extension=True,
 )
 def list_account_history(call: Call) -> Response:
-    """What happened to an account, newest first."""
+    """List the activity of an account, newest first."""
     account = load(call)
     return answer_page(
         activity.of_account(call.store, account.id, call.query(Paged).window), activity.ActivityEntry.to_json

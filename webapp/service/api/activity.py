@@ -1,4 +1,4 @@
-"""What happened to the accounts and triggers of an environment, newest first."""
+"""The activity of the accounts and triggers of an environment, newest first."""
 
 from flask import Response
 from pydantic import Field

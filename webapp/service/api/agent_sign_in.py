@@ -1,6 +1,6 @@
-"""How agents sign in, but for the one page, which is the dashboard's: where they find out how (RFC 8414), how an agent
-makes itself known (``POST /mcp/oauth/register``, RFC 7591, limited for each network address), and what it does with its
-code and tokens (``POST /mcp/oauth/token`` and ``/mcp/oauth/revoke``, RFC 6749 and 7009).
+"""The sign-in of agents, without its page, which the dashboard has: metadata of the authorization server (RFC 8414),
+registration of clients (``POST /mcp/oauth/register``, RFC 7591, limited for each network address), and the exchange
+and revocation of codes and tokens (``POST /mcp/oauth/token`` and ``/mcp/oauth/revoke``, RFC 6749 and 7009).
 """
 
 from collections.abc import Mapping
@@ -70,8 +70,11 @@ def register(app: Flask, service: Service) -> None:
 
 
 def _finished(response: Response) -> Response:
-    """Answers that hold tokens are not kept (RFC 6749 section 5.1). Pages of all origins read them: an agent that is
-    one has codes, verifiers and tokens in its own hand, and no cookie counts here."""
+    """Complete a response.
+
+    Responses with tokens are not cached (RFC 6749 section 5.1). Pages of all origins may read them, since an agent in a
+    page has its codes, verifiers and tokens itself, and no cookie counts here.
+    """
     cors.open_to_all(response, request)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Pragma"] = "no-cache"
@@ -84,13 +87,13 @@ def issuer(service: Service) -> str:
 
 
 def resources(service: Service) -> tuple[str, ...]:
-    """What the tokens are for (RFC 8707), as clients write it."""
+    """The resources that the tokens are for (RFC 8707), in the forms that clients send."""
     address = service.settings.public_url + RESOURCE
     return address, f"{address}/", service.settings.public_url, f"{service.settings.public_url}/"
 
 
 def server_metadata(service: Service) -> dict[str, Any]:
-    """What the authorization server can do."""
+    """The metadata of the authorization server."""
     base = issuer(service)
     return {
         "issuer": base,
@@ -143,7 +146,7 @@ def register_agent(service: Service, request: Request) -> dict[str, Any]:
 
 
 def _check_kind(body: dict[str, Any]) -> None:
-    """Refuse an agent that wants what there is not. It gets no secret, whichever way it would like to prove itself."""
+    """Refuse an agent that asks for unsupported features. Every agent is a public client and gets no secret."""
     for name, known in (("grant_types", "authorization_code"), ("response_types", "code")):
         values = body.get(name)
         if values is not None and (not isinstance(values, list) or known not in values):
@@ -178,16 +181,16 @@ def exchange(service: Service, request: Request) -> dict[str, Any]:
 
 
 def revoke(service: Service, request: Request) -> None:
-    """End what a token stands for; one that is not known is as good as ended. Raises :class:`OAuthProblem`."""
+    """Revoke a token; an unknown one counts as revoked. Raises :class:`OAuthProblem`."""
     form = _form(request)
     token, client_id = _needed(form, "token"), _needed(form, "client_id")
     tokens.revoke(service.store, service.clock(), token=token, client_id=client_id)
 
 
 def _come_in(service: Service, pair: TokenPair, client_id: str) -> bool:
-    """Show the agent to its person from now on, before its first call; whether the person may still sign in.
+    """Show the agent to its person before its first call; return whether the person may still sign in.
 
-    Raises :class:`OAuthProblem` where no more agents may come in.
+    Raises :class:`OAuthProblem` if there are too many agents.
     """
     try:
         agent = signed_in.recognise(service, pair.access)

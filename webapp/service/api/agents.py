@@ -1,7 +1,8 @@
-"""What agents may do for a user, which came in, and their calls that wait for a person's yes (contract "Agents").
+"""The permissions of a user's agents, the agents that signed in, and their calls that wait for approval (contract
+"Agents").
 
-The person answers, signed in to the dashboard or in a portal, or a server for them. A Connect token that an agent has
-sent answers nothing.
+The person approves, signed in to the dashboard or in a portal, or a server for them. A Connect token that an agent has
+used cannot approve.
 """
 
 from typing import Annotated, Any, ClassVar, Literal
@@ -33,7 +34,7 @@ LEVEL = "`off`: agents do not see it. `ask`: each call waits for the person's ye
 
 
 class Owned(Query):
-    """Whose agents they are; a Connect token says so by itself."""
+    """The user of the agents; a Connect token contains it."""
 
     owner: ClassVar[str | None] = "external_user_id"
     external_user_id: ExternalUserId | None = None
@@ -57,7 +58,7 @@ class Permission(Body):
 
 
 class Counts(Answer):
-    """How many actions have each level."""
+    """The number of actions with each level."""
 
     off: int
     ask: int
@@ -85,7 +86,7 @@ class AgentAction(Answer):
 
 
 class Agent(Answer):
-    """An agent that came in for the user."""
+    """An agent that signed in for the user."""
 
     id: str = Field(examples=["ags_5Tn2Qb"])
     name: str = Field(examples=["Desk Helper"])
@@ -161,7 +162,7 @@ def set_agent_permission(call: Call) -> Response:
 
 @operations.get("P/agents/sessions", answer=Data[list[Agent]], scopes=READ, query=Owned, example=Example(query=OWNER))
 def list_agents(call: Call) -> Response:
-    """The agents that came in for the user, the one that was used last first."""
+    """List the agents that signed in for the user, the last used first."""
     external_id = external_id_of(call, call.query(Owned).external_user_id)
     return answer({"data": [each.to_json() for each in sessions.of_user(call.store, call.scene, external_id)]})
 
@@ -194,7 +195,7 @@ def _slug(call: Call, app: str) -> str:
 
 
 def external_id_of(call: Call, named: str | None) -> str:
-    """The named user. Raises :class:`Invalid` where nobody is named."""
+    """The named user. Raises :class:`Invalid` if none is named."""
     external_id = call.caller.user_filter(named)
     if external_id is None:
         message = "Name the user whose agents these are."
@@ -203,7 +204,7 @@ def external_id_of(call: Call, named: str | None) -> str:
 
 
 def user_of(call: Call, named: str | None, absent: str) -> ExternalUser:
-    """The same as a user who is there. Raises :class:`NotFound` in the words ``absent``."""
+    """The named user as a record. Raises :class:`NotFound` with the sentence ``absent``."""
     external_id = external_id_of(call, named)
     user = call.user or external_users.find(call.store, call.scene, external_id)
     if user is None:

@@ -43,7 +43,7 @@ class AppOverrideList(Paged):
 
 
 class AppOverrideChange(Body):
-    """What of an override is to change; what is left out stays, and a ``cfmap`` takes the place of the one before."""
+    """The changes of an override; omitted fields are unchanged, and ``cfmap`` replaces the previous one."""
 
     name: str | None = Field(None, description="What it is called.")
     oauth_app_id: str | None = Field(None, description="The OAuth client's id (`oa_…`).")

@@ -1,4 +1,4 @@
-"""The apps of the catalog (contract "Apps"): searched, sorted and paged; one by slug or id; and their categories."""
+"""The apps of the catalog (contract "Apps"): search, order and pages; one app by slug or id; and the categories."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal
@@ -36,7 +36,7 @@ AuthType = Literal["oauth", "keys", "none"]
 
 
 class AppFilter(Query):
-    """What narrows the list; a ``has_`` filter narrows when true."""
+    """The filters of the list; a ``has_`` filter applies if true."""
 
     q: SearchWords = None
     has_components: Flag | None = Field(None, description="Only apps with actions or triggers.")
@@ -91,14 +91,16 @@ class App(Answer):
 
 
 class ScopeDescription(Answer):
-    """What a scope allows, in words."""
+    """The access that a scope gives, in words."""
 
     scope: str = Field(examples=["*"])
     words: str
 
 
 class Shape(Answer):
-    """How a value looks: a regular expression for the whole of it, and what to say of one that does not fit."""
+    """The pattern of a value: a regular expression for all of it, and the sentence about a value that does not
+    match.
+    """
 
     pattern: str
     advice: str
@@ -120,9 +122,9 @@ class AppInFamily(Answer):
 
 
 class SetUp(Answer):
-    """What whoever adds the OAuth client needs: where it is made, how, and the redirect URI to register there.
+    """Instructions for adding the OAuth client: where and how to create it, and the redirect URI to register.
 
-    In `steps` and `notes`, `**…**` stands around words of the provider's own pages.
+    In `steps` and `notes`, `**…**` surrounds words of the provider's own pages.
     """
 
     redirect_uri: str = Field(examples=["https://connect.example.com/connect/oauth/callback/github"])
@@ -141,7 +143,7 @@ class SetUp(Answer):
 
 
 class AppExtensions(Answer):
-    """What is Patchbay's own about an app. `set_up` is there for apps with OAuth."""
+    """Patchbay's own facts about an app. `set_up` is for apps with OAuth."""
 
     ready: bool = Field(description="Whether it can be used here: it needs no OAuth client, or there is one.")
     connectable: bool
@@ -254,7 +256,7 @@ def _with_extensions(call: Call, app: CatalogApp) -> dict[str, Any]:
 
 
 def _set_up(call: Call, app: CatalogApp) -> dict[str, Any] | None:
-    """How an OAuth client for the app is made; None for an app that needs none."""
+    """How to create an OAuth client for the app; None for an app that needs none."""
     if app.oauth is None:
         return None
     note, uri = app.oauth.client, oauth_apps.new_redirect_uri(call.service, app.slug)

@@ -1,4 +1,4 @@
-"""The audit log of a project: who did what, newest first. It is for OAuth clients only."""
+"""The audit log of a project: who did what, newest first. Only OAuth clients can read it."""
 
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ operations = Operations(Group("Audit", "Who did what."))
 
 
 class AuditList(Paged):
-    """Which entries: of what was done to one kind of thing, to one thing, or by somebody."""
+    """The filters of the list: the kind of object, one object, or the actor."""
 
     noun: str | None = Field(None, description="Only what was done to this kind of thing.")
     subject_id: str | None = Field(None, description="Only what was done to the thing with this id.")

@@ -1,8 +1,8 @@
-"""Components, actions and triggers (contract "Components"): the lists, one by its key or id in any version, and
-configuring, reloading and running them (contract "Configure").
+"""Components, actions and triggers (contract "Components"): lists, one by its key or id in any version, and the
+calls to configure, reload and run (contract "Configure").
 
-The three nouns share everything but the kind of component that they admit. A Connect token acts for its own user. What
-goes wrong in a component answers 200 and says so. What is wrong with the request answers 400 before anything runs.
+The three nouns differ only in the kinds of component that they admit. A Connect token acts for its own user. An error
+of a component is part of a 200 response; an error of the request is a 400 before anything runs.
 """
 
 from dataclasses import dataclass, replace
@@ -76,7 +76,7 @@ class Version(Query):
 
 
 class ConfigurableProp(Answer):
-    """A prop: what to ask for. Fields below `options` belong to some types alone."""
+    """A prop. Fields after `options` are for some types only."""
 
     name: str = Field(examples=["GitHub"])
     type: PropType
@@ -112,8 +112,11 @@ class ConfigurableProp(Answer):
 
 
 class Annotations(Answer):
-    """What calling a component does to the world. ``spendsHint`` is Patchbay's own: it sends or costs something that
-    cannot be taken back, but deletes and overwrites nothing. Absent where that is not so."""
+    """The effects of calling a component.
+
+    ``spendsHint`` is Patchbay's own: the component sends or costs something irrevocably, but deletes and overwrites
+    nothing. Absent if false.
+    """
 
     title: str
     readOnlyHint: bool
@@ -137,7 +140,7 @@ class Component(Answer):
 
 
 class ComponentExtensions(Answer):
-    """What is Patchbay's own about a component. `piece` is null unless it was added from npm."""
+    """Patchbay's own facts about a component. `piece` is null unless it was added from npm."""
 
     piece: PieceOrigin | None
 
@@ -149,7 +152,7 @@ class ComponentDetails(Component):
 
 
 class ObservedError(Answer):
-    """What a component raised."""
+    """The error of a component."""
 
     name: str = Field(examples=["GitHub"])
     message: str
@@ -179,7 +182,7 @@ class Warned(Answer):
 
 
 class Options(Warned):
-    """What a prop offers. What went wrong in the component stands in `errors` and `observations`."""
+    """The options of a prop. Errors of the component are in `errors` and `observations`."""
 
     options: list[Option] | None
     stringOptions: list[str] | None = Field(examples=[None])
@@ -204,7 +207,7 @@ class ReloadedProps(Warned):
 
 
 class Outcome(Warned):
-    """What an action did. `exports.$summary` says it in one line; `os` holds the log and any error."""
+    """The result of an action. `exports.$summary` says it in one line; `os` has the log and any error."""
 
     exports: dict[str, Any] = Field(examples=[{"$summary": "Created issue 42"}])
     os: list[Observation] = Field(examples=[[]])
@@ -220,7 +223,7 @@ DynamicPropsId = Annotated[str | None, Field(description="The id that the last r
 
 
 class ComponentCall(Body):
-    """What every call of a component takes. ``blocking`` is accepted, and always blocks."""
+    """The parameters that all calls of components share. ``blocking`` is accepted; every call blocks."""
 
     id: str = Field(description="The component's key or id.")
     external_user_id: ExternalUserId
@@ -330,7 +333,7 @@ def to_json(component: ComponentInfo) -> orjson.Fragment:
 
 
 def configure(noun: Noun, call: Call) -> Response:
-    """What may be chosen for a prop."""
+    """List the options of a prop."""
     body = call.body(ConfigureCall)
     request = _request(call, noun, body)
     prop = request.component.prop_aliases.get(body.prop_name, body.prop_name)
@@ -351,7 +354,7 @@ def run(call: Call) -> Response:
 
 
 def _request(call: Call, noun: Noun, body: ComponentCall) -> ComponentRequest:
-    """What the body asks for, once the caller is known to act for that user and on that kind of component."""
+    """The request of the body, after a check that the caller may act for its user and on this kind of component."""
     external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
     component = component_requests.find(call.service, body.id, body.version or None, noun.kind)
     call.caller.require(scopes.ACTIONS if component.kind == "action" else scopes.TRIGGERS)

@@ -1,6 +1,5 @@
-"""The deliveries of a deployed trigger: the list, one with its request and answers, sending again, and the last day.
-
-What the API answers about deliveries: one, every attempt at it, and how many there were.
+"""The deliveries of a deployed trigger: the list, one with its request and responses, sending again, and the last
+day.
 """
 
 from typing import Annotated, Any, Literal
@@ -93,7 +92,7 @@ class SentRequest(Answer):
 
 
 class Attempt(Answer):
-    """One attempt at a delivery, with what was answered."""
+    """One attempt at a delivery, with its response."""
 
     n: int = Field(examples=[1])
     at: Milliseconds
@@ -113,13 +112,13 @@ class DeliveryDetails(Delivery):
 
 
 class Count(Answer):
-    """How many deliveries are sent again, or would be."""
+    """The number of deliveries that are sent again, or would be."""
 
     count: int = Field(examples=[3])
 
 
 class Hour(Answer):
-    """What became of the deliveries of one hour."""
+    """The outcomes of the deliveries of one hour."""
 
     start: Milliseconds
     waiting: int

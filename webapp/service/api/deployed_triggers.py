@@ -1,8 +1,8 @@
-"""Deployed triggers: deploying one (contract "Deploying"), listing, getting, updating and deleting them, and their runs
-(contract "Deployed triggers").
+"""Deployed triggers: deploying one (contract "Deploying"), listing, getting, updating and deleting them, and their
+runs (contract "Deployed triggers").
 
-A Connect token sees and changes only its own user's triggers, and is given a signing key only of a webhook that it
-names itself when it deploys.
+A Connect token can access only its own user's triggers, and gets a signing key only of a webhook that it names when it
+deploys.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,13 +64,13 @@ _deployed = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID, read=READ, write=WRITE)
 
 
 class TriggerOptions(Query):
-    """What a trigger is shown with."""
+    """The optional parts of a trigger."""
 
     extensions: Extensions = False
 
 
 class Owned(Query):
-    """Whose trigger it is; a Connect token says so by itself."""
+    """The user of the trigger; a Connect token contains it."""
 
     owner: ClassVar[str | None] = "external_user_id"
     external_user_id: ExternalUserId | None = None
@@ -88,7 +88,7 @@ class UsedAccount(Answer):
 
 
 class DeployedTrigger(Answer):
-    """A deployed trigger. Fields below the key belong to one emitter alone, or are there with `extensions`."""
+    """A deployed trigger. Fields below the key are for one kind of trigger, or are added by `extensions`."""
 
     id: str = Field(examples=["dc_6Gt1Nv"])
     owner_id: str = Field(examples=["exu_4Jr6Yh"])
@@ -152,7 +152,7 @@ class LogEntry(Answer):
 
 
 class NewTrigger(Body):
-    """What to deploy, and for whom."""
+    """The trigger to deploy, and its user."""
 
     id: str = Field(description="The component's key or id.")
     external_user_id: ExternalUserId
@@ -168,7 +168,7 @@ class NewTrigger(Body):
 
 
 class TriggerChange(Body):
-    """What to change; what is left out stays."""
+    """The changes; omitted fields are unchanged."""
 
     active: bool | None = Field(None, description="Whether it is on.")
     configured_props: ConfiguredProps = None
@@ -195,7 +195,7 @@ class TriggerList(TriggerOptions, Paged):
 
 
 class TriggerRemoval(Owned):
-    """How to delete."""
+    """Options of the deletion."""
 
     ignore_hook_errors: Flag = Field(False, description="Delete it even when the app cannot be told.")
 
@@ -234,7 +234,7 @@ def owner(call: Call, query: Owned) -> ExternalUser:
     ),
 )
 def deploy_trigger(call: Call) -> Response:
-    """Deploy a trigger. Whoever names a webhook is told the key that its events are signed with."""
+    """Deploy a trigger. A caller who names a webhook gets the key that signs its events."""
     body = call.body(NewTrigger)
     deployment = _deployment(call, body)
     trigger = deployments.deploy(call.service, deployment)
@@ -251,7 +251,7 @@ def warned(trigger: deployed_triggers.DeployedTrigger, configured: Mapping[str, 
 
 
 def _deployment(call: Call, body: NewTrigger) -> Deployment:
-    """What to deploy. Raises :class:`webapp.errors.Invalid` for a webhook that cannot be reached."""
+    """The deployment to make. Raises :class:`webapp.errors.Invalid` for a webhook that cannot be reached."""
     external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
     component = component_requests.find(call.service, body.id, body.version or None, "trigger")
     added = component_requests.reloaded(call.service, call.scene, external_id, component, body.dynamic_props_id)

@@ -1,4 +1,4 @@
-"""Whether a page of the developer's own product can show the Connect Link, before anybody tries."""
+"""Checks whether a page of the developer's product can show the Connect Link."""
 
 from dataclasses import asdict
 from typing import Annotated, Literal
@@ -43,7 +43,7 @@ class EmbedFinding(Answer):
 
 
 class EmbedCheck(Answer):
-    """What was found out about a page. `looked_at` is the address that answered; empty where none did."""
+    """The result of a check of a page. `looked_at` is the address that responded; empty if none did."""
 
     origin: str = Field(examples=["https://app.example.com"])
     looked_at: str

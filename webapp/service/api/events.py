@@ -31,8 +31,10 @@ Count = Annotated[
 
 
 class EventList(Owned):
-    """Which events. Fewer than ``n`` are listed where they are large, unless ``brief``; ``extensions`` adds how many
-    there are."""
+    """The filters of the list.
+
+    Fewer than ``n`` are listed if they are large, unless ``brief``; ``extensions`` adds their number.
+    """
 
     n: Count = Field(events.MAX_LISTED, description="How many at most.")
     after: str = Field("", description="An event's id; older ones follow.")
@@ -60,7 +62,7 @@ class Event(Answer):
 
 
 class EventCount(Answer):
-    """How many events were listed, and how many there are."""
+    """The number of events in the list, and of all events."""
 
     count: int = Field(examples=[1])
     total_count: int = Field(examples=[1])

@@ -1,4 +1,4 @@
-"""Downloads from the file stash (contract "File stash"): what a run wrote or a mail brought, by key or link."""
+"""Downloads from the file stash (contract "File stash"): files of a run or a mail, by key or link."""
 
 from flask import Response
 from pydantic import Field

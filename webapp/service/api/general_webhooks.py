@@ -1,9 +1,8 @@
 """``/v1/webhooks`` (contract "General webhooks"): webhooks of the workspace, or of the client's own project.
 
-They are notified of connections that were made or failed, of accounts that died and of triggers that were switched
-off. The parameters of a new one are in the query string. Notifications name Connect tokens of every user, so a
-person with the role member, who is one of those users, may not look after any. A client of one project sees only that
-project's.
+They get notifications of connections that succeeded or failed, of accounts that became dead and of triggers that were
+switched off. The parameters of a new one are in the query string. Notifications name Connect tokens of all users, so a
+person with the role member, who is one of those users, has no access. A client of one project sees only that project's.
 """
 
 from typing import Annotated, Any, Literal
@@ -35,7 +34,7 @@ ALL, ONE = "/v1/webhooks", "/v1/webhooks/<general_webhook_id>"
 
 
 class NewWebhook(Query):
-    """What it is called and where it leads; all three are required."""
+    """The name and URL of a webhook; all three parameters are required."""
 
     url: str = Field(description="Where it leads; `http` or `https`, with a host.")
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="What it is called.")
@@ -65,7 +64,7 @@ class GeneralWebhook(Answer):
 
 
 class GeneralWebhookState(GeneralWebhook):
-    """A webhook of the workspace with how it does; `project_id` is null when it hears of every project."""
+    """A webhook of the workspace and its state; `project_id` is null if it gets notifications of all projects."""
 
     project_id: str | None = Field(examples=["proj_8Fw3ZsKd"])
     delivery_state: DeliveryState
@@ -76,7 +75,7 @@ class GeneralWebhookState(GeneralWebhook):
 
 @operations.get(ALL, answer=Data[list[GeneralWebhookState]], user_key=True, extension=True)
 def list_general_webhooks(call: Call) -> Response:
-    """Every general webhook, oldest first, with how it does."""
+    """List all general webhooks with their states, oldest first."""
     _refuse_members(call)
     rows = endpoints.general_webhooks(call.store, call.caller.project_id)
     return answer({"data": [_state_to_json(call, webhook) for webhook in rows]})
@@ -125,7 +124,7 @@ def delete_general_webhook(call: Call) -> Response:
 
 @operations.post(f"{ONE}/reset_delivery_state", answer=Data[GeneralWebhookState], user_key=True, extension=True)
 def reset_general_webhook(call: Call) -> Response:
-    """Begin anew with a general webhook that failed or was switched off: what waits for it is sent."""
+    """Enable a general webhook that failed or was switched off, and send what waits for it."""
     webhook = endpoint_state.reset(call.service, _load(call))
     return answer({"data": _state_to_json(call, webhook)})
 
@@ -168,7 +167,7 @@ def _to_json(call: Call, webhook: Endpoint) -> dict[str, Any]:
 
 
 def _refuse_members(call: Call) -> None:
-    """Raise :class:`Forbidden` for the API key of a person who may not see what concerns other users."""
+    """Raise :class:`Forbidden` for the API key of a person who may not see data of other users."""
     person = users.by_id(call.store, call.caller.person_id) if call.caller.person_id is not None else None
     if person is not None and person.role == "member":
         raise Forbidden("Webhooks of the workspace hear of every user, so only owners and developers look after them.")

@@ -1,4 +1,6 @@
-"""Apps that are imported from OpenAPI documents, for whoever runs the workspace; every project's catalog has them."""
+"""Apps that are imported from OpenAPI documents, for administrators of the workspace; all projects' catalogs have
+them.
+"""
 
 import base64
 import binascii
@@ -39,7 +41,7 @@ _DOCUMENT = (
 
 
 class AppImport(Body):
-    """A document, whole or by its address, and what was chosen of it. What is left out is chosen, or stays."""
+    """A document or its address, and the choices; omitted choices are made automatically, or unchanged."""
 
     document: str | None = Field(
         None, description="The document: JSON, YAML, or either as `data:application/gzip;base64,…`."
@@ -71,8 +73,11 @@ class ImportedApp(Answer):
 
 
 class ImportOperation(Answer):
-    """An operation of a document. `action` is what it becomes; null where it becomes none, for `reason` if there is
-    one. `notes` are parts of it that are left out."""
+    """An operation of a document.
+
+    `action` is what it becomes; null if it becomes none, with the `reason` if there is one. `notes` are parts of it
+    that are left out.
+    """
 
     operation: str = Field(examples=["GET /me"])
     title: str = Field(examples=["Get me"])
@@ -84,9 +89,10 @@ class ImportOperation(Answer):
 
 
 class ImportReport(Answer):
-    """What an import did, or would do. The `…_choices` are what may be chosen; `hosts` are where credentials go.
+    """The result of an import or its preview. The `…_choices` are the possible choices; `hosts` are those that get
+    credentials.
 
-    `by_hand` are files that somebody changed, which stay. `removed_runs` tells how often actions that are gone ran in
+    `by_hand` are files that were changed by hand, which are kept. `removed_runs` is how often removed actions ran in
     the last 30 days.
     """
 
@@ -124,7 +130,7 @@ def list_imported_apps(call: Call) -> Response:
     example=Example(body={"document": _DOCUMENT, "auth": "none", "preview": True}),
 )
 def import_app(call: Call) -> Response:
-    """Make an app of a document, or bring it up to date; 409 for a slug that is taken."""
+    """Import an app from a document, or update it; 409 for a slug that is taken."""
     order, slug = call.body(AppImport), call.path["slug"]
     runs = app_imports.uses(call.service, slug).runs
     written = (app_imports.preview if order.preview else app_imports.bring)(

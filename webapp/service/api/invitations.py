@@ -1,6 +1,6 @@
-"""Invitations to sign in, for whoever runs the workspace. Their links are shown once and handed over by whoever asked.
+"""Invitations to sign in, for administrators of the workspace. Their links are shown once, to hand over.
 
-Only a client of the whole workspace may ask, with the scope ``*``: what it can do here is all that an owner can.
+Only a client of the whole workspace with the scope ``*`` may call these operations, since they give an owner's power.
 """
 
 from typing import Any, Literal
@@ -61,7 +61,9 @@ def list_invitations(call: Call) -> Response:
     example=Example(body={"email": "lena@example.com", "role": "developer"}),
 )
 def create_invitation(call: Call) -> Response:
-    """Invite somebody by a link that works once, within 7 days, in place of any before it; 409 for who has a login."""
+    """Invite a person by a link that works once, within 7 days, and replaces earlier ones; 409 for a person with a
+    login.
+    """
     body = call.body(NewInvitation)
     return _with_link(call, *invitations.invite(call.store, call.service.clock, email=body.email, role=body.role))
 

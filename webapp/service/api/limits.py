@@ -1,8 +1,7 @@
-"""How the limits of an environment stand, for whoever watches them, and how many calls beyond a limit there were;
-nothing is counted by asking.
+"""The state of an environment's rate limits, and the number of calls beyond them; asking is not counted.
 
-Creating tokens is counted for each external user, so there is no single window to tell of. What people do in the
-dashboard and in portals is not counted here.
+The creation of tokens is counted for each external user, so it has no single window to show. Requests of people in the
+dashboard and in portals are not counted here.
 """
 
 from collections.abc import Sequence
@@ -37,14 +36,14 @@ class RefusedCaller(Answer):
 
 
 class Refusals(Answer):
-    """How many calls beyond a limit there were in the last hour, and whose."""
+    """The number of calls beyond a limit in the last hour, and their actor."""
 
     refused: int = Field(description="How many calls beyond the limit there were in the last hour.")
     refused_by: RefusedCaller | None = Field(description="Who made all of these; null where several did, or nobody.")
 
 
 class LimitNow(Refusals):
-    """How one rate limit stands in the window that is open now."""
+    """The state of one rate limit in the current window."""
 
     name: Literal["tokens", "accounts", "tools", "executions", "proxy"]
     limit: int = Field(examples=[2000])
@@ -69,7 +68,7 @@ def _caller(service: Service, actor: Actor) -> dict[str, str]:
 
 @operations.get("P/limits", answer=Data[list[LimitNow]])
 def list_limits(call: Call) -> Response:
-    """How the limits on calls stand, and how many calls beyond them there were in the last hour."""
+    """List the state of the limits on calls, and the number of calls beyond them in the last hour."""
     keys = {name: key_of(name, call.scene.project_id, call.scene.environment) for name in LIMITS}
     refused = refusals(call.service, list(keys.values()))
     return answer({"data": [{**_to_json(call, name, key), **refused[key]} for name, key in keys.items()]})

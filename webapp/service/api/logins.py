@@ -1,6 +1,6 @@
-"""The people who sign in, for whoever runs the workspace: their roles, who may sign in, and new passwords.
+"""The people who sign in, for administrators of the workspace: their roles, who may sign in, and new passwords.
 
-Only a client of the whole workspace may ask, with the scope ``*``: what it can do here is all that an owner can.
+Only a client of the whole workspace with the scope ``*`` may call these operations, since they give an owner's power.
 """
 
 from typing import Any, Literal
@@ -31,7 +31,7 @@ OTHER = {"user_id": "$OTHER_LOGIN_ID"}
 
 
 class LoginChange(Body):
-    """What of a login is to change; what is left out stays."""
+    """The changes of a login; omitted fields are unchanged."""
 
     role: Literal["owner", "developer", "member"] | None = Field(None, description="What the person may do.")
     disabled: bool | None = Field(
@@ -60,7 +60,7 @@ class PasswordReset(Answer):
 
 @operations.get("/v1/users", answer=Page[Login], query=Paged, example=Example(query={"limit": "10"}))
 def list_logins(call: Call) -> Response:
-    """Everybody who has a login, oldest first."""
+    """List all people with a login, oldest first."""
     return answer_page(users.page(call.store, call.query(Paged).window), _to_json)
 
 
@@ -72,7 +72,7 @@ def get_login(call: Call) -> Response:
 
 @operations.patch(ONE, answer=Login, body=LoginChange, example=Example(OTHER, {}, {"role": "member"}))
 def update_login(call: Call) -> Response:
-    """Change somebody's role, or keep them out; 409 for the only owner who can sign in."""
+    """Change a person's role, or disable the login; 409 for the only owner who can sign in."""
     body = call.body(LoginChange)
     enabled = None if body.disabled is None else not body.disabled
     return answer(_to_json(logins(call.service).change(call.path["user_id"], role=body.role, enabled=enabled)))

@@ -1,4 +1,4 @@
-"""``GET /v1/users/me`` (contract "Current user"): who calls, and the workspace they work in.
+"""``GET /v1/users/me`` (contract "Current user"): the caller, and their workspace.
 
 A user API key names its person. An OAuth client works for the workspace, so its answer describes the owner, or a
 placeholder before anybody has signed up.
@@ -59,7 +59,7 @@ def get_current_user(call: Call) -> Response:
 
 
 def user_id(call: Call) -> str:
-    """Whose work a call is: the person's, or the owner's for whom an OAuth client works."""
+    """The user of a call: the person, or the owner for whom an OAuth client works."""
     if call.caller.person_id is not None:
         return call.caller.person_id
     owner = _owner(call)

@@ -1,7 +1,7 @@
 """A project's own OAuth clients at providers (contract "OAuth apps"); both environments share them.
 
-An answer is the app with the client's own fields over it. The secret goes in and never comes out. A client can be
-checked at its provider, shared with another app of the provider, and given the secret that the provider sent for its
+An answer is the app, overlaid with the client's own fields. The secret can be set and is never returned. A client can
+be checked at its provider, shared with another app of the provider, and given the secret that the provider sent for its
 events.
 """
 
@@ -65,7 +65,7 @@ class OAuthAppOptions(Query):
 
 
 class OAuthAppChange(Body):
-    """What of a client is to change; what is left out stays. A secret given takes the place of the one before."""
+    """The changes of a client; omitted fields are unchanged. A secret replaces the previous one."""
 
     name: Short | None = Field(None, description="What it is called.")
     description: Annotated[str, Field(max_length=2_000)] | None = Field(None, description="What it is for.")
@@ -103,7 +103,9 @@ class OAuthApp(App):
 
 
 class ClientEvents(Answer):
-    """Where the provider tells the events of an OAuth client, and what it calls the address and the secret."""
+    """The address for the provider's events of an OAuth client, and the provider's names for the address and the
+    secret.
+    """
 
     uri: str = Field(examples=["https://connect.example.com/h/app/slack/oa_7Mc2Wb"])
     address_name: str = Field(examples=["Request URL"])
@@ -120,7 +122,7 @@ class EventsSecret(Answer):
 
 
 class ClientUse(Answer):
-    """What is Patchbay's own about an OAuth client: its app's name, and what it serves."""
+    """Patchbay's own facts about an OAuth client: its app's name, and its uses."""
 
     app_name: str = Field(examples=["GitHub"])
     accounts: int = Field(description="Accounts that were connected with it, in all environments.")
@@ -137,7 +139,7 @@ class ExtendedOAuthApp(OAuthApp):
 
 
 class ClientVerdict(Answer):
-    """What the provider says about a client, in a word and in a sentence."""
+    """The provider's verdict about a client, as a word and a sentence."""
 
     verdict: Literal["known", "unknown", "redirect_uri", "unchecked"]
     sentence: str = Field(examples=["GitHub knows this client."])
@@ -237,7 +239,7 @@ def load(call: Call) -> oauth_apps.OAuthApp:
 
 
 def to_json(service: Service, client: oauth_apps.OAuthApp, *, extensions: bool = False) -> dict[str, Any]:
-    """A client as the API shows it, with what is Patchbay's own where that was asked for."""
+    """The JSON of a client, with Patchbay's own facts if requested."""
     app = apps.facts(service, client.app)
     document = {
         **app,
@@ -284,7 +286,10 @@ def _answer(call: Call, client: oauth_apps.OAuthApp, verdict: oauth_app_checks.C
 def _checked(
     service: Service, app: CatalogApp, client_id: str, client_secret: str | None, redirect_uri: str
 ) -> oauth_app_checks.ClientVerdict:
-    """What the provider of ``app`` says of a client. Raises :class:`Invalid` if nobody could connect with it."""
+    """The verdict of the provider of ``app`` about a client.
+
+    Raises :class:`Invalid` if nobody could connect with it.
+    """
     verdict = oauth_app_checks.check(service, app, client_id, client_secret, redirect_uri)
     if verdict.refused:
         raise Invalid.of("redirect_uri" if verdict.verdict == "redirect_uri" else "client_id", verdict.sentence)

@@ -1,8 +1,9 @@
-"""The workspace's OAuth clients, for whoever runs it: made, given another secret, and deleted with their tokens.
+"""The workspace's OAuth clients, for administrators: creation, rotation of secrets, and deletion with their tokens.
 
-A new secret may work beside the old one for a while, so that a server can be changed over without a pause.
+A new secret may be valid together with the old one for a while, so that a server can change over without a pause.
 
-Only a client of the whole workspace may ask, with the scope ``*``: it could give another client whatever it has.
+Only a client of the whole workspace with the scope ``*`` may call these operations, since they give access to all
+scopes.
 """
 
 from functools import partial
@@ -37,7 +38,7 @@ ALL, ONE = "/v1/oauth/clients", "/v1/oauth/clients/<client_id>"
 
 
 class NewClient(Body):
-    """What a client is called and may do."""
+    """The name and scopes of a client."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="What it is called in lists.")
     scope: str = Field(scopes.ALL, description="What it may do: scopes, separated by spaces.")
@@ -67,7 +68,7 @@ Overlap = Annotated[
 
 
 class Rotation(Query):
-    """How long both secrets work."""
+    """How long both secrets are valid."""
 
     overlap_seconds: Overlap = Field(0, description="How long the secret before works beside the new one, in seconds.")
 
@@ -127,7 +128,7 @@ def create_oauth_client(call: Call) -> Response:
     example=Example(body={"public_key": EXAMPLE_KEY}),
 )
 def set_key_of_oauth_client(call: Call) -> Response:
-    """Give a client a public key, beside any secret; the access tokens of the key before end at once."""
+    """Give a client a public key, in addition to any secret; the access tokens of the previous key end at once."""
     client_id, public_key = call.path["client_id"], _read(call.body(NewKey).public_key)
     return answer(_to_json(call, oauth_clients.set_key(call.service, client_id, public_key)))
 

@@ -1,6 +1,6 @@
-"""Integrations that come from npm packages, for whoever runs the workspace; every project's catalog has them.
+"""Integrations from npm packages, for administrators of the workspace; all projects' catalogs have them.
 
-Only a client of the whole workspace may ask, with the scope ``*``: what is added is somebody else's code.
+Only a client of the whole workspace with the scope ``*`` may call these operations, since they add other people's code.
 """
 
 from typing import Any, Literal
@@ -31,7 +31,7 @@ HOSTS = "Hosts such as `api.example.com`; `*.example.com` stands for all hosts b
 
 
 class PieceSearch(Query):
-    """What is looked for."""
+    """The words to search for."""
 
     q: str = Field(max_length=100, description="The name of an app, or of a package.")
 
@@ -46,7 +46,7 @@ class NewPiece(Body):
 
 
 class PieceConfirmation(Body):
-    """What an owner says to what was looked at."""
+    """The owner's decision about an examined package."""
 
     hosts: list[str] = Field(max_length=1000, description=f"What it may reach, and nothing else. {HOSTS}")
     hidden: bool = Field(False, description="Whether lists leave it out.")
@@ -56,7 +56,7 @@ class PieceConfirmation(Body):
 
 
 class PieceChange(Body):
-    """What is left out stays as it is."""
+    """The changes; omitted fields are unchanged."""
 
     hosts: list[str] | None = Field(None, max_length=1000, description=HOSTS)
     hidden: bool | None = Field(None, description="Whether lists leave it out.")
@@ -69,7 +69,7 @@ class PieceHost(Body):
 
 
 class PieceRemoval(Query):
-    """How it is removed."""
+    """Options of the removal."""
 
     with_uses: Flag = Field(
         False, description="Although it is used: accounts and triggers stay, and do nothing until it is added again."
@@ -106,7 +106,7 @@ class ChangedPart(Answer):
 
 
 class PieceChanges(Answer):
-    """What the version that waits changes. `hosts` are those that it wants to reach besides."""
+    """The changes in the waiting version. `hosts` are those that it wants to reach in addition."""
 
     added: list[str] = Field(examples=[["Find card"]])
     gone: list[str] = Field(examples=[[]])
@@ -115,9 +115,10 @@ class PieceChanges(Answer):
 
 
 class Piece(Answer):
-    """An integration. `version` is the one in use, `wanted` one that is brought or waits for a yes; empty for none.
+    """An integration. `version` is the one in use, `wanted` one that is being installed or waits for confirmation;
+    empty for none.
 
-    Its parts, its size and its licence are those of the version in use, or else of the other.
+    Its components, size and licence are those of the version in use, or else of the other.
     """
 
     id: str = Field(examples=["pc_8Kd3Ws"])
@@ -184,7 +185,7 @@ class PiecePackage(Answer):
 
 
 class PiecePackages(Answer):
-    """What a search found. `by_name`: the registry has no search, so that only exact names could be tried."""
+    """The results of a search. `by_name`: the registry has no search, so only exact names were tried."""
 
     data: list[PiecePackage]
     by_name: bool
@@ -213,7 +214,7 @@ def list_piece_packages(call: Call) -> Response:
 
 @operations.post("/v1/pieces/look", answer=Pieces, errors=(502,))
 def look_for_newer_pieces(call: Call) -> Response:
-    """Ask the registry for newer versions now, of all that came from it; else that is done once a day."""
+    """Check the registry for newer versions now; otherwise that is done once a day."""
     updates.look_now(call.service)
     return list_pieces(call)
 
@@ -226,7 +227,7 @@ def look_for_newer_pieces(call: Call) -> Response:
     example=Example(body={"name": "@acme/piece-shop", "version": "1.0.0"}),
 )
 def create_piece(call: Call) -> Response:
-    """Bring a package here and look at it, or another version of one that was added; nothing is in the catalog yet."""
+    """Download and examine a package, or another version of an added one; the catalog does not change yet."""
     order = call.body(NewPiece)
     return _one(call, lifecycle.begin(call.service, order.name, order.version).id)
 
@@ -245,7 +246,7 @@ def get_piece(call: Call) -> Response:
     example=Example(path={"piece_id": "$READY_PIECE_ID"}, body={"hosts": ["api.shop.example"], "version": "1.0.0"}),
 )
 def confirm_piece(call: Call) -> Response:
-    """Add what was looked at, or use the version that waits from now on; 409 unless it waits for that."""
+    """Add an examined package, or use the waiting version from now on; 409 unless it waits for that."""
     order, piece_id = call.body(PieceConfirmation), call.path["piece_id"]
     added = lifecycle.confirm(
         call.service, piece_id, order.hosts, shown=not order.hidden, version=order.version or None
@@ -255,14 +256,14 @@ def confirm_piece(call: Call) -> Response:
 
 @operations.post(f"{ONE}/stop", errors=(409,), example=Example(path={"piece_id": "$PIECE_TO_STOP_ID"}))
 def stop_piece(call: Call) -> Response:
-    """Give up what is brought or waits, or put away why it failed; what was added before stays."""
+    """Cancel an installation or a waiting version, or dismiss a failure; what was added before stays."""
     lifecycle.stop(call.service, call.path["piece_id"])
     return no_content()
 
 
 @operations.patch(ONE, answer=LicensedPiece, body=PieceChange, errors=(409,), example=Example(body={"hidden": True}))
 def update_piece(call: Call) -> Response:
-    """Change what it may reach, and whether lists show it."""
+    """Change the hosts it may reach, and whether lists show it."""
     order, piece_id = call.body(PieceChange), call.path["piece_id"]
     if order.hosts is not None:
         lifecycle.set_hosts(call.service, piece_id, order.hosts)

@@ -1,8 +1,8 @@
 """The webhook of a project's environment (contract "Project webhook").
 
 It gets the events of triggers that have no webhook of their own. Its signing key is the environment's: Connect
-notifications are signed with it too. The key is shown when the webhook is made, when it is regenerated, and by an
-extension to whoever may change it.
+notifications are signed with it too. The key is shown when the webhook is created, when it is regenerated, and by an
+extension to callers who may change it.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ operations = Operations(
 
 
 class NewWebhook(Body):
-    """Where it leads."""
+    """The URL of the webhook."""
 
     url: str = Field(description="Where it leads; `http` or `https`, with a host.")
 
@@ -86,7 +86,7 @@ def get_project_webhook(call: Call) -> Response:
     example=Example(body={"url": "https://app.example.com/hooks"}),
 )
 def set_project_webhook(call: Call) -> Response:
-    """Make the webhook, or give it another URL; one that was switched off begins anew."""
+    """Create the webhook, or change its URL; one that was switched off is enabled."""
     url = call.body(NewWebhook).url
     not_found = endpoints.check_urls(call.service, "url", url).get(url)
     with call.store.write() as tx:
@@ -122,7 +122,7 @@ def get_project_key(call: Call) -> Response:
 
 @operations.post("P/webhook/regenerate_signing_key", answer=Data[ProjectWebhook])
 def regenerate_project_key(call: Call) -> Response:
-    """Give the environment a new signing key. Without a webhook, which notifications do not need, it stands alone."""
+    """Give the environment a new signing key. It needs no webhook, since notifications use it as well."""
     with call.store.write() as tx:
         key = endpoints.regenerate_signing_key(tx, call.service, call.scene)
         webhook = endpoints.of_project(tx, call.scene)

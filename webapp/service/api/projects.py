@@ -1,5 +1,5 @@
-"""Projects (contract "Projects"): those that a client sees, one of them, the info call of a frontend, making, changing
-and removing them, and their logos. A client that was made for one project has only that one.
+"""Projects (contract "Projects"): those that a client sees, one of them, the info call of a frontend, creation,
+change and removal, and logos. A client of one project sees only that one.
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ ALL, ONE = "/v1/connect/projects", "/v1/connect/projects/<project_id>"
 
 
 class ProjectOptions(Query):
-    """What a project is shown with."""
+    """The optional parts of a project."""
 
     extensions: Extensions = False
 
@@ -76,7 +76,7 @@ class ProjectInfo(Answer):
 
 
 class ProjectChange(Body):
-    """What of a project is to change; what is left out stays."""
+    """The changes of a project; omitted fields are unchanged."""
 
     name: str | None = Field(None, description="What it is called.")
     app_name: str | None = Field(None, description="What people see when they connect an account.")
@@ -92,7 +92,7 @@ class ProjectChange(Body):
 
 
 class NewProject(ProjectChange):
-    """A project. Its app's name is its own unless given, and keys are tested before they are kept."""
+    """A new project. By default its app's name is its own, and keys are tested before they are stored."""
 
     name: str = Field(description="What it is called.")
 

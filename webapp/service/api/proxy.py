@@ -1,7 +1,7 @@
 """The proxy sends any request to the app of an account, with the account's credential (contract "Proxy").
 
-The answer of the app is passed on while it arrives. Headers that would make it act as a page of our own origin are
-removed (cookies, policies, sign-in challenges), and it is sandboxed, so that nothing in it ever runs here.
+The app's response is passed on while it arrives. Headers that would let it act as a page of our origin are removed
+(cookies, policies, sign-in challenges), and it is sandboxed, so that nothing in it runs here.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """Custom rate limits (contract "Custom rate limits"): create one, and send its token in ``x-pd-rate-limit``.
 
-The list is for whoever runs the workspace: it shows how each stands, and never a token.
+The list is for administrators of the workspace: it shows the state of each, and never a token.
 """
 
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ operations = Operations(Group("Rate limits", "Limits of your own, on top of the 
 
 
 class NewLimit(Body):
-    """How many requests may pass in each window."""
+    """The number of requests in each window."""
 
     window_size_seconds: Annotated[int, Field(ge=1, le=MAX_WINDOW_S)] = Field(description="How long a window lasts.")
     requests_per_window: Annotated[int, Field(ge=1, le=MAX_REQUESTS)] = Field(
@@ -74,7 +74,7 @@ def create_rate_limit(call: Call) -> Response:
     example=Example(query={"limit": "10"}),
 )
 def list_rate_limits(call: Call) -> Response:
-    """Every custom rate limit, the newest first, and how it stands; never its token."""
+    """List all custom rate limits with their states, the newest first; never a token."""
     page = custom_limits.page(call.store, call.query(Paged).window)
     refused = limits.refusals(call.service, [custom.key for custom in page.items])
     return answer_page(page, lambda custom: {**_to_json(call, custom), **refused[custom.key]})

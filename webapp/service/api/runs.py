@@ -57,7 +57,7 @@ class Run(Answer):
 
 
 class RunDetails(Run):
-    """A run with its values and results. What was secret is masked."""
+    """A run with its values and results. Secrets are masked."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -91,7 +91,7 @@ def list_runs(call: Call) -> Response:
 
 
 def _component(call: Call, key_or_id: str) -> str:
-    """The key or id of a component by any of its names; one that is gone stays as it is."""
+    """The key or id of a component by any of its names; one that no longer exists is returned unchanged."""
     component = call.service.catalog.component(key_or_id)
     return component.key if component and component.id != key_or_id else key_or_id
 

@@ -1,4 +1,4 @@
-"""Connect tokens (contract "Connect tokens"): making one, and telling a page about the one that it holds."""
+"""Connect tokens (contract "Connect tokens"): creating one, and describing it to the page that has it."""
 
 from typing import Annotated, Any
 
@@ -34,7 +34,7 @@ operations = Operations(TOKENS, PathParameter("ctok", "The Connect token.", "$CT
 
 
 class NewToken(Body):
-    """What a token is for, and the app that its link opens with."""
+    """The user of a token, and the app that its link opens with."""
 
     external_user_id: ExternalUserId
     project_id: ProjectId | None = Field(None, description="The project's id again; it may be left out.")
@@ -196,7 +196,7 @@ def _validity(service: Service, token: tokens.ConnectToken, query: ValidityQuery
 
 
 def _extensions(service: Service, token: tokens.ConnectToken, project: Project) -> dict[str, Any]:
-    """What a page must know to be drawn for the token's user."""
+    """The facts with which a page is drawn for the token's user."""
     return {
         "project_brand_hue": project.brand_hue,
         "project_logo_url": logos.url(service, project.id),

@@ -1,4 +1,4 @@
-"""What a page about triggers shows, in one call: a trigger with its webhooks, workflows and last day, and its newest
+"""The data of pages about triggers, in one call: a trigger with its webhooks, workflows and last day, and its newest
 events or deliveries; and the last day of several.
 """
 
@@ -35,7 +35,7 @@ MAX_IDS = 100
 
 
 class WebhookOfLate(Webhook):
-    """A webhook, and how it has done of late."""
+    """A webhook, and its recent deliveries."""
 
     last_success_at: Milliseconds | None = Field(description="When something arrived there last.")
     median_ms: int | None = Field(description="How long an answer usually takes, of the newest that arrived.")
@@ -50,7 +50,7 @@ class OverviewOptions(Owned):
 
 
 class Overview(Answer):
-    """A trigger with what stands around it; `events` and `deliveries` are there when they were asked for."""
+    """A trigger with its context; `events` and `deliveries` are present if requested."""
 
     trigger: DeployedTrigger
     webhooks: list[WebhookOfLate]

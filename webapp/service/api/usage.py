@@ -1,4 +1,6 @@
-"""What was run, proxied and delivered in the projects that a client sees, hour by hour (contract "Usage")."""
+"""The hourly usage of the projects that a client sees: actions run, requests proxied, events delivered (contract
+"Usage").
+"""
 
 from typing import Annotated
 
@@ -41,7 +43,7 @@ class UsageWindow(Query):
 
 
 class UsageHour(Answer):
-    """What was used in one hour."""
+    """The usage of one hour."""
 
     credits_used: int
     usage_start_ts: Seconds

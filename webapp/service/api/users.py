@@ -1,4 +1,4 @@
-"""The users of an environment (contract "Users"): the list, and removing one with everything of theirs."""
+"""The users of an environment (contract "Users"): the list, and removal of one with all that is theirs."""
 
 from flask import Response
 from pydantic import Field

@@ -1,6 +1,7 @@
-"""Where a deployed trigger's events go (contract "Trigger webhooks"): webhooks, with keys and state, and workflows.
+"""The targets of a deployed trigger's events (contract "Trigger webhooks"): webhooks, with keys and state, and
+workflows.
 
-Only OAuth clients are given signing keys.
+Only OAuth clients get signing keys.
 """
 
 from typing import Any, Literal
@@ -45,7 +46,7 @@ class WorkflowIds(Body):
 
 
 class DeliveryState(Answer):
-    """How an address takes what it is sent."""
+    """The state of deliveries to an address."""
 
     state: Literal["happy", "penalty", "deactivated"]
     since: Seconds
@@ -55,7 +56,7 @@ class DeliveryState(Answer):
 
 
 class Webhook(Answer):
-    """Where a trigger's events go. `signing_key` is given to OAuth clients alone."""
+    """A target of a trigger's events. Only OAuth clients get the `signing_key`."""
 
     id: str = Field(examples=["wh_2Sd7Kj"])
     url: str = Field(examples=["https://app.example.com/events"])
@@ -66,7 +67,7 @@ class Webhook(Answer):
 
 
 class WebhookDetails(Webhook):
-    """A trigger's webhook, shown alone."""
+    """A trigger's webhook by itself."""
 
     created_at: Seconds
     updated_at: Seconds
@@ -147,7 +148,7 @@ def regenerate_signing_key(call: Call) -> Response:
     example=Example(query=OWNER),
 )
 def reset_delivery_state(call: Call) -> Response:
-    """Begin anew with a webhook that failed."""
+    """Enable a webhook that failed."""
     return _answer(call, endpoint_state.reset(call.service, _webhook(call)))
 
 
@@ -186,7 +187,7 @@ def _webhook(call: Call) -> Endpoint:
 
 
 def _answer(call: Call, webhook: Endpoint) -> Response:
-    """A webhook by itself: with its times in epoch seconds, as clients expect it there."""
+    """A webhook by itself, with its times in epoch seconds, as clients expect it there."""
     times = {"created_at": webhook.created_at // SECOND, "updated_at": webhook.updated_at // SECOND}
     return answer({"data": to_json(call, webhook) | times})
 
@@ -207,5 +208,5 @@ def to_json(call: Call, endpoint: Endpoint) -> dict[str, Any]:
 
 
 def workflow_to_json(endpoint: Endpoint) -> dict[str, Any]:
-    """A workflow as those see it whose events go there: its name and how it does, not where it is."""
+    """A workflow for users whose events go there: its name and state, without its URL."""
     return {"id": endpoint.id, "name": endpoint.name, **endpoint_state.to_json(endpoint)}

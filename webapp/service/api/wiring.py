@@ -12,10 +12,9 @@ NAME = "api"
 
 
 def register(app: Flask, service: Service) -> Blueprint:
-    """Route every operation of :data:`webapp.service.api.table.OPERATIONS` to ``service``.
+    """Route all operations of :data:`webapp.service.api.table.OPERATIONS` to ``service``, and return the blueprint.
 
-    The blueprint is given back for what guards only forms: these paths take bearer tokens and never a cookie, so
-    they are to be exempt from CSRF checks.
+    These paths take bearer tokens and never a cookie, so the caller exempts the blueprint from CSRF checks.
 
     Raises :class:`webapp.settings.BadSetting` for a PATCHBAY_LIMITS_STORAGE that cannot be used.
     """

@@ -29,14 +29,14 @@ MOST_TRIGGERS = 100
 
 
 class NewWorkflow(Body):
-    """What it is called, and where it leads."""
+    """The name and URL of a workflow."""
 
     name: str = Field(description="What it is called.")
     url: str = Field(description="Where the events go; `http` or `https`, with a host.")
 
 
 class WorkflowChange(Body):
-    """What of a workflow is to change; what is left out stays."""
+    """The changes of a workflow; omitted fields are unchanged."""
 
     name: str | None = Field(None, description="What it is called.")
     url: str | None = Field(None, description="Where the events go; another URL starts without a past.")
@@ -101,7 +101,7 @@ def get_workflow_key(call: Call) -> Response:
 
 @operations.patch(ONE, answer=Data[NamedWorkflow], body=WorkflowChange, example=Example(body={"name": "Sales"}))
 def update_workflow(call: Call) -> Response:
-    """Change the name or the URL; triggers that use it go on by the same id."""
+    """Change the name or the URL; triggers that use it keep its id."""
     body = call.body(WorkflowChange)
     workflows.change(call.service, _load(call), name=body.name, url=body.url)
     return answer({"data": _to_json(call, _load(call))})
@@ -125,7 +125,7 @@ def regenerate_workflow_key(call: Call) -> Response:
 
 @operations.post(f"{ONE}/reset_delivery_state", answer=Data[NamedWorkflow])
 def reset_workflow(call: Call) -> Response:
-    """Begin anew with a workflow that failed or was switched off: what waits for it is sent."""
+    """Enable a workflow that failed or was switched off, and send what waits for it."""
     return answer({"data": _to_json(call, endpoint_state.reset(call.service, _load(call)))})
 
 

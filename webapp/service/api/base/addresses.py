@@ -1,4 +1,4 @@
-"""Addresses under ``/v1``: the converters of path parameters, double slashes, and what no operation answers."""
+"""Addresses under ``/v1``: the converters of path parameters, double slashes, and addresses without an operation."""
 
 import functools
 import re
@@ -28,27 +28,27 @@ class ProjectConverter(BaseConverter):
 
 
 class ComponentConverter(BaseConverter):
-    """A component's key, which may hold slashes, or its id; never one of the verbs that stand in the same place."""
+    """A component's key, which may contain slashes, or its id; never one of the verbs in the same position."""
 
     regex = "(?!(?:configure|props|run|deploy)$)[^/].*?"
     part_isolating = False
 
 
 class DeliveryConverter(BaseConverter):
-    """A delivery's id; never the verb that stands in the same place."""
+    """A delivery's id; never the verb in the same position."""
 
     regex = "(?!resend$)[^/]+"
     part_isolating = True
 
 
 class LoginConverter(BaseConverter):
-    """A person's id (contract "Ids"); never the word that stands in the same place."""
+    """A person's id (contract "Ids"); never the word in the same position."""
 
     regex = "u_[a-zA-Z0-9]+"
 
 
 class PieceConverter(BaseConverter):
-    """An integration's id; never the verb that stands in the same place."""
+    """An integration's id; never the verb in the same position."""
 
     regex = "(?!look$)[^/]+"
     part_isolating = True
@@ -101,11 +101,11 @@ def unrouted_view(service: Service, operations: Sequence[Operation]) -> View:
 
 
 def collapse_slashes(wsgi_app: "WSGIApplication") -> "WSGIApplication":
-    """``wsgi_app``, seeing every run of slashes in the path as one (contract "Paths"). The query stays as it is.
+    """``wsgi_app``, for which every run of slashes in the path is one (contract "Paths"). The query is unchanged.
 
     A browser client without a project calls ``/v1/connect//accounts``. A redirect would answer it too, but browsers
-    refuse to follow one after a preflight. A slash that came as ``%2F`` belongs to an id, such as that of the external
-    user ``a//b``, and stays.
+    refuse to follow one after a preflight. A slash that was sent as ``%2F`` belongs to an id, such as that of the
+    external user ``a//b``, and stays.
     """
 
     def application(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -118,7 +118,7 @@ def collapse_slashes(wsgi_app: "WSGIApplication") -> "WSGIApplication":
 
 
 def _collapsed(environ: "WSGIEnvironment", path: str) -> str:
-    """``path`` without runs of slashes. Only the address as it was sent, where the server gives it, knows ``%2F``."""
+    """``path`` without runs of slashes, by the raw address, if the server gives it, since only that has ``%2F``."""
     sent, prefix = environ.get("REQUEST_URI", "").partition("?")[0], environ.get("SCRIPT_NAME", "")
     if "%2f" in sent.lower() and unquote(sent, "latin-1") == prefix + path:
         collapsed = unquote(_SLASHES.sub("/", sent), "latin-1")[len(prefix) :]

@@ -1,9 +1,8 @@
-"""What a handler works with: the call, with its caller, environment, query and body; and the answers that it can give.
+"""A call of an operation, with its caller, environment, query and body, and the answers of handlers.
 
-Queries and bodies are validated by their models. JSON bodies are read defensively: what is malformed, nested too deep
-or cannot be stored as text is refused. orjson refuses lone surrogates, NaN and nesting beyond 1,024 levels; of
-duplicate keys the last one wins (RFC 8259 section 4 leaves this open). NUL is legal JSON but no database text, so it is
-refused wherever it stands.
+Queries and bodies are validated by their models. A JSON body that is malformed, nested too deep or cannot be stored as
+text is refused. orjson refuses lone surrogates, NaN and nesting beyond 1,024 levels; of duplicate keys the last one
+wins (RFC 8259 section 4 leaves this open). NUL is legal JSON but no database text, so it is refused everywhere.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +34,7 @@ _PARSED_BODY = "patchbay.body"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a handler works with. ``caller`` is :data:`ANYONE` where an operation is public."""
+    """The call that a handler answers. ``caller`` is :data:`ANYONE` if the operation is public."""
 
     service: Service
     request: Request
@@ -57,7 +56,10 @@ class Call:
 
     @property
     def user(self) -> ExternalUser | None:
-        """The one user whose things may be seen: a Connect token's own. None for an OAuth client, who sees all."""
+        """The user to whose data the caller is limited: a Connect token's own.
+
+        None for an OAuth client, which sees all.
+        """
         return self.caller.connect.user if self.caller.connect else None
 
     def query(self, model: type[Q]) -> Q:
@@ -93,7 +95,7 @@ def answer_page(rows: cursors.Page[T], to_json: Callable[[T], Any]) -> Response:
 
 
 def answer_file(content: bytes, name: str, media_type: str) -> Response:
-    """A file to save, under ``name``. Browsers neither guess what it is nor show it in our origin."""
+    """A download named ``name``. Browsers neither sniff its type nor show it in our origin."""
     response = Response(content, mimetype=media_type)
     plain = name.encode("ascii", "replace").decode().replace("?", "_")
     names = {"filename": plain} if plain == name else {"filename": plain, "filename*": f"UTF-8''{quote(name, safe='')}"}
@@ -104,7 +106,7 @@ def answer_file(content: bytes, name: str, media_type: str) -> Response:
 
 
 def answer_image(content: bytes, media_type: str) -> Response:
-    """An image that pages of other origins may show, and that can be nothing but an image."""
+    """An image that pages of other origins may show, and that browsers treat only as an image."""
     response = Response(content, mimetype=media_type)
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
@@ -113,7 +115,7 @@ def answer_image(content: bytes, media_type: str) -> Response:
 
 
 def no_content() -> Response:
-    """204: done, and nothing to say about it, in no media type either."""
+    """204 without a body or media type."""
     response = Response(status=204)
     del response.headers["Content-Type"]
     return response
@@ -155,7 +157,7 @@ def read_json(request: Request) -> dict[str, Any]:
 
 
 def read_json_value(request: Request) -> Any:
-    """The same, whatever value it is."""
+    """Read the body as any JSON value, with the same checks."""
     body = request.environ.get(_PARSED_BODY)
     if body is None:
         body = request.environ[_PARSED_BODY] = _parse(request)

@@ -1,6 +1,6 @@
 """Cross-origin requests (contract "CORS"): pages of the origins that a Connect token allows may call, and our own.
 
-No answer allows ``*`` or credentials: the token in the Authorization header is all that a page needs.
+No answer allows ``*`` or credentials: the token in the Authorization header is enough.
 """
 
 from flask import Request, Response
@@ -37,7 +37,7 @@ def admits(service: Service, origin: str, token: str) -> bool:
 
 
 def refuse(service: Service, origin: str, token: str) -> Forbidden:
-    """What to say to a page of another origin; its name is kept for whoever builds it."""
+    """The sentence for a page of another origin, which is recorded for the developer."""
     connect_token = tokens.recall(service.store, token)
     if connect_token is not None and (exact := exact_origin(origin)):
         embedding.note_refused_origin(service, connect_token.scene, exact)
@@ -54,7 +54,7 @@ def open_to(answer: Response, origin: str) -> None:
 
 
 def open_to_all(answer: Response, request: Request) -> None:
-    """Let the calling page read ``answer``, whichever it is: what is the same for all, or for who knows a secret."""
+    """Let any calling page read ``answer``, which is the same for all, or for those who have a secret."""
     origin = request.headers.get("Origin", "")
     if exact_origin(origin) == origin:
         answer.headers["Access-Control-Allow-Origin"] = origin
@@ -62,9 +62,10 @@ def open_to_all(answer: Response, request: Request) -> None:
 
 
 def preflight_of_all(request: Request, *names: str) -> Response:
-    """The answer to a preflight where the request itself is judged; it may carry the headers ``names``, too.
+    """The answer to a preflight if the request itself is checked later; the request may have the headers ``names``,
+    too.
 
-    Raises :class:`Forbidden` for what is no page of the web.
+    Raises :class:`Forbidden` for an origin that is no web page's.
     """
     if exact_origin(request.headers["Origin"]) != request.headers["Origin"]:
         raise Forbidden("Only pages of http and https may call.")
@@ -98,7 +99,7 @@ def _allowing(request: Request) -> Response:
 
 
 def _allowed_headers(request: Request) -> list[str]:
-    """The fixed names, and the requested ones under an allowed prefix: the header itself knows no prefixes."""
+    """The fixed names, and the requested ones with an allowed prefix, since the header itself has no prefixes."""
     requested = request.headers.get("Access-Control-Request-Headers", "").lower().split(",")
     names = (name.strip() for name in requested)
     return list(dict.fromkeys((*HEADERS, *(name for name in names if _is_prefixed(name)))))

@@ -1,8 +1,8 @@
-"""From a request to an answer, alike for every operation: who calls, may they, where and how often; then the handler.
+"""Handles the request of any operation: authentication, permission, environment and limits, then the handler.
 
-A call is counted once it is known who makes it and where, before its parameters and body are looked at. A custom limit
-is counted first: a call that it stops takes nothing from the service's own. Every error ends here as JSON, so that no
-HTML error page ever answers under ``/v1``.
+A call is counted once its caller and environment are known, before its parameters and body are checked. A custom limit
+is counted first: a call that it stops does not count towards the service's own. Every error becomes JSON here, so that
+``/v1`` never answers with an HTML error page.
 """
 
 import secrets
@@ -101,7 +101,7 @@ def _admitted(service: Service, operation: Operation, path: Mapping[str, str]) -
 
 
 def _allow_origin(service: Service, answer: Response, origin: str, path: Mapping[str, str]) -> None:
-    """Let the calling page read ``answer``, where it may; a store that fails now leaves the answer closed."""
+    """Let the calling page read ``answer`` if it may; if the store fails now, it may not."""
     try:
         if cors.admits(service, origin, path.get("ctok") or bearer()):
             cors.open_to(answer, origin)
@@ -115,7 +115,9 @@ def _request() -> Any:
 
 
 def _name_ignored(response: Response, operation: Operation) -> None:
-    """Name the parameters of the query that ``operation`` does not know: a misspelt filter would narrow nothing."""
+    """Name the parameters of the query that ``operation`` does not have, since a misspelt filter would have no
+    effect.
+    """
     try:
         names = list(request.args)
     except UnicodeDecodeError:
@@ -125,7 +127,7 @@ def _name_ignored(response: Response, operation: Operation) -> None:
 
 
 def _show_limits(answer: Response, environ: Mapping[str, Any]) -> None:
-    """Put how the limits stand on ``answer``; nothing on one that counts towards none."""
+    """Add the state of the limits to ``answer``, if the call counts towards one."""
     state: LimitState | None = environ.get(LIMIT_STATE)
     if state is not None and "X-RateLimit-Limit" not in answer.headers:
         answer.headers["X-RateLimit-Limit"] = str(state.limit)
@@ -143,9 +145,11 @@ class Gate:
         self._custom: dict[str, Limit] = {}
 
     def count(self, call: Call, operation: Operation, external_id: str | None = None) -> None:
-        """Count ``call`` of ``operation`` towards its limits. ``external_id`` is the user whom it is for, where neither
-        token nor body say it. Raises :class:`webapp.errors.Throttled`, and :class:`Invalid` for an unknown custom
-        limit."""
+        """Count ``call`` of ``operation`` towards its limits. ``external_id`` is its user if neither token nor body
+        name one.
+
+        Raises :class:`webapp.errors.Throttled`, and :class:`Invalid` for an unknown custom limit.
+        """
         environ = call.request.environ
         custom = environ.get("HTTP_X_PD_RATE_LIMIT")
         key: str | None = None
@@ -187,9 +191,11 @@ def _note(environ: dict[str, Any], state: LimitState) -> None:
 
 
 def _key(call: Call, name: LimitName) -> str | None:
-    """What a call is counted under: its project and environment. Creating tokens is counted for each external user; so
-    is all that our own pages ask, the dashboard's and portals', which takes nothing from the product. None for a token
-    of a user who is not named."""
+    """The key under which a call is counted: its project and environment.
+
+    Creating tokens is counted for each external user, as are requests of our own pages, which do not count towards the
+    product's. None for a token of an unnamed user.
+    """
     key = key_of(name, call.scene.project_id, call.scene.environment)
     if name == "tokens":
         user = read_json(call.request).get("external_user_id")

@@ -1,12 +1,12 @@
-"""The models that requests and answers are made of.
+"""The base models of requests and answers.
 
-Queries and bodies are validated by theirs. Bodies take JSON types exactly: no ``"true"`` for a boolean, no ``1.0`` for
-an integer. Queries are text, so booleans are the words ``true`` and ``false`` (in any case; ``1`` and ``0`` count too),
-and integers are decimal digits. Unknown fields of a body are ignored; unknown parameters of a query are named in a
-header of the answer (:mod:`webapp.service.api.base.dispatch`).
+Queries and bodies are validated by theirs. Bodies must have the exact JSON types: no ``"true"`` for a boolean, no
+``1.0`` for an integer. Queries are text, so booleans are the words ``true`` and ``false`` (in any case; also ``1`` and
+``0``), and integers are decimal digits. Unknown fields of a body are ignored; unknown parameters of a query are named
+in a header of the answer (:mod:`webapp.service.api.base.dispatch`).
 
 Models of answers only describe what is sent; answers are built without them, for speed. A field with a default may be
-missing from an answer, and nothing that is not described is ever sent.
+missing from an answer, and nothing undescribed is ever sent.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,8 +33,10 @@ class Body(BaseModel):
 
 
 class Query(BaseModel):
-    """A query string. ``lists`` names the parameters that may be repeated or comma-joined, ``owner`` the one that only
-    a Connect token may leave out: it says by itself whose thing is meant. ``aliases`` are other names that clients use.
+    """A query string.
+
+    ``lists`` names the parameters that may be repeated or comma-joined, ``owner`` the one that only a Connect token,
+    which contains it, may omit. ``aliases`` are other names that clients use.
     """
 
     model_config = ConfigDict(defer_build=True, strict=True, extra="ignore", frozen=True)
@@ -136,7 +138,7 @@ class PieceOrigin(Answer):
 
 
 class PageInfo(Answer):
-    """Where a page stands in its list. `end_cursor` is empty on the last page."""
+    """The position of a page in its list. `end_cursor` is empty on the last page."""
 
     count: int = Field(examples=[1])
     total_count: int = Field(examples=[1])
@@ -158,14 +160,14 @@ class Data(Answer, Generic[T]):
 
 
 class Problem(Answer):
-    """What is wrong with one field."""
+    """The problem of one field."""
 
     field: str
     message: str
 
 
 class Error(Answer):
-    """What went wrong, in one sentence that a person can act on."""
+    """The error, as a sentence that a person can act on."""
 
     error: str
     details: list[Problem] = Field(default_factory=list)
@@ -173,7 +175,7 @@ class Error(Answer):
 
 
 class OAuthError(Answer):
-    """What went wrong (RFC 6749 section 5.2)."""
+    """The error (RFC 6749 section 5.2)."""
 
     error: str
     error_description: str
@@ -193,7 +195,7 @@ class RawContent:
 
 
 def invalid(part: str, error: ValidationError) -> Invalid:
-    """What is wrong with ``part`` ("body" or "query") of the request, with one detail per field."""
+    """The error for an invalid ``part`` ("body" or "query") of the request, with one detail per field."""
     details = [_detail(item) for item in error.errors(include_url=False, include_context=False, include_input=False)]
     if len(details) == 1:
         field, message = details[0].field, details[0].message

@@ -1,8 +1,8 @@
-"""What an operation of the API is. It is declared once, by a decorator on its handler, in the module of its noun.
+"""Operations of the API. Each is declared once, by a decorator on its handler, in the module of its noun.
 
 Routing, access checks, rate limits, ``/openapi.json``, the reference page and the tests of every route with every kind
-of token are all drawn from these declarations (contract "Who may call what"). Each names the rate limit that it counts
-towards (contract "Rate limits").
+of token come from these declarations (contract "Who may call what"). Each names the rate limit that it counts towards
+(contract "Rate limits").
 """
 
 import functools
@@ -54,9 +54,9 @@ EXTERNAL_USER_ID = PathParameter("external_user_id", "Your id of the user.", USE
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A request that runs: the tests send every one of them, as the reference page prints it.
+    """A request that runs: the tests send each of them, as the reference page prints it.
 
-    ``path`` overrides the examples of the path's parameters. ``$NAMES`` stand for what an installation has of its own;
+    ``path`` overrides the examples of the path's parameters. ``$NAMES`` are variables of an installation;
     :data:`webapp.service.api.reference.page.VARIABLES` says where each comes from.
     """
 
@@ -105,7 +105,7 @@ class Operation:
 
     @property
     def summary(self) -> str:
-        """What it does: the docstring of its handler."""
+        """The summary: the docstring of its handler."""
         handler = getattr(self.handler, "func", self.handler)  # a partial's own docstring is that of partials
         return " ".join((inspect.getdoc(handler) or "").split())
 
@@ -170,7 +170,7 @@ class Operations(list[Operation]):
         self.parameters = {parameter.name: parameter for parameter in (PROJECT_ID, *parameters)}
 
     def shared(self, method: Method, facts: Collection[str]) -> dict[str, Any]:
-        """What an operation has of the module's, unless it is among its own ``facts``."""
+        """The value of a fact: the operation's own in ``facts``, else the module's."""
         common = {**self.facts, "scopes": self.read if method == "GET" else self.write}
         return {name: value for name, value in common.items() if name not in facts}
 
