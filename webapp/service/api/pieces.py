@@ -215,7 +215,7 @@ def list_piece_packages(call: Call) -> Response:
 @operations.post("/v1/pieces/look", answer=Pieces, errors=(502,))
 def look_for_newer_pieces(call: Call) -> Response:
     """Check the registry for newer versions now; otherwise that is done once a day."""
-    updates.look_now(call.service)
+    updates.check_registry(call.service)
     return list_pieces(call)
 
 

@@ -54,11 +54,11 @@ class PieceEngine:
             self._sync(now)
         if added and now >= self._look_at:
             self._look_at = now + LOOK_EVERY_S
-            updates.ask_for_newer(self._service)
+            updates.check_next(self._service)
             for piece in added:
                 installation.prune(self._service, piece)
         authors = updates.of_authors(self._service, added)
-        updates.take_in_changes(self._service, authors)
+        updates.reinstall_changed(self._service, authors)
         return AUTHORS_EVERY_S if authors else EVERY_S
 
     def _sync(self, now: float) -> None:

@@ -22,11 +22,11 @@ from webapp.service.pieces.registry import Registry, Release
 def test_the_registry_is_asked_once_a_day(service: Service, clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     piece = plant(service)
     monkeypatch.setattr(Registry, "look_up", lambda *_: Release(piece.package, "2.0.0", "2.0.0"))
-    assert not updates.ask_for_newer(service)
+    assert not updates.check_next(service)
     clock.advance(DAY)
-    assert updates.ask_for_newer(service)
+    assert updates.check_next(service)
     assert listing.find(service, piece.id).has_newer
-    assert not updates.ask_for_newer(service)
+    assert not updates.check_next(service)
 
 
 def test_one_that_cannot_be_asked_is_asked_again_in_an_hour(
@@ -38,10 +38,10 @@ def test_one_that_cannot_be_asked_is_asked_again_in_an_hour(
     plant(service)
     monkeypatch.setattr(Registry, "look_up", away)
     clock.advance(DAY)
-    assert updates.ask_for_newer(service)
-    assert not updates.ask_for_newer(service)
+    assert updates.check_next(service)
+    assert not updates.check_next(service)
     clock.advance(HOUR)
-    assert updates.ask_for_newer(service)
+    assert updates.check_next(service)
 
 
 def test_the_registry_is_asked_at_once_where_somebody_wishes(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_the_registry_is_asked_at_once_where_somebody_wishes(service: Service, m
         raise NotFound("The registry has it no longer.")
 
     monkeypatch.setattr(Registry, "look_up", look_up)
-    updates.look_now(service)
+    updates.check_registry(service)
     assert listing.find(service, piece.id).has_newer
     assert not listing.find(service, other.id).has_newer and not listing.find(service, own.id).has_newer
 
@@ -63,7 +63,7 @@ def test_the_registry_is_asked_at_once_where_somebody_wishes(service: Service, m
 
     monkeypatch.setattr(Registry, "look_up", away)
     with pytest.raises(UpstreamFailed, match="It is away"):
-        updates.look_now(service)
+        updates.check_registry(service)
 
 
 def test_what_an_author_changes_is_taken_in_without_being_confirmed_again(
@@ -87,11 +87,11 @@ def test_what_an_author_changes_is_taken_in_without_being_confirmed_again(
     first = pieces.get(service.store, piece.id)
     assert updates.of_authors(service, [first]) == {NAME: tmp_path}
     os.utime(manifest, ns=(0, (clock() - 1) * 1_000_000))
-    updates.take_in_changes(service, {NAME: tmp_path})
+    updates.reinstall_changed(service, {NAME: tmp_path})
     assert not installation.work(service)
     clock.advance(5_000)
     os.utime(manifest, ns=(0, (clock() - 1_000) * 1_000_000))
-    updates.take_in_changes(service, {NAME: tmp_path})
+    updates.reinstall_changed(service, {NAME: tmp_path})
     assert installation.work(service) and installation.work(service)
     second = pieces.get(service.store, piece.id)
     assert (second.state, second.hosts) == ("added", ("api.kiosk.example",))
@@ -99,8 +99,8 @@ def test_what_an_author_changes_is_taken_in_without_being_confirmed_again(
     clock.advance(5_000)
     os.utime(manifest, ns=(0, (clock() - 2_000) * 1_000_000))
     lifecycle.set_hosts(service, piece.id, ["cdn.kiosk.example"])  # behind the change, and before it was seen
-    updates.take_in_changes(service, {NAME: tmp_path})
+    updates.reinstall_changed(service, {NAME: tmp_path})
     assert installation.work(service) and installation.work(service)
     assert pieces.get(service.store, piece.id).version not in (first.version, second.version)
-    updates.take_in_changes(service, {NAME: tmp_path})
+    updates.reinstall_changed(service, {NAME: tmp_path})
     assert not installation.work(service)

@@ -1,8 +1,9 @@
-"""What an external user lets agents do (table ``agent_permissions``): for each action *off*, *ask* or *on*.
+"""The permissions that an external user gives to agents (table ``agent_permissions``): *off*, *ask* or *on* for each
+action.
 
-An action has its own level, else its app's, else the one it begins with: *ask* where it destroys, *on* otherwise. An
-agent does not see what is off: it answers as what does not exist. People see their permissions app by app and action
-by action.
+An action has its own level, else its app's, else its default: *ask* if it is destructive, *on* otherwise. An agent does
+not see an action that is off, and a call of it is answered as unknown. People see their permissions app by app and
+action by action.
 """
 
 from collections import Counter
@@ -58,12 +59,12 @@ class Permissions:
 
 
 def initial(component: ComponentInfo) -> Level:
-    """The level that an action begins with: *ask* where it destroys something."""
+    """The default level of an action: *ask* if it is destructive."""
     return "ask" if orjson.loads(component.json)["annotations"]["destructiveHint"] else "on"
 
 
 def of_user(reader: Reader, user: ExternalUser | None) -> Permissions:
-    """What ``user`` chose; nobody who was never here has chosen anything."""
+    """The choices of ``user``; empty for an unknown one."""
     if user is None:
         return Permissions()
     rows = _PERMISSIONS.all(reader, "external_user_id = :user", {"user": user.id})
@@ -80,7 +81,7 @@ def level(service: Service, scene: Scene, external_id: str, component: Component
 
 
 def set_action(service: Service, scene: Scene, external_id: str, component: ComponentInfo, chosen: str) -> None:
-    """Let agents of a user do with ``component`` what ``chosen`` says. Raises :class:`Invalid`."""
+    """Set the level of ``component`` to ``chosen`` for agents of a user. Raises :class:`Invalid`."""
     _check(chosen)
     with service.store.write() as tx:
         user = external_users.ensure(tx, scene, external_id, service.clock())
@@ -88,9 +89,9 @@ def set_action(service: Service, scene: Scene, external_id: str, component: Comp
 
 
 def set_app(service: Service, scene: Scene, external_id: str, app: str, chosen: str | None) -> None:
-    """Give every action of the app with slug ``app`` the level ``chosen``, or with None the one it begins with.
+    """Set all actions of the app ``app`` to the level ``chosen``, or with None to their defaults.
 
-    What was chosen for single actions before is forgotten. Raises :class:`Invalid`.
+    Choices for single actions are deleted. Raises :class:`Invalid`.
     """
     if chosen is not None:
         _check(chosen)
@@ -167,9 +168,9 @@ class ActionLevel:
 
 
 def apps(service: Service, scene: Scene, external_id: str) -> list[AppLevels]:
-    """The apps that have actions and that the user has connected, or chosen something for, by name.
+    """The apps with actions that the user has connected, or chosen something for, by name.
 
-    The actions without an app, which anybody may run, stand last.
+    The actions without an app, which anybody may run, come last.
     """
     user = external_users.find(service.store, scene, external_id)
     chosen = of_user(service.store, user)

@@ -1,4 +1,4 @@
-"""What a caller asks of which component: the props that count for it, and warnings about values that fit none."""
+"""The request for a call of a component: the props that apply to it, and warnings about values without a prop."""
 
 import difflib
 import functools
@@ -19,10 +19,10 @@ _MAX_SHOWN = 100  # characters of a name
 
 @dataclass(frozen=True, slots=True)
 class ComponentRequest:
-    """What a caller asks of a component, for ``external_id``, with the values given so far.
+    """The request for a call of a component for ``external_id``, with the values given so far.
 
-    ``stash_id`` names the stash that keeps the files of a run; without one they are gone with it.
-    ``agent`` is the name of the agent that calls, if one does.
+    ``stash_id`` names the stash that keeps the files of a run; without one they are deleted. ``agent`` is the name of
+    the calling agent, if any.
     """
 
     scene: Scene
@@ -50,9 +50,9 @@ def find(service: Service, key_or_id: str, version: str | None, kind: Kind | Non
 def by_own_names(
     component: ComponentInfo | None, configured: Mapping[str, Any], added: Callable[[], Sequence[Prop]] = tuple
 ) -> Mapping[str, Any]:
-    """``configured`` with each value under its prop's own name, where it was sent under another that callers know.
+    """``configured`` with each value under its prop's own name, if it was sent under an alias.
 
-    ``added`` gives the props that a reload has added, whose names mean themselves.
+    ``added`` gives the props that a reload has added, which have no aliases.
     """
     aliases = component.prop_aliases if component else {}
     if aliases.keys().isdisjoint(configured):
@@ -69,16 +69,16 @@ def by_own_names(
 def reloaded(
     service: Service, scene: Scene, external_id: str, component: ComponentInfo, dynamic_props_id: str | None
 ) -> Callable[[], Sequence[Prop]]:
-    """What looks up the reloaded props, where an id names them. It raises :class:`NotFound` for an unknown id."""
+    """A function that returns the reloaded props of an id. It raises :class:`NotFound` for an unknown id."""
     if not dynamic_props_id:
         return tuple
     return functools.partial(dynamic_props.get, service, scene, external_id, component.id, dynamic_props_id)
 
 
 def props_to_fill(service: Service, request: ComponentRequest) -> list[dict[str, Any]]:
-    """The props that a whole set of values must fit: the reloaded ones where there are any.
+    """The props that a complete set of values must match: the reloaded ones if there are any.
 
-    Raises :class:`Invalid` where only a reload can tell them, :class:`NotFound` for an unknown ``dynamic_props_id``.
+    Raises :class:`Invalid` if only a reload can return them, :class:`NotFound` for an unknown ``dynamic_props_id``.
     """
     return props(service, request, needed=_must_be_reloaded(request))
 
@@ -95,9 +95,9 @@ def props(service: Service, request: ComponentRequest, *, needed: bool) -> list[
 
 
 def warned(request: ComponentRequest, props: Sequence[Prop], *, all_known: bool = False) -> dict[str, Any]:
-    """Warnings about values for props that do not exist, where there are any (contract "Values").
+    """Warnings about values for props that do not exist (contract "Values").
 
-    What a component has that reloads its props can be told only with the reloaded ones.
+    For a component that reloads its props, only the reloaded ones can be compared.
     """
     if request.component.has_reload and request.dynamic_props_id is None and not all_known:
         return {}
@@ -106,12 +106,12 @@ def warned(request: ComponentRequest, props: Sequence[Prop], *, all_known: bool 
 
 
 def asks_for_dynamic(request: ComponentRequest, prop: str) -> bool:
-    """Whether a look-up is about a prop that only a reload can have given."""
+    """Whether the options of a prop are requested that only a reload can have added."""
     return request.component.has_reload and all(declared["name"] != prop for declared in request.component.props)
 
 
 def _must_be_reloaded(request: ComponentRequest) -> bool:
-    """Whether what to ask for depends on the values: then a run without the reloaded props would miss some."""
+    """Whether the props depend on the values, so that a run without the reloaded props would miss some."""
     if not request.component.has_reload:
         return False
     props = request.component.props

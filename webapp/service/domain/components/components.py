@@ -1,9 +1,9 @@
-"""Calling a component's methods for an external user: configure, reload, run (contract "Components").
+"""Calls of a component's methods for an external user: configure, reload, run (contract "Components").
 
-Everything is checked before anything runs: the values against the declaration, the accounts against their owner.
-What goes wrong in the component itself, or with an account, is part of the answer, never an exception. Options
-(contract "Options") come from the component or from its declaration; a ``sql`` prop gets the tables and columns of a
-database that a statement may use (contract "Configure").
+Everything is checked before anything runs: the values against the declaration, the accounts against their owner. An
+error of the component, or of an account, is part of the answer and never an exception. Options (contract "Options")
+come from the component or from its declaration; a ``sql`` prop gets the tables and columns of a database that a
+statement may use (contract "Configure").
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ def configure(service: Service, request: ComponentRequest, lookup: OptionsQuery)
 
 
 def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
-    """The props that follow from the values so far, kept under a new id (contract "Reload")."""
+    """The props that follow from the values so far, stored under a new id (contract "Reload")."""
     props = component_requests.props(service, request, needed=False)
     values = prop_values.checked(props, request.configured, whole=False)
     if not request.component.has_reload:
@@ -165,7 +165,7 @@ def _accounts(
 
 
 def _database(service: Service, request: ComponentRequest, account_prop: Prop, values: Values) -> dict[str, Any]:
-    """The tables of the account's database, for whoever writes SQL (contract "Configure")."""
+    """The tables of the account's database (contract "Configure")."""
     accounts = _accounts(service, request, [account_prop], values)
     account = accounts.get(account_prop["name"])
     if account is None:
@@ -189,7 +189,7 @@ def _reloaded(service: Service, request: ComponentRequest, props: list[dict[str,
 
 
 def _check_accounts(props: Sequence[Prop], prop: Prop, values: Values) -> None:
-    """Raise :class:`Invalid` where an account was not chosen that stands before ``prop``, whose options it decides."""
+    """Raise :class:`Invalid` if an account before ``prop``, on which its options depend, was not chosen."""
     before = props[: props.index(prop)]
     needed = [other for other in before if other["type"] == "app" and prop_values.is_required(other)]
     if missing := [_missing_account(other) for other in needed if other["name"] not in values.accounts]:
@@ -201,14 +201,14 @@ def _missing_account(prop: Prop) -> Detail:
 
 
 def static_options(prop: Prop, query: str | None) -> dict[str, Any]:
-    """The options that stand in the declaration, narrowed by ``query``."""
+    """The options of the declaration that match ``query``."""
     part_of_label = (query or "").strip().casefold()
     options = [option for option in map(_option, prop["options"]) if part_of_label in option["label"].casefold()]
     return {"options": options, "stringOptions": None, "observations": [], "context": None, "errors": []}
 
 
 def options_answer(prop: Prop, reply: Reply) -> dict[str, Any]:
-    """What a component found."""
+    """The answer with the options of a component."""
     if reply.error is not None:
         return failed_options(reply)
     answer = reply.value
@@ -227,7 +227,7 @@ def failed_options(reply: Reply) -> dict[str, Any]:
 
 
 def option_problems(reply: Reply) -> dict[str, Any]:
-    """What went wrong, and what was logged."""
+    """The errors and the log."""
     return {
         "observations": [line.to_json() for line in reply.observations],
         "errors": [reply.error.message] if reply.error else [],

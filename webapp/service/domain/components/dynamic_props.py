@@ -1,8 +1,8 @@
-"""Dynamic props (table ``dynamic_props``): the list of props that a reload gave, kept under an id for later calls.
+"""Dynamic props (table ``dynamic_props``): the list of props of a reload, stored under an id for later calls.
 
-They belong to one external user of a scene and to one version of one component, and are forgotten 30 days after
-they were last used. What stands in a declaration was judged when the catalog was built; a reload gives new props with
-every call, and strict clients refuse a whole answer for one wrong prop, so :func:`without_invalid` takes those out.
+They belong to one external user of a scene and to one version of one component, and are deleted 30 days after their
+last use. Declarations are validated when the catalog is built; a reload returns new props with every call, and strict
+clients refuse a whole answer for one invalid prop, so :func:`without_invalid` removes those.
 """
 
 import json
@@ -42,7 +42,7 @@ def keep(service: Service, scene: Scene, external_id: str, component_id: str, pr
 def get(
     service: Service, scene: Scene, external_id: str, component_id: str, dynamic_props_id: str
 ) -> list[dict[str, Any]]:
-    """The props kept under ``dynamic_props_id`` for this user and component. Raises :class:`NotFound`."""
+    """The props stored under ``dynamic_props_id`` for this user and component. Raises :class:`NotFound`."""
     row = service.store.one(
         "SELECT props, used_at FROM dynamic_props WHERE id = :id AND project_id = :project "
         "AND environment = :environment AND external_id = :external_id AND component_id = :component",
@@ -59,7 +59,7 @@ def get(
 
 
 def drop_user(tx: Tx, scene: Scene, external_id: str) -> int:
-    """Forget what was kept for one external user; how many lists there were."""
+    """Delete the lists of one external user; return their number."""
     return tx.run(
         "DELETE FROM dynamic_props WHERE project_id = :project AND environment = :environment "
         "AND external_id = :external_id",
@@ -68,7 +68,7 @@ def drop_user(tx: Tx, scene: Scene, external_id: str) -> int:
 
 
 def purge(service: Service) -> int:
-    """Forget what nobody used for 30 days; how many there were."""
+    """Delete the lists that were not used for 30 days; return their number."""
     with service.store.write() as tx:
         return tx.run("DELETE FROM dynamic_props WHERE used_at < :limit", {"limit": service.clock() - KEPT})
 

@@ -1,8 +1,8 @@
-"""The file stash (table ``stashed_files``): files that a run wrote or a mail brought, kept sealed for some days.
+"""The file stash (table ``stashed_files``): files of a run or a mail, stored sealed for some days.
 
-A stash is a named set of files of one external user in one scene; whoever keeps the first file names it or has it
-named. A file is found by its key (``<days>day/<project>/<environment>/<stash>/u/<file>/<name>``), or by a link that
-works without a token for half an hour.
+A stash is a named set of files of one external user in one scene, named with its first file. A file is found by its key
+(``<days>day/<project>/<environment>/<stash>/u/<file>/<name>``), or by a link that works without a token for half an
+hour.
 """
 
 import re
@@ -51,7 +51,7 @@ class StashedFile:
 
     @property
     def key(self) -> str:
-        """What a download asks for."""
+        """The key in a download's request."""
         days, scene = (self.expires_at - self.created_at) // DAY, self.scene
         return f"{days}day/{scene.project_id}/{scene.environment}/{self.stash_id}/u/{self.id}/{self.name}"
 
@@ -60,7 +60,7 @@ _FILES = Table("stashed_files", StashedFile, write_only=("content_sealed",))
 
 
 def new_stash_id() -> str:
-    """The id of a stash that holds nothing yet."""
+    """The id of a new, empty stash."""
     return new_id("stash")
 
 
@@ -87,10 +87,10 @@ def keep(
     content: bytes,
     days: int = RUN_DAYS,
 ) -> str:
-    """Keep one file for ``days``, in a stash of its own without a ``stash_id``; its key (``s3_key``).
+    """Store one file for ``days``, in a new stash without a ``stash_id``; return its key (``s3_key``).
 
-    The name is cleaned: nothing in it can leave a folder or hide an ending. Raises :class:`TooLarge` for more than
-    :data:`MAX_BYTES`, and when the scene holds :data:`MAX_SCENE_BYTES` already.
+    The name is cleaned, so that it cannot leave a folder or hide an extension. Raises :class:`TooLarge` for more than
+    :data:`MAX_BYTES`, and if the scene has :data:`MAX_SCENE_BYTES` already.
     """
     if len(content) > MAX_BYTES:
         raise TooLarge(f"The file has {len(content):,} bytes; at most {MAX_BYTES:,} are kept.")

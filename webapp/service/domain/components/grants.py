@@ -1,9 +1,9 @@
-"""Calling a component with accounts: found through their owner, refreshed, and opened for this one call.
+"""Calls a component with accounts: found through their owner, refreshed, and opened for this call.
 
-What a component gets of an account is its app's address and the credentials that the app's requests need; the
-refresh token stays here. Where a provider refuses the credential in the middle, the account is looked after at once
-(``health.after_refusal``): renewed, and the call made again where nothing was changed before; or marked, and the
-person told to reconnect it.
+A component gets the address of an account's app and the credentials that requests to the app need, but never the
+refresh token. If a provider refuses the credential during the call, the account is checked at once
+(``health.after_refusal``): if it is renewed, and the call has changed nothing, the call is made again; otherwise it is
+marked, and the person must reconnect it.
 """
 
 import time
@@ -35,7 +35,7 @@ class AccountUnusable(PatchbayError):
 
 @dataclass(frozen=True, slots=True)
 class CallGrants:
-    """The accounts of one call: what a component gets of each, and the private targets that their apps have.
+    """The accounts of one call: their grants, and the private targets that their apps have.
 
     ``used`` are the accounts with the credentials that were given.
     """
@@ -68,7 +68,7 @@ def call(service: Service, request: Call, chosen: Mapping[str, Account], app_slu
 
 
 def user_key(scene: Scene, external_id: str) -> str:
-    """What names an external user among those of all projects and environments."""
+    """A key of an external user among those of all projects and environments."""
     return f"{scene.project_id}/{scene.environment}/{external_id}"
 
 
@@ -81,9 +81,9 @@ def failed(service: Service, sentence: str, took_ms: int = 0) -> Reply:
 def find_accounts(
     service: Service, scene: Scene, external_id: str, props: Sequence[Prop], account_ids: Mapping[str, str]
 ) -> dict[str, Account]:
-    """The accounts behind ``account_ids``, by app prop. They must be this user's and of the prop's app.
+    """The accounts of ``account_ids``, by app prop. They must be this user's and of the prop's app.
 
-    Raises :class:`NotFound` (absent or somebody else's), :class:`Invalid` (of another app).
+    Raises :class:`NotFound` (absent or another user's), :class:`Invalid` (of another app).
     """
     user = external_users.find(service.store, scene, external_id) if account_ids else None
     found_accounts = {}
@@ -123,7 +123,7 @@ def fresh(service: Service, account: Account) -> Account:
 
 
 def reconnect(service: Service, account: Account, reason: str | None) -> AccountUnusable:
-    """What to say of an account that works no longer, for ``reason``."""
+    """The sentence about an account that stopped working for ``reason``."""
     app, name = _names(service, account)
     sentence = f"The {app} account {name} no longer works; reconnect it."
     return AccountUnusable(f"{sentence} {reason}" if reason else sentence)
@@ -135,14 +135,14 @@ def _names(service: Service, account: Account) -> tuple[str, str]:
 
 
 def given_values(service: Service, account: Account) -> dict[str, str]:
-    """The credentials of ``account`` but for its refresh token, and for what was exchanged for others."""
+    """The credentials of ``account`` without its refresh token and the fields that were exchanged for others."""
     app = service.catalog.app(account.app)
     kept_back = {credentials.REFRESH_TOKEN, *(app.exchanged if app else ())}
     return {name: value for name, value in credentials.read(service, account).items() if name not in kept_back}
 
 
 def account_grant(app: App, values: Mapping[str, str]) -> AccountGrant:
-    """What a component gets of an account of ``app`` with these credentials. Raises :class:`AccountUnusable`."""
+    """The grant of an account of ``app`` with these credentials. Raises :class:`AccountUnusable`."""
     try:
         return AccountGrant(
             values=values,
@@ -159,7 +159,7 @@ def account_grant(app: App, values: Mapping[str, str]) -> AccountGrant:
 
 
 def _secrets(app: App, values: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of what is secret: everything but the app's open fields and the owner's id at the provider."""
+    """The names of secret values: all but the app's open fields and the owner's id at the provider."""
     public = {field.name for field in app.spec.fields if not field.secret} | {credentials.UID}
     return tuple(name for name in values if name not in public)
 
@@ -187,9 +187,9 @@ def _make(service: Service, request: Call, granted: CallGrants) -> Reply:
 
 
 def _settle(service: Service, used: Account, reply: Reply) -> Account:
-    """The account after it was looked after. Raises :class:`AccountUnusable` where it is to be reconnected.
+    """The account after it was checked. Raises :class:`AccountUnusable` if it must be reconnected.
 
-    What a component did although its account was refused stands.
+    The effects of a component whose account was refused are kept.
     """
     account = health.after_refusal(service, used)
     if account.dead and not reply.ok:

@@ -1,7 +1,7 @@
-"""What actions of integrations from npm keep between runs (table ``piece_stores``): their ``store``.
+"""The ``store`` of integrations' actions: values that they keep between runs (table ``piece_stores``).
 
-Each integration has one for each external user of a scene, and sees that of no other. It is one sealed JSON object, and
-goes with the user, the project, or the integration. What a trigger keeps goes with the trigger.
+Each integration has one for each external user of a scene, and cannot read others. It is one sealed JSON object, and is
+deleted with the user, the project, or the integration. The store of a trigger is deleted with the trigger.
 """
 
 from collections.abc import Mapping
@@ -42,14 +42,14 @@ _STORES = Table("piece_stores", PieceStore, write_only=("values_sealed",))
 
 
 def values(service: Service, request: ComponentRequest) -> dict[str, Any]:
-    """What the integration keeps for the user for whom its component is called; nothing for any other component."""
+    """The values of the integration for the user of the call; empty for other components."""
     package = piece_hosts.package_of(str(request.component.path))
     user = external_users.find(service.store, request.scene, request.external_id) if package else None
     return _read(service, service.store, user, package) if user else {}
 
 
 def kept(service: Service, request: ComponentRequest, reply: Reply, run_id: str) -> Reply:
-    """``reply`` of a run, what it changes in the store being kept; or one that says that there is no room for it."""
+    """``reply`` of a run, with the changes of its store written; or a failed one if the store has no room for them."""
     package = piece_hosts.package_of(str(request.component.path)) if reply.state else ""
     if not package:
         return reply
@@ -63,13 +63,15 @@ def kept(service: Service, request: ComponentRequest, reply: Reply, run_id: str)
 
 
 def forget(tx: Tx, package: str) -> None:
-    """Forget what the integration of that npm package keeps, for all users."""
+    """Delete all values of the integration of that npm package, for all users."""
     tx.run("DELETE FROM piece_stores WHERE package = :package", {"package": package})
 
 
 def _keep(service: Service, request: ComponentRequest, package: str, changes: Mapping[str, Any], run_id: str) -> None:
-    """Write ``changes`` over what is kept, name by name; a value of None takes one away. Where the user or the project
-    was deleted meanwhile, the run is gone, too, and keeps nothing. Raises :class:`TooLarge`."""
+    """Write ``changes`` by name; a value of None deletes one.
+
+    Nothing is kept if the user or the project was deleted since. Raises :class:`TooLarge`.
+    """
     with service.store.write() as tx:
         if not runs.exists(tx, run_id):
             return
@@ -98,7 +100,7 @@ def _read(service: Service, reader: Reader, user: ExternalUser, package: str) ->
 
 
 def _kept_by_others(reader: Reader, user: ExternalUser, package: str) -> int:
-    """How many bytes other integrations keep for ``user``."""
+    """The number of bytes that other integrations keep for ``user``."""
     sql = "SELECT COALESCE(SUM(size), 0) FROM piece_stores WHERE external_user_id = :user AND package <> :package"
     return int(reader.tuples(sql, {"user": user.id, "package": package})[0][0])
 

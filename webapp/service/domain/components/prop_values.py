@@ -1,8 +1,8 @@
-"""The values that somebody gave to a component's props: freed of labels, checked, completed with defaults.
+"""The values of a component's props: unwrapped from labels, checked, and completed with defaults.
 
-Values arrive as ``configured_props`` (contract "Values"): each may be wrapped as ``{"__lv": {"label", "value"}}``,
-and so may the items of a list. There is one check for each prop type (contract "Prop types"): it takes the prop's
-declaration and a value that is already free of labels, and says in one sentence what is wrong with it, or None.
+Values arrive as ``configured_props`` (contract "Values"): each may be wrapped as ``{"__lv": {"label", "value"}}``, and
+so may the items of a list. There is one check for each prop type (contract "Prop types"): it takes the prop's
+declaration and an unwrapped value, and returns a sentence about the problem, or None.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +33,10 @@ FIELD = "configured_props"
 
 
 def problem(prop: Prop, value: Any) -> str | None:
-    """What is wrong with ``value`` for ``prop``, in one sentence; None when it fits. An unknown type fits anything."""
+    """The problem of ``value`` for ``prop``, as a sentence; None if it is valid.
+
+    Any value is valid for an unknown type.
+    """
     check = CHECKS.get(prop["type"])
     return check(prop, value) if check else None
 
@@ -90,7 +93,7 @@ def _list_of(check_item: Check) -> Check:
 
 
 def _offered(prop: Prop, value: Any) -> str | None:
-    """Whether ``value`` is one of the prop's fixed options; what is looked up elsewhere may be anything."""
+    """Whether ``value`` is one of the prop's fixed options; with remote options any value is."""
     options = prop.get("options")
     if not options or prop.get("remoteOptions"):
         return None
@@ -99,7 +102,7 @@ def _offered(prop: Prop, value: Any) -> str | None:
 
 
 def option_value(option: Any) -> Any:
-    """The value that an option stands for, in any of the forms that an option may have."""
+    """The value of an option, in any of its forms."""
     if not isinstance(option, dict):
         return option
     option = option.get("__lv", option)
@@ -200,7 +203,7 @@ NEVER_ASKED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """``props`` by name without any label, ``labels`` of those that came with one, ``accounts`` by app prop."""
+    """``props`` by name without labels, ``labels`` of those that had one, ``accounts`` by app prop."""
 
     props: Mapping[str, Any] = field(repr=False)
     labels: Mapping[str, str] = field(repr=False)
@@ -210,8 +213,8 @@ class Values:
 def checked(props: Sequence[Prop], configured: Mapping[str, Any], *, whole: bool) -> Values:
     """``configured`` as values for ``props``; those of other names are left out, and null is no value.
 
-    With ``whole`` every required value must be there and defaults fill what is missing; without, only what was given
-    is looked at. Raises :class:`Invalid` with a detail for each prop.
+    With ``whole`` every required value must be present and defaults are added; otherwise only the given values are
+    checked. Raises :class:`Invalid` with a detail for each prop.
     """
     values: dict[str, Any] = {}
     labels: dict[str, str] = {}
@@ -234,7 +237,7 @@ def checked(props: Sequence[Prop], configured: Mapping[str, Any], *, whole: bool
 
 
 def unwrapped(value: Any, depth: int = 0) -> tuple[Any, str | None]:
-    """``value`` without any label around or inside it, and the label that stood around it. Raises Invalid."""
+    """``value`` without labels around or inside it, and the label that was around it. Raises Invalid."""
     if depth > MAX_DEPTH:
         raise Invalid("A value is nested too deeply; make it flatter.", [Detail(FIELD, "It is nested too deeply.")])
     if isinstance(value, dict):
@@ -249,7 +252,7 @@ def unwrapped(value: Any, depth: int = 0) -> tuple[Any, str | None]:
 
 
 def shallow(value: Any) -> Any:
-    """``value``, which nobody below must follow deeper than :data:`MAX_DEPTH` levels. Raises ``ValueError``."""
+    """``value``, if it is nested at most :data:`MAX_DEPTH` levels. Raises ``ValueError``."""
     level = [value]
     for _ in range(MAX_DEPTH):
         containers = [item for item in level if isinstance(item, dict | list)]
@@ -260,7 +263,7 @@ def shallow(value: Any) -> Any:
 
 
 def refused(problems: Sequence[Detail]) -> Invalid:
-    """What is wrong with the values: one sentence, and a detail for each prop."""
+    """The error for invalid values: one sentence, and a detail for each prop."""
     if len(problems) == 1:
         name = problems[0].field.removeprefix(f"{FIELD}.")
         return Invalid(about(name, problems[0].message), problems)
@@ -269,7 +272,7 @@ def refused(problems: Sequence[Detail]) -> Invalid:
 
 
 def without_secrets(props: Sequence[Prop], configured: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """``configured`` as it may be kept and shown, and the names of the values that secrets were taken out of."""
+    """``configured`` without secrets, to store and show, and the names of the values that were changed."""
     kept, masked = dict(configured), list[str]()
     for prop in props:
         name, value = prop["name"], configured.get(prop["name"])
@@ -344,19 +347,19 @@ def _problem(prop: Prop, value: Any, *, whole: bool) -> str | None:
 
 
 def missing(prop: Prop) -> str:
-    """What to say where there is no value for ``prop``, which needs one."""
+    """The sentence if ``prop`` needs a value and has none."""
     return "It is missing; choose a connected account." if prop["type"] == "app" else "It is missing; fill it in."
 
 
 def is_required(prop: Prop) -> bool:
-    """Whether somebody must give a value for ``prop``."""
+    """Whether ``prop`` needs a value."""
     if prop["type"] in NEVER_ASKED:
         return False
     return not any(prop.get(flag) for flag in ("optional", "hidden", "disabled"))
 
 
 def _is_empty(prop: Prop, value: Any) -> bool:
-    """Whether ``value`` is no answer to a required question: nothing, an empty text, a statement without words."""
+    """Whether ``value`` is no answer to a required prop: null, an empty text, a statement without words."""
     if prop["type"] == "sql" and isinstance(value, dict):
         return not (value.get("query") or value.get("value"))
     return value is None or value == ""

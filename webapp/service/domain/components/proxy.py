@@ -1,9 +1,9 @@
-"""Requests to an account's own app, made with its credential on behalf of a caller (contract "Proxy").
+"""Sends requests to an account's own app, with its credential, on behalf of a caller (contract "Proxy").
 
-The credential is put in here and goes to the hosts that the app declares, and nowhere else; whoever calls can neither
-see nor replace it: where an address, a header or a body of text repeats it (a redirect, an echo), it is taken out; the
-app is asked for an answer that is not compressed. It is refreshed first, when it must be; a 401 makes the
-account looked after at once, and the request is sent once more where that renewed it.
+The credential is added here and goes only to the hosts that the app declares; the caller can neither see nor replace
+it: it is masked in an address, a header or a text body that repeats it (a redirect, an echo); the app is asked for an
+uncompressed response. It is refreshed first if needed; after a 401 the account is checked at once, and the request is
+sent again if the credential was renewed.
 """
 
 import io
@@ -40,7 +40,7 @@ _HIDDEN = "***"  # a header and an address can hold it
 
 @dataclass(frozen=True, slots=True)
 class ProxyRequest:
-    """What the caller wants sent. ``target`` is a whole address, or follows the app's base URL."""
+    """The caller's request. ``target`` is an absolute URL, or is relative to the app's base URL."""
 
     method: str
     target: str
@@ -50,9 +50,9 @@ class ProxyRequest:
 
 
 def send(service: Service, account: Account, request: ProxyRequest) -> Stream:
-    """Send ``request`` as ``account``; the answer, whatever its status, which the caller closes.
+    """Send ``request`` with ``account``'s credential; return the response with any status, which the caller closes.
 
-    Raises :class:`Invalid` (no address), :class:`Forbidden` (not an address of the app), :class:`Refused` (the
+    Raises :class:`Invalid` (malformed address), :class:`Forbidden` (not an address of the app), :class:`Refused` (the
     account must be reconnected), :class:`UpstreamFailed`, :class:`UpstreamTimedOut`.
     """
     ends = time.monotonic() + DEADLINE_S
@@ -113,7 +113,7 @@ def _send(service: Service, account: Account, request: ProxyRequest, ends: float
 
 
 def _grant(service: Service, account: Account) -> AccountGrant:
-    """What a request as ``account`` needs."""
+    """The grant for a request with ``account``."""
     try:
         return grants.account_grant(service.app(account.app), grants.given_values(service, account))
     except grants.AccountUnusable as error:

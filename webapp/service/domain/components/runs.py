@@ -1,9 +1,9 @@
-"""The history of runs (table ``runs``): what was run, for whom, with which values, and what came of it.
+"""The history of runs (table ``runs``): the component, the user, the values and the result of each.
 
-A run is written down before it begins, with the generation that runs it, so that one that a crash cuts off is shown
-as *unknown* rather than missing. Values and results are sealed; the values of secret props are not kept at all. Runs
-are forgotten after 30 days, and beyond the newest 500 of each external user. A run that names a stash finds its
-files in its folder, and what it writes there is kept.
+A run is stored before it begins, with the generation that runs it, so that one that a crash interrupts is shown as
+*unknown* rather than missing. Values and results are sealed; the values of secret props are not stored. Runs are
+deleted after 30 days, and beyond the newest 500 of each external user. A run that names a stash finds its files in its
+folder, and the files it writes there are kept.
 """
 
 import base64
@@ -64,7 +64,7 @@ class Run:
 
     @property
     def status(self) -> str:
-        """``running``, ``succeeded``, ``failed``, or ``unknown`` where it was cut off."""
+        """``running``, ``succeeded``, ``failed``, or ``unknown`` if it was interrupted."""
         return ("succeeded" if self.ok else "failed") if self.state == "ended" else self.state
 
     def to_json(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ _RUNS = Table(
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a list of runs is limited to. ``component`` is a key or an ``sc_…``; ``by_agents``: to those of agents."""
+    """The filters of a list of runs. ``component`` is a key or an ``sc_…``; ``by_agents``: only those of agents."""
 
     external_id: str | None = None
     component: str | None = None
@@ -126,8 +126,7 @@ def begin(service: Service, scene: Scene, run: Run, inputs: Mapping[str, Any]) -
 
 
 def end(service: Service, scene: Scene, run: Run, *, outputs: Mapping[str, Any], secrets: Sequence[str] = ()) -> None:
-    """Write down what came of ``run``, whatever it was taken for meanwhile. ``secrets`` are texts to mask wherever
-    they stand in ``outputs``."""
+    """Store the result of ``run``, even if it was marked interrupted. ``secrets`` are texts to mask in ``outputs``."""
     mask = Mask(secrets)
     shown = _fitting(mask(orjson.dumps(outputs).decode()).encode())
     with service.store.write() as tx:
@@ -145,7 +144,7 @@ def end(service: Service, scene: Scene, run: Run, *, outputs: Mapping[str, Any],
 
 
 def take_over(tx: Tx, service: Service, dead: int) -> int:
-    """Say of what the generation ``dead`` was running that nobody knows what came of it; how many there were."""
+    """Mark the runs of the generation ``dead`` as unknown; return their number."""
     return _cut_off(tx, "holder = :dead", {"dead": dead})
 
 
@@ -156,7 +155,7 @@ def page(reader: Reader, scene: Scene, filters: Filter, window: cursors.Window) 
 
 
 def details(service: Service, scene: Scene, run_id: str, *, external_id: str | None = None) -> dict[str, Any]:
-    """The run ``run_id`` of ``scene`` (of one user when given) with its values and results. Raises NotFound."""
+    """The run ``run_id`` of ``scene`` (of one user if given) with its values and results. Raises NotFound."""
     params = {"id": run_id, **asdict(scene)}
     where = "id = :id AND project_id = :project_id AND environment = :environment"
     run = _RUNS.one(service.store, where, params)
@@ -169,7 +168,7 @@ def details(service: Service, scene: Scene, run_id: str, *, external_id: str | N
 
 
 def exists(reader: Reader, run_id: str) -> bool:
-    """Whether that run stands; it goes with its user and its project."""
+    """Whether that run is stored; it is deleted with its user and its project."""
     return bool(reader.tuples("SELECT 1 FROM runs WHERE id = :id", {"id": run_id}))
 
 
@@ -193,7 +192,7 @@ def purge(service: Service) -> int:
 
 
 def _audit(tx: Tx, scene: Scene, run: Run) -> None:
-    """Write down that an agent runs it, and for whom."""
+    """Record that an agent runs it, and for which user."""
     sentence = f"{run.agent} ran {run.component_key}."
     where = {"environment": scene.environment, "external_user_id": run.external_id}
     audit.write(tx, run.started_at, "run", run.id, "started", sentence, project=scene.project_id, **where)
@@ -224,7 +223,7 @@ def _where(scene: Scene, filters: Filter) -> tuple[str, dict[str, Any]]:
 
 
 def _fitting(outputs: bytes) -> bytes:
-    """``outputs``, or, where they are too large to be kept, that they were."""
+    """``outputs``, or a note instead if they are too large to be stored."""
     if len(outputs) <= MAX_OUTPUT:
         return outputs
     return orjson.dumps({"exports": None, "os": None, "ret": None, "truncated": True})
@@ -245,7 +244,7 @@ def stashed_files(service: Service, scene: Scene, external_id: str, stash_id: st
 def kept_files(
     service: Service, scene: Scene, external_id: str, stash_id: str | None, reply: Reply
 ) -> tuple[Reply, list[dict[str, Any]]]:
-    """Keep the files of ``reply``, and tell them as a run's answer does; what had no room is an observation."""
+    """Store the files of ``reply``, and list them as in a run's answer; files without room are observations."""
     if stash_id is None or not reply.files:
         return reply, []
     keys = dict[str, str]()

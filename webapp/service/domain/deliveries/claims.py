@@ -1,9 +1,9 @@
-"""Claiming deliveries that are due, so that each is sent by one worker at a time, and settling what comes of each
+"""Claims deliveries that are due, so that each is sent by one worker at a time, and stores the outcome of each
 attempt.
 
-A claim moves ``next_at`` to the end of a lease that is longer than the request's deadline; a worker that dies leaves
-rows which are due again then. An attempt is logged and settles its delivery, its endpoint's state and the usage, but
-only while the row still holds the number of that attempt: a worker that was too slow changes nothing.
+A claim moves ``next_at`` to the end of a lease that is longer than the request's deadline; the rows of a worker that
+dies are due again then. An attempt is logged and settles its delivery, its endpoint's state and the usage, but only
+while the row still has the number of that attempt: the outcome of a worker that was too slow is dropped.
 """
 
 import random
@@ -45,8 +45,11 @@ class Task:
 
 
 def claim(tx: Tx, now: int, room: Room, holder: int = 0) -> list[Task]:
-    """Claim what is due for the generation ``holder``, for each endpoint as much as it has room for, so that none
-    holds up another. Raises :class:`NotShared` where an endpoint is not well."""
+    """Claim due deliveries for the generation ``holder``, for each endpoint as many as it has room for, so that none
+    holds up another.
+
+    Raises :class:`NotShared` if an endpoint is not healthy.
+    """
     claimed: list[tuple[Endpoint, Row]] = []
     for endpoint in _due_endpoints(tx, now):
         if tx.shared and not (endpoint.active and endpoint.state == "happy"):
@@ -64,7 +67,7 @@ def claim(tx: Tx, now: int, room: Room, holder: int = 0) -> list[Task]:
 
 
 def _due_endpoints(tx: Tx, now: int) -> list[Endpoint]:
-    """The endpoints of what is due. When a lot is due, of all of it: each costs one step in the index."""
+    """The endpoints of due deliveries. If many are due, each endpoint costs one step in the index."""
     rows = tx.tuples(
         "SELECT endpoint_id, COUNT(*) FROM (SELECT endpoint_id FROM deliveries WHERE next_at <= :now "
         "ORDER BY next_at LIMIT :limit) AS first GROUP BY endpoint_id",
@@ -87,7 +90,7 @@ _EVERY_DUE_ENDPOINT = (
 
 
 def _events(tx: Tx, event_ids: Sequence[str]) -> dict[str, Row]:
-    """What tasks need of their events, small bodies among it, read in one go."""
+    """The facts of events that tasks need, with small bodies, read in one query."""
     names = {f"e{number}": event_id for number, event_id in enumerate(event_ids)}
     if not names:
         return {}
@@ -100,7 +103,7 @@ def _events(tx: Tx, event_ids: Sequence[str]) -> dict[str, Row]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one attempt. ``error`` is None for a success; ``response`` may be shown to the trigger's owner."""
+    """The outcome of one attempt. ``error`` is None for a success; ``response`` may be shown to the trigger's owner."""
 
     task: Task
     at: int
@@ -127,7 +130,7 @@ class _Settled:
 
 
 def finish(tx: Tx, outcomes: Sequence[Outcome], now: int) -> int:
-    """Write down what came of attempts; how many of them still counted. Raises :class:`NotShared` after a failure."""
+    """Store the outcomes of attempts; return how many still counted. Raises :class:`NotShared` after a failure."""
     counted = _settle(tx, [_settled(outcome, now) for outcome in outcomes], now)
     by_endpoint: dict[str, list[Outcome]] = defaultdict(list)
     for settled in counted:

@@ -4,10 +4,9 @@
        ▲                     │ failure: next in the schedule
        └─────────────────────┴── schedule over ──▶ failed ──resend──▶ waiting
 
-What waits has a time, ``next_at``; or none, and then it is *put off*: it waits until its endpoint is well again
-(:mod:`endpoint_state`). Here stand the statements that write the rows, and those of each attempt (table
-``delivery_attempts``). What is claimed, and what comes of it, is decided in :mod:`claims`; how lists show them, in
-:mod:`log`.
+A waiting delivery has a time, ``next_at``; without one it is *put off*, until its endpoint is healthy again
+(:mod:`endpoint_state`). This module has the statements that write the rows, and those of attempts (table
+``delivery_attempts``). :mod:`claims` decides what is claimed and what an outcome means; :mod:`log` has the lists.
 """
 
 from collections.abc import Mapping, Sequence
@@ -71,7 +70,7 @@ def lease(tx: Tx, endpoint_id: str, holder: int, now: int, limit: int) -> list[R
 
 
 def take_over(tx: Tx, service: Service, dead: int) -> int:
-    """Let be due now what the generation ``dead`` had on its way; how many there were. They were not tried."""
+    """Make due now what the generation ``dead`` had claimed; return the number. These attempts do not count."""
     now = service.clock()
     return tx.run(
         "UPDATE deliveries SET next_at = :now, lease_until = 0, updated_at = :now "
@@ -81,10 +80,10 @@ def take_over(tx: Tx, service: Service, dead: int) -> int:
 
 
 def settle(tx: Tx, rows: Sequence[tuple[object, ...]], now: int) -> set[tuple[str, int]]:
-    """End attempts in one statement: the id and attempt of those whose attempt still counts.
+    """End attempts in one statement; return the id and attempt of those whose attempt still counts.
 
     A row is the delivery's id, its attempt, its new status and next time, and of the response the HTTP status, the
-    error, the milliseconds that it took and its time.
+    error, the duration in milliseconds and the time.
     """
     values, params = attempt_values(rows)
     changed = tx.tuples(
@@ -118,7 +117,7 @@ def put_untried_off(tx: Tx, endpoint_id: str, now: int, limit: int) -> int:
 
 
 def put_all_off(tx: Tx, endpoint_id: str, reason: str, now: int) -> int:
-    """Put off all that waits for an endpoint and is not on its way, with its schedule begun anew; how many it was."""
+    """Put off all that waits for an endpoint and is not claimed, and restart its schedule; return the number."""
     return tx.run(
         "UPDATE deliveries SET next_at = NULL, lease_until = 0, tries = 0, last_error = :reason, updated_at = :now "
         "WHERE endpoint_id = :id AND next_at IS NOT NULL AND lease_until <= :now",
@@ -139,7 +138,7 @@ def fail_all(tx: Tx, endpoint_id: str, reason: str, now: int) -> None:
 
 
 def bring_forward(tx: Tx, endpoint_id: str, at: int, limit: int, now: int) -> int:
-    """Give the time ``at`` to the ``limit`` oldest of what was put off for an endpoint; how many there were."""
+    """Set the time ``at`` of the ``limit`` oldest deliveries that were put off for an endpoint; return the number."""
     return tx.run(
         "UPDATE deliveries SET next_at = :at, updated_at = :now WHERE id IN "  # noqa: S608 - a constant
         f"(SELECT id FROM deliveries WHERE {_PUT_OFF} ORDER BY id LIMIT :limit)",
@@ -153,7 +152,7 @@ def is_put_off(reader: Reader, endpoint_id: str) -> bool:
 
 
 def count_due(reader: Reader, endpoint_id: str, limit: int, now: int) -> int:
-    """How many deliveries are due for an endpoint; ``limit`` where there are more."""
+    """The number of deliveries due for an endpoint, at most ``limit``."""
     sql = "SELECT 1 FROM deliveries WHERE endpoint_id = :id AND next_at <= :now LIMIT :limit"
     return len(reader.tuples(sql, {"id": endpoint_id, "now": now, "limit": limit}))
 
@@ -182,13 +181,13 @@ def begin_again(tx: Tx, where: str, params: Mapping[str, Any], now: int) -> int:
 
 
 def count_resendable(reader: Reader, where: str, params: Mapping[str, Any], now: int) -> int:
-    """How many deliveries :func:`begin_again` would let be due."""
+    """The number of deliveries that :func:`begin_again` would make due."""
     sql = f"SELECT COUNT(*) FROM deliveries d WHERE {where} AND {_RESENDABLE}"  # noqa: S608
     return int(reader.tuples(sql, {**params, "now": now})[0][0])
 
 
 def realign(tx: Tx, now: int) -> int:
-    """Bring near what was put off by a clock that has since been set back: each keeps the pause that it was given."""
+    """After the clock was set back, move deliveries that are too far away: each keeps its pause."""
     return tx.run(
         "UPDATE deliveries SET next_at = :now + next_at - updated_at, updated_at = :now, "
         "lease_until = CASE WHEN lease_until > 0 THEN :now + lease_until - updated_at ELSE 0 END "

@@ -1,12 +1,12 @@
-"""How deliveries change the state of the endpoint that they go to.
+"""The state of an endpoint, which the outcomes of its deliveries change.
 
     happy ──failures in a row──▶ penalty ──410, or 5 days without one success──▶ deactivated
       ◀────────one success─────────┘                                                  │
       ◀──────────────────────────reset by a person──────────────────────────────────┘
 
 An endpoint in penalty gets one delivery at a time; the others are put off and counted in ``sheds``. From time to time
-the oldest of them is tried, and once one succeeds all are let go, oldest first and part by part, so that what is new
-goes out beside them. For a deactivated endpoint everything is put off until a person resets it.
+the oldest of them is tried, and once one succeeds all are sent, oldest first and in parts, so that new ones are sent
+between them. For a deactivated endpoint everything is put off until a person resets it.
 """
 
 from collections.abc import Sequence
@@ -54,19 +54,19 @@ def apply(tx: Tx, endpoint_id: str, errors: Sequence[str | None], gone: bool, no
 
 
 def deactivate(tx: Tx, endpoint_id: str, reason: str, now: int) -> None:
-    """Send nothing more to an endpoint until it is reset, and say why. What is on its way ends by itself."""
+    """Send nothing more to an endpoint until it is reset, and store why. Claimed deliveries still end."""
     endpoints.switch_off(tx, endpoint_id, reason, now)
     deliveries.put_all_off(tx, endpoint_id, reason, now)
 
 
 def remove(tx: Tx, endpoint: Endpoint, now: int) -> None:
-    """Remove an endpoint. What waits for it has failed; what became of the others stays in the log of their events."""
+    """Remove an endpoint. Deliveries that wait for it fail; the outcomes of others stay in the log of their events."""
     endpoints.remove(tx, endpoint, now)
     deliveries.fail_all(tx, endpoint.id, endpoints.REMOVED, now)
 
 
 def stop(tx: Tx, endpoint: Endpoint, now: int) -> None:
-    """Take back what is due for an endpoint that is not active."""
+    """Put off what is due for an endpoint that is not active."""
     if endpoint.owner == "removed":
         deliveries.fail_all(tx, endpoint.id, endpoints.REMOVED, now)
     else:
@@ -84,7 +84,7 @@ def shed(tx: Tx, endpoint: Endpoint, limit: int, now: int) -> int:
 
 
 def reset(service: Service, endpoint: Endpoint) -> Endpoint:
-    """Begin anew with an endpoint, as a person wishes: active, happy, and what waits for it is due now."""
+    """Enable an endpoint on request: it is active and happy, and what waits for it is due now."""
     with service.store.write() as tx:
         begin_anew(tx, endpoint, service.clock())
         fresh = endpoints.find(tx, endpoint.id) or endpoint
@@ -99,13 +99,13 @@ def begin_anew(tx: Tx, endpoint: Endpoint, now: int) -> None:
 
 
 def let_go(tx: Tx, endpoint_id: str, now: int) -> None:
-    """Begin to send what was put off for an endpoint that is well, oldest first."""
+    """Start to send what was put off for a healthy endpoint, oldest first."""
     deliveries.put_untried_off(tx, endpoint_id, now, _MANY)  # so that nothing younger comes before
     _let_part_go(tx, endpoint_id, now)
 
 
 def to_json(endpoint: Endpoint) -> dict[str, Any]:
-    """How an endpoint does, as the API shows it; times in seconds."""
+    """The state of an endpoint in the API; times in seconds."""
     state = {
         "state": endpoint.state,
         "since": endpoint.state_since // SECOND,
@@ -124,7 +124,7 @@ def _is_well(tx: Tx, endpoint_id: str) -> bool:
 
 
 def _let_part_go(tx: Tx, endpoint_id: str, now: int) -> None:
-    """Let the next part of what was put off be due, unless enough is due already."""
+    """Make the next part of what was put off due, unless enough is due already."""
     if deliveries.count_due(tx, endpoint_id, ENOUGH, now) < ENOUGH:
         deliveries.bring_forward(tx, endpoint_id, now, PART, now)
 

@@ -1,4 +1,4 @@
-"""Endpoints (table ``endpoints``): the addresses that deliveries go to, and how well each of them answers.
+"""Endpoints (table ``endpoints``): the addresses that deliveries go to, and the state of each.
 
     owner           id     belongs to                                signed with
     trigger         wh_…   one deployed trigger and one URL          its own key
@@ -6,18 +6,16 @@
     project         wh_…   a project's environment, at most one      the project's key
     notification    wh_…   a token's webhook_uri, one for each URL   the project's key
     general         wh_…   the workspace, or one project             the project's key
-    removed         wh_…   nobody: it is kept for the history of its deliveries, and nothing goes there any more
+    removed         wh_…   nobody: it is kept for the log of its deliveries, and gets no more
 
-A URL often holds a secret, so it is sealed. Beside it are its part that all may read, and a hash by which it is
-found. Those from before they were sealed are brought up to date when the folder is opened, however often that is
-interrupted.
+A URL often contains a secret, so it is sealed. Its public part is stored as well, and a hash by which it is found.
+Those of earlier versions are sealed when the folder is opened.
 
 A project's own signing keys (table ``signing_keys``), one for each environment, sign what goes to the project
 webhook, Connect notifications and general webhooks. A key is made when it is first needed, sealed, and shown only
 when the project webhook is made or the key is regenerated.
 
-Which endpoints the events of a trigger go to is for :mod:`trigger_webhooks` to say, and when an endpoint changes its
-state for :mod:`endpoint_state`.
+:mod:`trigger_webhooks` has the targets of a trigger's events, and :mod:`endpoint_state` the changes of state.
 """
 
 from dataclasses import dataclass, field, replace
@@ -59,7 +57,7 @@ def ensure_signing_key(tx: Tx, service: Service, scene: Scene) -> None:
 
 
 def regenerate_signing_key(tx: Tx, service: Service, scene: Scene) -> str:
-    """A new key in the place of the one that ``scene`` had. What is sent from now on is signed with it."""
+    """Replace the signing key of ``scene``. Later deliveries are signed with the new one."""
     key = new_signing_key()
     _write(tx, service, scene, key)
     sentence = f"The signing key of {scene.environment} was replaced."
@@ -133,7 +131,7 @@ _ENDPOINTS = Table("endpoints", Endpoint)
 
 
 def find(reader: Reader, endpoint_id: str) -> Endpoint | None:
-    """The endpoint ``endpoint_id``, for those who hold it through its owner."""
+    """The endpoint ``endpoint_id``, for callers that have it from its owner."""
     return _ENDPOINTS.get(reader, endpoint_id)
 
 
@@ -160,7 +158,9 @@ def of_url(reader: Reader, service: Service, scene: Scene, owner: Owner, url: st
 
 
 def general(reader: Reader, project_id: str) -> list[Endpoint]:
-    """The general webhooks that are told of ``project_id``: those of the workspace and those of the project."""
+    """The general webhooks that get notifications of ``project_id``: those of the workspace and those of the
+    project.
+    """
     where = "owner = 'general' AND (project_id IS NULL OR project_id = :project) ORDER BY created_at, id"
     return select(reader, where, {"project": project_id})
 
@@ -180,9 +180,9 @@ def add(
     position: int = 0,
     not_found: str | None = None,
 ) -> Endpoint:
-    """Make an endpoint; the caller has checked ``url``, and says where its name was ``not_found`` yet.
+    """Create an endpoint; the caller has checked ``url``, and says if its name was ``not_found`` yet.
 
-    Without a ``scene`` it is for all of ``project_id``, or all.
+    Without a ``scene`` it is for all of ``project_id``, or for all projects.
     """
     endpoint_id, now = new_id("p" if owner == "workflow" else "wh"), service.clock()
     project = scene.project_id if scene else project_id
@@ -254,25 +254,25 @@ def key_of(service: Service, endpoint: Endpoint, scene: Scene | None = None) -> 
 
 
 def url_of(service: Service, endpoint: Endpoint) -> str:
-    """Where ``endpoint`` is, in full: for whoever sends something there, or may see it."""
+    """The full URL of ``endpoint``, to send something there or for those who may see it."""
     return _URL.open(service, endpoint.project_id or INSTANCE, endpoint.id, endpoint.url_sealed).decode(
         "utf-8", "surrogatepass"
     )
 
 
 def hash_of(service: Service, url: str) -> str:
-    """What a URL is found by."""
+    """The hash by which a URL is found."""
     return service.keys.keyed_hash("webhook-addresses", url)
 
 
 def address_of(tx: Tx, service: Service, project_id: str | None, endpoint_id: str, url: str) -> dict[str, Any]:
-    """The columns that a URL stands in."""
+    """The columns of a URL."""
     box = _URL.seal(service, tx, project_id or INSTANCE, endpoint_id, url.encode("utf-8", "surrogatepass"))
     return {"masked_url": masked_url(url), "url_sealed": box, "url_hash": hash_of(service, url)}
 
 
 def write(tx: Tx, endpoint_id: str, **columns: Any) -> None:
-    """Write columns that change nothing of where it leads; :mod:`workflows` calls it, too."""
+    """Write columns other than those of the URL; :mod:`workflows` calls it, too."""
     _ENDPOINTS.update(tx, endpoint_id, **columns)
 
 
@@ -283,10 +283,10 @@ def scene_of(endpoint: Endpoint) -> Scene | None:
 
 
 def check_urls(service: Service, field: str, *urls: str) -> dict[str, str]:
-    """Look at addresses that somebody names, outside of any transaction, since their names are looked up.
+    """Check addresses outside of any transaction, since their names are resolved.
 
-    Returns, for each whose name no server has yet, the sentence that says so; it may have one tomorrow. Raises
-    :class:`Invalid` for one that is no address, or that the guard would never let through.
+    Returns, for each whose name does not resolve yet, a sentence that says so; it may later. Raises :class:`Invalid`
+    for a malformed address, or one that the guard would never permit.
     """
     deadline, not_found = Deadline(LOOK_UP_S), dict[str, str]()
     for url in urls:
@@ -312,7 +312,7 @@ def record_failures(tx: Tx, endpoint_id: str, count: int, error: str, now: int) 
 
 
 def record_success(tx: Tx, endpoint_id: str, now: int) -> int:
-    """End a row of failures; how often deliveries were put off in it. Writes nothing while all is well."""
+    """End a series of failures, and how often deliveries were put off in it. Writes nothing for a healthy endpoint."""
     rows = tx.tuples(
         "UPDATE endpoints SET consecutive_failures = 0, failing_since = NULL, last_error = NULL, updated_at = :now, "
         "state_since = CASE WHEN state = 'happy' THEN state_since ELSE :now END, state = 'happy' "
@@ -341,7 +341,10 @@ def _new_key(tx: Tx, service: Service, project_id: str | None, endpoint_id: str)
 
 
 def _audit(tx: Tx, at: int, endpoint: Endpoint, verb: str) -> None:
-    """An address is named by its host alone, since it may hold a key. A token's ``webhook_uri`` is made by nobody."""
+    """Record a change in the audit log, with only the host of the address, which may contain a key.
+
+    Nobody creates a token's ``webhook_uri``.
+    """
     if endpoint.owner != "notification":
         host = urlsplit(endpoint.masked_url).hostname or "an address"
         sentence = _AUDITED[verb].format(owner=endpoint.owner, host=host)
@@ -360,13 +363,13 @@ def seal_clear_addresses(service: Service) -> bool:
 
 
 def forget_hashes(tx: Tx) -> None:
-    """The key of the hashes goes: have every URL hashed anew when the folder is opened next."""
+    """Have all URLs hashed again at the next opening, since the key of the hashes is replaced."""
     for endpoint in select(tx, "url_hash IS NOT NULL"):
         write(tx, endpoint.id, url_hash=None)
 
 
 def _address(tx: Tx, service: Service, endpoint: Endpoint) -> dict[str, Any]:
-    """The columns of its URL, which stands in ``masked_url`` until it is sealed."""
+    """The columns of the endpoint's URL, which is in ``masked_url`` until it is sealed."""
     if not endpoint.url_sealed:
         return address_of(tx, service, endpoint.project_id, endpoint.id, endpoint.masked_url)
     try:
@@ -376,7 +379,7 @@ def _address(tx: Tx, service: Service, endpoint: Endpoint) -> dict[str, Any]:
 
 
 def general_webhooks(reader: Reader, only: str | None = None) -> list[Endpoint]:
-    """General webhooks, oldest first; of the project ``only`` where that is given."""
+    """General webhooks, oldest first; those of the project ``only`` if given."""
     if only is None:
         return select(reader, "owner = 'general' ORDER BY created_at, id")
     where = "owner = 'general' AND project_id = :project ORDER BY created_at, id"
@@ -394,9 +397,9 @@ def get_general(reader: Reader, webhook_id: str, only: str | None = None) -> End
 def scene_of_general_test(
     service: Service, webhook: Endpoint, project_id: str | None, environment: Environment
 ) -> Scene:
-    """Where a test of ``webhook`` happens: in ``project_id``, else in its own project, else in the default one.
+    """The scene of a test of ``webhook``: in ``project_id``, else in its own project, else in the default one.
 
-    Raises :class:`NotFound` for a project that the webhook does not hear of.
+    Raises :class:`NotFound` for a project whose notifications the webhook does not get.
     """
     project_id = project_id or webhook.project_id or projects.default_id(service, service.store)
     if project_id is None:

@@ -1,15 +1,15 @@
-"""Events (table ``events``): what triggers emitted and what notifications say, byte for byte as it is delivered.
+"""Events (table ``events``): what triggers emitted and notifications contain, in the exact bytes that are delivered.
 
-An event and its deliveries are inserted in the caller's transaction, so that what was accepted is never lost. The
-caller commits and then calls ``service.wake()``. A body that holds a secret of ours is sealed: a Connect token, or
-the key in a trigger's own URL.
+An event and its deliveries are inserted in the caller's transaction, so that no accepted event is lost. The caller
+commits and then calls ``service.wake()``. A body that contains a secret of ours is sealed: a Connect token, or the key
+in a trigger's own URL.
 
-A :class:`ReceivedRequest` is kept as it came, always sealed: what is known of it as JSON, and its body once. Its
+A :class:`ReceivedRequest` is stored as it was received, always sealed: its facts as JSON, and its body once. Its
 payload, ``{method, path, query, headers, body, bodyRaw, client_ip, url}``, is composed when it is shown or sent.
-``bodyRaw`` is the body as UTF-8, with U+FFFD in place of what is none; ``body`` is what it says as JSON, or else
-that text. So control characters, which JSON writes in six bytes, take their room only then. A large body is sealed
-in parts (table ``body_parts``), so that none is in memory more often than once; its parts go with the event, or the
-waiting request, that they belong to.
+``bodyRaw`` is the body as UTF-8, with U+FFFD for invalid bytes; ``body`` is its value if it is JSON, or else that text.
+So control characters, which JSON writes in six bytes, take that room only then. A large body is sealed in parts (table
+``body_parts``), so that it is never in memory more than once; its parts are deleted with the event, or the queued
+request, that they belong to.
 """
 
 import codecs
@@ -59,18 +59,18 @@ class ReceivedRequest:
     content: bytes = field(repr=False)
 
     def packed(self) -> tuple[bytes, bytes]:
-        """As it is kept, and the body where it is so large that it is kept beside that, in parts."""
+        """The stored form, and the body if it is so large that it is stored separately, in parts."""
         facts = _MARK + orjson.dumps(self.facts) + b"\n"
         return (facts, self.content) if len(self.content) > SMALL else (facts + self.content, b"")
 
     def payload(self) -> dict[str, Any]:
-        """What is emitted, shown and sent."""
+        """The payload that is emitted, shown and sent."""
         raw = self.content.decode("utf-8", "replace")
         content_type = str(self.facts["headers"].get("content-type", "")).lower()
         return {**self.facts, "body": _read(raw, content_type), "bodyRaw": raw}
 
     def size(self) -> int:
-        """How many bytes of JSON the payload has, or somewhat more: what it says as JSON is no longer than its text."""
+        """An upper bound of the bytes of the payload's JSON: the body's value is no longer than its text."""
         return len(orjson.dumps(self.facts)) + 2 * _written(self.content)
 
 
@@ -80,7 +80,7 @@ def is_packed(kept: bytes) -> bool:
 
 
 def unpacked(kept: bytes, content: bytes = b"") -> ReceivedRequest:
-    """The request that was packed, with its body where that was kept beside it."""
+    """The request that was packed, with its body if that was stored separately."""
     facts, _, inside = kept[1:].partition(b"\n")
     return ReceivedRequest(orjson.loads(facts), content or inside)
 
@@ -96,7 +96,7 @@ def _written(content: bytes) -> int:
 
 
 def _read(raw: str, content_type: str) -> Any:
-    """``raw`` as JSON where that is what it is: said by its type, or told by how it begins, as curl sends it."""
+    """``raw`` as JSON if it is JSON: by its type, or by its beginning, since curl sends another type."""
     media_type = content_type.partition(";")[0].strip()
     looks_like_json = raw.lstrip()[:1] in ("{", "[") and not media_type.startswith("multipart/")
     if not looks_like_json and not (media_type == "application/json" or media_type.endswith("+json")):
@@ -117,7 +117,7 @@ def _wrapped(value: Any) -> Any:
 
 
 def keep_parts(tx: Tx, service: Service, project_id: str, owner: PartsOwner, owner_id: str, content: bytes) -> None:
-    """Keep ``content`` for the event or request ``owner_id``, which stands already."""
+    """Store ``content`` for the event or request ``owner_id``, which is stored already."""
     view = memoryview(content)
     for number, start in enumerate(range(0, len(content), PART_BYTES)):
         part_id = f"{owner_id}.{number:05d}"
@@ -129,7 +129,7 @@ def keep_parts(tx: Tx, service: Service, project_id: str, owner: PartsOwner, own
 
 
 def read_parts(service: Service, project_id: str, owner: PartsOwner, owner_id: str) -> bytes:
-    """The whole body. Raises ``LookupError`` when it is gone."""
+    """The whole body. Raises ``LookupError`` if it was deleted."""
     sql = f"SELECT id FROM body_parts WHERE {owner} = :owner ORDER BY id"  # noqa: S608
     ids = [part_id for (part_id,) in service.store.tuples(sql, {"owner": owner_id})]
     if not ids:
@@ -145,7 +145,7 @@ def _opened_part(service: Service, project_id: str, part_id: str) -> bytes:
 
 
 def opened_body(service: Service, scene: Scene, event_id: str, box: bytes, *, in_parts: bool = False) -> bytes:
-    """The bytes to send of a body that was sealed as ``box``. Raises ``LookupError`` when the event is gone."""
+    """The bytes to send of a body that was sealed as ``box``. Raises ``LookupError`` if the event was deleted."""
     plain = BODY_SEALED.open(service, scene.project_id, event_id, box)
     if not is_packed(plain):
         return plain
@@ -162,7 +162,7 @@ def body_bytes(event: Any) -> bytes:
 
 
 def body_size(reader: Reader, event_id: str) -> int:
-    """How many bytes the body has. Raises ``LookupError`` when the event is gone."""
+    """The number of bytes of the body. Raises ``LookupError`` if the event was deleted."""
     row = reader.tuples(f"SELECT {SIZE} FROM events WHERE id = :id", {"id": event_id})  # noqa: S608
     if not row:
         raise LookupError(f"{event_id} is gone")
@@ -170,7 +170,7 @@ def body_size(reader: Reader, event_id: str) -> int:
 
 
 def fitting_page(sizes: Sequence[tuple[int]]) -> int:
-    """How many of the first bodies make a page: one at least."""
+    """How many of the first bodies fit in a page: at least one."""
     totals = itertools.accumulate(size for (size,) in sizes)
     return max(sum(total <= MAX_PAGE_BYTES for total in totals), 1)
 
@@ -179,8 +179,8 @@ def fitting_page(sizes: Sequence[tuple[int]]) -> int:
 class Event:
     """One event. ``at`` is when it was recorded, ``emitted_at`` when the component said that it happened (ms).
 
-    ``body_sealed`` stands in the place of ``body`` until :func:`opened`. ``kept`` bytes are kept of it. Of a request,
-    ``size`` is how long its JSON is, and its body may stand ``in_parts``.
+    ``body_sealed`` replaces ``body`` until :func:`opened`. ``kept`` is the number of stored bytes. For a request,
+    ``size`` is the length of its JSON, and its body may be ``in_parts``.
     """
 
     id: str
@@ -261,8 +261,8 @@ def page_of_trigger(
 ) -> list[Event]:
     """Events of a trigger, newest first: at most ``limit``, older than the event ``after``, or ``only`` one.
 
-    They are shown once they are :func:`opened`. Large ones come one page after another: fewer than ``limit``, so that
-    nobody who sends them can fill the memory of whoever looks; ``brief`` reads none of their bodies.
+    They are shown once they are :func:`opened`. A page has fewer than ``limit`` if they are large, so that senders
+    cannot fill the memory of the reader's process; ``brief`` reads none of their bodies.
     """
     where, params = "trigger_id = :trigger", {"trigger": trigger_id, "limit": min(limit, MAX_LISTED)}
     if only:
@@ -283,7 +283,7 @@ def page_of_trigger(
 
 
 def count_of_trigger(reader: Reader, trigger_id: str) -> int:
-    """How many events of a trigger are kept."""
+    """The number of stored events of a trigger."""
     return _EVENTS.count(reader, "trigger_id = :trigger", {"trigger": trigger_id})
 
 
@@ -304,7 +304,7 @@ def to_json(event: Event) -> dict[str, Any]:
 
 
 def body_of(service: Service, event_id: str) -> bytes:
-    """The bytes to send, opened when they are sealed. Raises ``LookupError`` when the event is gone."""
+    """The bytes to send, opened if they are sealed. Raises ``LookupError`` if the event was deleted."""
     event = _EVENTS.get(service.store, event_id)
     if event is None:
         raise LookupError(f"{event_id} is gone")

@@ -1,8 +1,7 @@
-"""Deliveries as the owner of a trigger sees them: the list, one with its request and every answer, and sending
-again.
+"""The log of deliveries for the owner of a trigger: the list, one with its request and responses, and sending again.
 
-Addresses are shown as far as their host, since a log is shown to more people than may know the rest. What is sent
-again by hand is the same event under the same id, signed with the key of today, from the schedule's start.
+Only the host of an address is shown, since more people can read a log than may know the rest. A delivery that is sent
+again has the same event with the same id, is signed with the current key, and restarts the schedule.
 """
 
 from collections.abc import Mapping
@@ -58,7 +57,7 @@ def get(reader: Reader, trigger_id: str, delivery_id: str) -> Row:
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """A delivery in a list. While it is on its way nothing else is planned."""
+    """A delivery in a list. While it is in flight, it has no next time."""
     waits = row["status"] == "waiting" and row["lease_until"] == 0
     return {
         "id": row["id"],
@@ -136,9 +135,9 @@ def _attempt(row: Row) -> dict[str, Any]:
 
 
 def resend(service: Service, trigger_id: str, delivery_id: str) -> Row:
-    """Let one delivery be due now, whatever became of it; one that is on its way stays as it is.
+    """Make one delivery due now, whatever its status; one that is in flight is unchanged.
 
-    Raises :class:`NotFound`, :class:`Conflict` when its webhook is switched off or removed.
+    Raises :class:`NotFound`, :class:`Conflict` if its webhook is switched off or removed.
     """
     row = get(service.store, trigger_id, delivery_id)
     endpoint = endpoints.find(service.store, row["endpoint_id"])

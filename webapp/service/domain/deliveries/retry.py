@@ -32,9 +32,9 @@ _PUT_OFF, _LONGEST_PUT_OFF = 2 * SECOND, 5 * MINUTE
 
 
 def pause(tries: int, retry_after: int | None = None, draw: Callable[[], float] = random.random) -> int | None:
-    """How long to wait (ms) after ``tries`` failed attempts; None when there is none left.
+    """The pause (ms) after ``tries`` failed attempts; None after the last.
 
-    ``retry_after`` (ms) is what the receiver asked for: it is waited for, up to a day, when it is longer.
+    ``retry_after`` (ms) is what the receiver asked for; it is respected, up to a day, if it is longer.
     """
     if tries >= len(SCHEDULE):
         return None
@@ -42,13 +42,13 @@ def pause(tries: int, retry_after: int | None = None, draw: Callable[[], float] 
 
 
 def put_off(consecutive_failures: int, draw: Callable[[], float] = random.random) -> int:
-    """How long (ms) to put off what is due for an endpoint that fails, beyond the few that are tried."""
+    """How long (ms) to put off deliveries for a failing endpoint, beyond the few that are tried."""
     steps = min(max(consecutive_failures - PENALTY_FROM, 0), 16)
     return _jittered(min(_PUT_OFF << steps, _LONGEST_PUT_OFF), draw)
 
 
 def retry_after_ms(status: int, header: str | None, now: int) -> int | None:
-    """What ``Retry-After`` of a 429 or 503 asks for (RFC 9110 section 10.2.3: seconds or a date); else None."""
+    """The ``Retry-After`` of a 429 or 503 (RFC 9110 section 10.2.3: seconds or a date) in ms; else None."""
     if status not in WAITERS or not header:
         return None
     text = header.strip()

@@ -1,7 +1,7 @@
-"""The signatures of what is delivered (contract "Deliveries"), with a key that is shown as ``whsec_`` and base64.
+"""The signatures of deliveries (contract "Deliveries"), with a key that is shown as ``whsec_`` and base64.
 
 ``x-pd-signature`` is keyed with the UTF-8 bytes of the key as shown, the headers of Standard Webhooks 1.0 with the
-decoded bytes after ``whsec_``; both stand side by side on every request.
+decoded bytes after ``whsec_``; every request has both.
 """
 
 import base64

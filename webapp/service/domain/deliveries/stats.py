@@ -1,8 +1,9 @@
-"""How deliveries have gone: exact counts by status, hour by hour in the last day, and of late at each webhook.
+"""Statistics of deliveries: exact counts by status, hourly counts of the last day, and recent results of each
+webhook.
 
-Counts are kept beside tables that grow, in the transactions that change them: how many deliveries of a trigger there
-are in each status, and how many bytes are kept of its events. However many deliveries there are, an index holds all
-that is read of a day, and of a webhook only its newest are read.
+Counts of growing tables are updated in the transactions that change them: the number of a trigger's deliveries in each
+status, and the number of stored bytes of its events. However many deliveries there are, an index covers all that is
+read of a day, and of a webhook only its newest are read.
 """
 
 import statistics
@@ -55,7 +56,7 @@ def removed_with(tx: Tx, where: str, params: dict[str, object]) -> None:
 
 
 def of_month(reader: Reader, rows: Sequence[MonthCount]) -> Counter[str]:
-    """What a month holds of the triggers that there are, by the name of each count that it stands in."""
+    """The counts of a month, for triggers that exist, by the name of the counter."""
     ids = sorted({row.trigger_id for row in rows if row.trigger_id is not None})
     users: dict[str, str] = {}
     for first in range(0, len(ids), LOOKED_UP):
@@ -73,17 +74,17 @@ def of_month(reader: Reader, rows: Sequence[MonthCount]) -> Counter[str]:
 
 
 def count(reader: Reader, trigger_id: str, statuses: Sequence[str] = STATUSES) -> int:
-    """How many deliveries of a trigger have one of ``statuses``."""
+    """The number of deliveries of a trigger with one of ``statuses``."""
     return sum(read_counts(reader, *(_name(trigger_id, status) for status in statuses)).values())
 
 
 def add_bytes(tx: Tx, trigger_id: str, user_id: str, by: int) -> None:
-    """``by`` bytes more are kept of a trigger of the user ``user_id`` (or less, when it is negative)."""
+    """Add ``by`` to the stored bytes of a trigger of the user ``user_id``; ``by`` may be negative."""
     add_to_counts(tx, [_kept_of("trigger", trigger_id), _kept_of("user", user_id)], by)
 
 
 def removed_bytes(tx: Tx, where: str, params: dict[str, str]) -> None:
-    """Take what is kept of the events ``e`` that ``where`` finds out of the counts; the caller deletes them next."""
+    """Subtract the events ``e`` that ``where`` finds from the stored bytes; the caller deletes them next."""
     rows = tx.tuples(
         "SELECT d.id, d.external_user_id, SUM(e.kept) FROM events e JOIN deployed_triggers d ON d.id = e.trigger_id "  # noqa: S608
         f"WHERE {where} GROUP BY d.id, d.external_user_id",
@@ -94,14 +95,14 @@ def removed_bytes(tx: Tx, where: str, params: dict[str, str]) -> None:
 
 
 def kept_bytes(reader: Reader, trigger_id: str, user_id: str) -> tuple[int, int]:
-    """How many bytes are kept of a trigger, and of all triggers of its user."""
+    """The stored bytes of a trigger, and of all triggers of its user."""
     of_trigger, of_user = _kept_of("trigger", trigger_id), _kept_of("user", user_id)
     held = read_counts(reader, of_trigger, of_user)
     return held.get(of_trigger, 0), held.get(of_user, 0)
 
 
 def most_kept(reader: Reader) -> tuple[int, int]:
-    """How many bytes are kept of the trigger with the most, and of the user with the most."""
+    """The stored bytes of the trigger with the most, and of the user with the most."""
     trigger, user = (most_counted(reader, _kept_of(owner, "")) for owner in ("trigger", "user"))
     return trigger, user
 
@@ -116,7 +117,7 @@ def forget(tx: Tx, trigger_id: str) -> None:
 
 
 def forget_user(tx: Tx, user_id: str) -> None:
-    """Drop the count of a user who is removed."""
+    """Delete the count of a removed user."""
     drop_counts(tx, _kept_of("user", user_id))
 
 
@@ -129,7 +130,7 @@ def _name(trigger_id: str, status: str) -> str:
 
 
 def days(service: Service, trigger_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """What became of the deliveries of the last 24 hours, by trigger: hour by hour in UTC; the last one is running."""
+    """The outcomes of the deliveries of the last 24 hours, by trigger and hour (UTC); the last hour is not over."""
     first = service.clock() // HOUR * HOUR - (HOURS - 1) * HOUR
     those, values = among(trigger_ids)
     rows = service.store.tuples(
@@ -172,7 +173,7 @@ def of_late(reader: Reader, trigger_id: str, webhooks: Sequence[Endpoint]) -> di
 
 
 def of_endpoint(reader: Reader, endpoint: Endpoint) -> dict[str, Any]:
-    """The same of an endpoint, whatever is sent there."""
+    """The same for an endpoint."""
     rows = reader.tuples(
         "SELECT last_at, took_ms FROM deliveries WHERE endpoint_id = :id AND status = 'delivered' "
         "ORDER BY last_at DESC LIMIT :newest",
@@ -182,7 +183,7 @@ def of_endpoint(reader: Reader, endpoint: Endpoint) -> dict[str, Any]:
 
 
 def last_success(reader: Reader, endpoint: Endpoint) -> int | None:
-    """When something arrived at an endpoint last, whatever it was."""
+    """The time of the last successful delivery to an endpoint."""
     ((at,),) = reader.tuples(
         "SELECT MAX(last_at) FROM deliveries WHERE endpoint_id = :id AND status = 'delivered'", {"id": endpoint.id}
     )
@@ -215,7 +216,7 @@ def _arrived(reader: Reader, trigger_id: str, before: int | None = None) -> Mapp
 
 
 def _next_try(reader: Reader, webhook_id: str) -> int | None:
-    """When what waits for a webhook is tried next; what is on its way now counts as due when it would be given up."""
+    """The time of the next attempt for a webhook; a delivery in flight counts as due when it would time out."""
     ((at,),) = reader.tuples(
         "SELECT MIN(next_at) FROM deliveries WHERE endpoint_id = :id AND next_at IS NOT NULL", {"id": webhook_id}
     )

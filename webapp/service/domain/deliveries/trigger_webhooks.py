@@ -1,7 +1,7 @@
-"""Where the events of a trigger go: to its own webhooks, to workflows (table ``trigger_workflows``), else to the
-project webhook.
+"""The targets of a trigger's events: its own webhooks, workflows (table ``trigger_workflows``), else the project
+webhook.
 
-The room of triggers stands above, so its own class is not known here: a :class:`TriggerReference` is enough.
+The room of triggers is of a higher rank, so its class is not used here: a :class:`TriggerReference` is enough.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _TARGETS = (
 
 
 class TriggerReference(Protocol):
-    """A deployed trigger: its id (``dc_…``, ``hi_…``, ``ti_…``, ``ei_…``), whose it is and where it is deployed."""
+    """A deployed trigger: its id (``dc_…``, ``hi_…``, ``ti_…``, ``ei_…``), its user and its scene."""
 
     @property
     def id(self) -> str:
@@ -41,14 +41,14 @@ class TriggerReference(Protocol):
 
     @property
     def scene(self) -> Scene:
-        """Where it is deployed."""
+        """The scene in which it is deployed."""
         ...
 
 
 def change_urls(service: Service, trigger: TriggerReference, urls: Sequence[str]) -> None:
-    """Let the events of ``trigger`` go to exactly these URLs; those that stay keep their id and key.
+    """Replace the webhooks of ``trigger`` by those of these URLs; URLs that stay keep their id and key.
 
-    Raises :class:`Invalid` for too many, or for a new one that nothing can ever reach.
+    Raises :class:`Invalid` for too many, or for a new one that can never be reached.
     """
     urls = list(dict.fromkeys(urls))
     if len(urls) > MAX_URLS:
@@ -67,7 +67,7 @@ def set_urls(
     urls: Sequence[str],
     not_found: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """The same with URLs that were checked; ``not_found`` says of which the name was not found yet."""
+    """The same with checked URLs; ``not_found`` has those whose name does not resolve yet."""
     before = {endpoint.url_hash: endpoint for endpoint in of_trigger(tx, trigger.id)}
     hashes = {endpoints.hash_of(service, url): url for url in urls}
     for url_hash, endpoint in before.items():
@@ -106,7 +106,7 @@ def forget_workflow(tx: Tx, workflow_id: str) -> None:
 
 
 def of_trigger(reader: Reader, trigger_id: str) -> list[Endpoint]:
-    """The webhooks of a trigger, in the order in which they were given."""
+    """The webhooks of a trigger, in the order in which they were set."""
     where = "trigger_id = :trigger ORDER BY position, created_at, id"
     return endpoints.select(reader, where, {"trigger": trigger_id})
 
@@ -122,7 +122,7 @@ def webhooks_of(reader: Reader, trigger_ids: Sequence[str]) -> dict[str, list[En
 
 
 def workflows_of(reader: Reader, trigger_id: str) -> list[Endpoint]:
-    """The workflows that a trigger's events go to, in the order in which they were given."""
+    """The workflows of a trigger, in the order in which they were set."""
     rows = reader.tuples(
         "SELECT endpoint_id FROM trigger_workflows WHERE trigger_id = :trigger ORDER BY position, endpoint_id",
         {"trigger": trigger_id},
@@ -132,9 +132,9 @@ def workflows_of(reader: Reader, trigger_id: str) -> list[Endpoint]:
 
 
 def targets(reader: Reader, trigger: TriggerReference) -> list[Endpoint]:
-    """Where an event of ``trigger`` goes: its webhooks and workflows, and where it has none the project webhook.
+    """The targets of an event of ``trigger``: its webhooks and workflows, or without any the project webhook.
 
-    Deactivated ones are among them, so that what they miss can be sent once they are mended.
+    Deactivated ones are included, so that what they miss can be sent once they are reset.
     """
     rows = endpoints.select(reader, _TARGETS, {**trigger.scene.params, "trigger": trigger.id})
     return [row for row in rows if row.owner != "project"] or rows[:1]

@@ -51,7 +51,7 @@ def change(service: Service, workflow: Endpoint, *, name: str | None = None, url
 
 
 def remove(service: Service, workflow: Endpoint) -> None:
-    """Let nothing more go there; triggers that used it have one place less."""
+    """Remove a workflow, also from the targets of triggers."""
     with service.store.write() as tx:
         trigger_webhooks.forget_workflow(tx, workflow.id)
         endpoint_state.remove(tx, workflow, service.clock())

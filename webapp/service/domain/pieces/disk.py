@@ -1,8 +1,8 @@
-"""Keeps this machine's disk as the table says: several machines share the table, and each has a disk.
+"""Keeps this machine's disk in line with the table: several machines share the table, and each has a disk.
 
-What the table names and the disk lacks is downloaded by its lock file, so that it is the same files or none; what was
-removed on another machine is deleted. Components are written from what the package said of itself when it was added.
-One integration that cannot be downloaded does not hold up the others: its row says why, until it could be.
+Missing packages are downloaded by their lock file, so that they have the same files; packages that were removed on
+another machine are deleted. Components are written from the description that the package gave when it was added. An
+integration that cannot be downloaded does not hold up the others: its row says why until it succeeds.
 """
 
 import json
@@ -30,7 +30,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A version that is not whole on this machine: ``sentence`` says what is wrong, or why it could not be brought."""
+    """A version that is incomplete on this machine:
+
+    ``sentence`` says what is wrong, or why it could not be downloaded.
+    """
 
     piece: Piece
     version: str
@@ -38,7 +41,7 @@ class Finding:
 
 
 def check(reader: Reader, data: Path) -> list[Finding]:
-    """What of the integrations is not whole on this machine, in the folder ``data``; reads each of their files."""
+    """The findings about integrations in the folder ``data``; reads all of their files."""
     return [
         Finding(piece, version.version, trouble)
         for piece, version in _needed(reader)
@@ -47,10 +50,10 @@ def check(reader: Reader, data: Path) -> list[Finding]:
 
 
 def sync(service: Service, *, thoroughly: bool = False, tarballs: Path | None = None) -> list[Finding]:
-    """Bring what is missing, and with ``thoroughly`` what was changed; remove what is not needed. What could not be
-    brought is told.
+    """Download missing packages, with ``thoroughly`` also changed ones, remove unneeded ones, and return the
+    findings.
 
-    ``tarballs`` is a folder that holds tarballs, for a machine without a network.
+    ``tarballs`` is a folder of tarballs, for a machine without a network.
     """
     removed = _sweep(service)
     missing = [
@@ -60,7 +63,7 @@ def sync(service: Service, *, thoroughly: bool = False, tarballs: Path | None = 
     ]
     tried = [Finding(piece, version.version, _brought(service, piece, version, tarballs)) for piece, version in missing]
     findings = [each for each in tried if each.sentence]
-    _tell(service, tried)
+    _record_findings(service, tried)
     if _unlist(service) or removed or len(findings) < len(tried):
         catalog_file.update(service)
         service.catalog.refresh()
@@ -104,8 +107,8 @@ def _brought(service: Service, piece: Piece, version: PieceVersion, tarballs: Pa
     return ""
 
 
-def _tell(service: Service, tried: Sequence[Finding]) -> None:
-    """Let the row of each integration say what is wrong with it, and no longer what was."""
+def _record_findings(service: Service, tried: Sequence[Finding]) -> None:
+    """Store the finding of each integration in its row, and clear those that are resolved."""
     sentences = dict[str, str]()
     for each in tried:
         sentences[each.piece.id] = sentences.get(each.piece.id) or each.sentence
@@ -116,7 +119,7 @@ def _tell(service: Service, tried: Sequence[Finding]) -> None:
 
 
 def _unlist(service: Service) -> bool:
-    """Write down what is hidden from people; whether that changed something."""
+    """Write the list of hidden integrations; return whether it changed."""
     hidden = {piece.id for piece in pieces.all_of(service.store) if piece.hidden and piece.version}
     every = (
         [pieces.contents_of(each) for each in pieces.versions(service.store) if each.piece_id in hidden]
@@ -157,7 +160,7 @@ def _sweep(service: Service) -> int:
 
 
 def _package(place: Path) -> str:
-    """The name of the package that was brought to ``place``; "" where that cannot be told."""
+    """The name of the package installed at ``place``; "" if it is unknown."""
     try:
         return str(next(iter(json.loads((place / MANIFEST).read_text("utf-8"))["dependencies"]), ""))
     except (OSError, ValueError, KeyError, TypeError):

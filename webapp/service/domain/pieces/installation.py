@@ -1,7 +1,8 @@
-"""What the worker does to add an integration: find its package, download it, try it, and write it to the catalog.
+"""The installation of an integration by the worker: find its package, download it, try it, and write it to the
+catalog.
 
-The worker claims a row and writes down each step with its turn. A process that takes over from a dead one begins anew,
-so each step may be done twice. What nobody confirmed leaves nothing in the catalog.
+The worker claims a row and stores each step with its turn. A process that takes over from a dead one starts again, so
+each step may be done twice. Without a confirmation, nothing is in the catalog.
 """
 
 import logging
@@ -23,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def work(service: Service) -> Piece | None:
-    """Do what is to be done on the next integration; as it is then, or None where there was none."""
+    """Do what is due on the next integration; return it, or None if nothing is due."""
     piece = pieces.claim(service)
     if piece is None:
         return None
@@ -32,7 +33,7 @@ def work(service: Service) -> Piece | None:
 
 
 def do(service: Service, piece: Piece) -> None:
-    """Do what is to be done on ``piece``, which this process has claimed. What goes wrong stands in its row.
+    """Do what is due on ``piece``, which this process has claimed. Errors are stored in its row.
 
     Raises :class:`Unavailable`; the row can be claimed again then.
     """
@@ -51,7 +52,7 @@ def do(service: Service, piece: Piece) -> None:
 
 
 def prune(service: Service, piece: Piece) -> list[str]:
-    """Remove the versions that nobody needs any more, from the table and this machine; which they were."""
+    """Remove the versions that are no longer needed, from the table and this machine; return them."""
     kept = {piece.version, piece.wanted, *uses.pinned(service.store, piece)}
     old = [each.version for each in pieces.versions(service.store, piece.id) if each.version not in kept]
     for version in old:
@@ -129,7 +130,10 @@ def _write(service: Service, piece: Piece) -> None:
 
 
 def _step(service: Service, piece: Piece, step: int, **changes: object) -> Piece:
-    """Write down that a step begins. Raises :class:`Stopped` where somebody asked for that, or has taken it up."""
+    """Store that a step begins.
+
+    Raises :class:`Stopped` if an owner stopped it, or another process has claimed the row.
+    """
     with service.store.write() as tx:
         if not pieces.is_current(tx, piece):
             raise Stopped
@@ -138,7 +142,7 @@ def _step(service: Service, piece: Piece, step: int, **changes: object) -> Piece
 
 
 def _undo(service: Service, piece: Piece) -> None:
-    """Give up what somebody asked to stop, unless it was taken up by another since."""
+    """Undo an installation that was stopped, unless another process has claimed the row since."""
     with service.store.write() as tx:
         now = pieces.held(tx, piece)
         if now is not None:
@@ -161,7 +165,7 @@ def _failed(service: Service, piece: Piece, sentence: str) -> None:
 
 
 def bringer(service: Service, piece: Piece | None = None) -> Bringer:
-    """What brings packages, until somebody asks to stop, or has taken ``piece`` up meanwhile."""
+    """The downloader, which stops when an owner stops ``piece`` or another process claims it."""
 
     def stopped() -> bool:
         try:
@@ -175,7 +179,7 @@ def bringer(service: Service, piece: Piece | None = None) -> Bringer:
 
 
 def ensure(service: Service, piece: Piece, version: PieceVersion, tarballs: Path | None = None) -> None:
-    """Bring what was brought before, unless the same files stand on this machine; ``tarballs`` is a folder of them.
+    """Download a version again, unless the same files are on this machine; ``tarballs`` is a folder of them.
 
     Raises :class:`webapp.errors.Invalid`.
     """
@@ -190,7 +194,7 @@ def ensure(service: Service, piece: Piece, version: PieceVersion, tarballs: Path
 
 
 def _in_use(service: Service, piece: Piece) -> dict[str, str]:
-    """The digests of the versions that calls go on with, whatever is brought meanwhile."""
+    """The digests of the versions that calls use meanwhile."""
     numbers = {piece.version, *uses.pinned(service.store, piece)}
     return {each.version: each.digest for each in pieces.versions(service.store, piece.id) if each.version in numbers}
 

@@ -1,4 +1,4 @@
-"""What an owner does with an integration: add it from an npm package, confirm or stop that, change and remove it.
+"""An owner's operations on integrations: add one from an npm package, confirm or stop that, change and remove it.
 
 The worker installs it (:mod:`webapp.service.domain.pieces.installation`): it finds the package, writes it to the disk
 and tries it without a network. Then it waits until an owner has seen what it adds and which hosts it may reach; nothing
@@ -30,7 +30,7 @@ NOUN = "integration"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a package comes from: the registry, a tarball, a folder of tarballs (``offline``), an author's folder."""
+    """The source of a package: the registry, a tarball, a folder of tarballs (``offline``), or an author's folder."""
 
     kind: Origin = "registry"
     path: Path | None = None
@@ -40,7 +40,7 @@ REGISTRY = Source()
 
 
 def begin(service: Service, name: str, version: str = "", source: Source = REGISTRY) -> Piece:
-    """Begin to add the integration ``name``, or to bring another version of it; the newest one unless told.
+    """Begin to add the integration ``name``, or to install another version of it; the newest by default.
 
     Raises :class:`Invalid`, and :class:`Conflict` without Node, or while it is being added.
     """
@@ -81,10 +81,10 @@ def named_by(source: Source, most_mb: int) -> str:
 def confirm(
     service: Service, piece_id: str, hosts: Sequence[str], *, shown: bool = False, version: str | None = None
 ) -> Piece:
-    """Add what was brought, let it reach ``hosts``, and show it to people where it is to be ``shown``.
+    """Add the installed package, let it reach ``hosts``, and list it for people if ``shown``.
 
-    ``version`` is the one that was looked at. Raises :class:`Conflict` unless it waits for that, where another version
-    waits by now, or where a trigger needs a later one; :class:`Invalid` for what is no host.
+    ``version`` is the one that was examined. Raises :class:`Conflict` unless it waits for confirmation, if another
+    version waits now, or if a trigger needs a later one; :class:`Invalid` for a malformed host.
     """
     allowed = check_hosts(hosts)
     with service.store.write() as tx:
@@ -107,16 +107,16 @@ def confirm(
 
 
 def _refuse_older(tx: Tx, piece: Piece) -> None:
-    """Raise :class:`Conflict` where a trigger is deployed on a later version, which new calls would then go on with."""
+    """Raise :class:`Conflict` if a trigger is deployed with a later version, which new calls would not have."""
     later = [number for number in uses.pinned(tx, piece) if packages.newer(number, piece.wanted)]
     if later:
         raise Conflict(f"A trigger is deployed on {later[0]}, which is newer. Delete it, then go back.")
 
 
 def stop(service: Service, piece_id: str) -> None:
-    """Give up what is being brought, or put away why it failed; what was added before stays.
+    """Stop an installation, or dismiss its failure; what was added before stays.
 
-    Raises :class:`Conflict` where nothing is under way.
+    Raises :class:`Conflict` if there is none.
     """
     with service.store.write() as tx:
         piece = pieces.get(tx, piece_id)
@@ -135,7 +135,7 @@ def stop(service: Service, piece_id: str) -> None:
 
 
 def undo(tx: Tx, piece: Piece, now: int) -> None:
-    """Bring the row to what it was before: as it was added, or gone."""
+    """Restore the row to what was added before, or delete it."""
     if not piece.version:
         pieces.delete(tx, piece)
         piece_hosts.forget(tx, piece.package)
@@ -155,7 +155,7 @@ def clear_unconfirmed(service: Service, piece: Piece) -> None:
 
 
 def check_hosts(hosts: Sequence[str]) -> tuple[str, ...]:
-    """``hosts`` as they are kept. Raises :class:`Invalid`."""
+    """``hosts`` in their stored form. Raises :class:`Invalid`."""
     cleaned = tuple(dict.fromkeys(host.strip().lower() for host in hosts if host.strip()))
     if len(cleaned) > MOST_HOSTS:
         raise Invalid.of("hosts", f"An integration may reach at most {MOST_HOSTS} hosts by name.")
@@ -198,12 +198,12 @@ def show(service: Service, piece_id: str) -> Piece:
 
 
 def hide(service: Service, piece_id: str) -> Piece:
-    """Show it in no list any more; what is connected and deployed goes on."""
+    """Hide it from lists; accounts and triggers continue to work."""
     return _changed(service, piece_id, "hidden", "Hid the integration {} from people.", hidden=True)
 
 
 def set_hosts(service: Service, piece_id: str, hosts: Sequence[str]) -> Piece:
-    """Let it reach ``hosts`` and nothing else, from its next call on. Raises :class:`webapp.errors.Invalid`."""
+    """Let it reach only ``hosts``, from its next call on. Raises :class:`webapp.errors.Invalid`."""
     allowed = check_hosts(hosts)
     told = ", ".join(allowed) or "nothing on the internet"
     return _changed(service, piece_id, "hosts_changed", f"Let the integration {{}} reach {told}.", hosts=allowed)
@@ -223,8 +223,8 @@ def used(service: Service, piece: Piece) -> Uses:
 def remove(service: Service, piece_id: str, *, with_uses: bool = False) -> Piece:
     """Remove an integration with its actions and triggers.
 
-    Raises :class:`Conflict` while it is used, unless ``with_uses``: its accounts and triggers, and what it keeps for
-    users, stay then and do nothing until it is added again; or while it is being added.
+    Raises :class:`Conflict` while it is being added, or while it is used, unless ``with_uses``: then its accounts,
+    triggers and stores stay, and do nothing until it is added again.
     """
     piece = pieces.get(service.store, piece_id)
     if piece.state in ("adding", "writing"):

@@ -1,4 +1,4 @@
-"""Integrations as an owner sees them: what each adds, may reach and was refused, who uses it, and what is under way."""
+"""The owner's view of integrations: what each adds, may reach and was refused, its uses, and its installation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from webapp.service.pieces.registry import Registry, Release
 
 @dataclass(frozen=True, slots=True)
 class PieceView:
-    """One integration. ``current`` is the version in use and ``coming`` the one that is brought; None for none.
+    """One integration. ``current`` is the version in use and ``coming`` the one being installed; None for none.
 
-    ``added`` is what the one in use adds, ``offered`` what the other would; ``changes`` is what that changes.
+    ``added`` is what the one in use adds, ``offered`` what the other would add; ``changes`` are the differences.
     """
 
     piece: Piece
@@ -34,19 +34,22 @@ class PieceView:
 
     @property
     def shown_version(self) -> PieceVersion | None:
-        """The version whose facts a page shows: the one in use, or else the one that is brought."""
+        """The version that a page shows: the one in use, or else the one being installed."""
         return self.current or self.coming
 
     @property
     def has_newer(self) -> bool:
-        """Whether the registry had a later version when it was last asked."""
+        """Whether the registry had a later version at the last check."""
         return bool(self.piece.version) and packages.newer(self.piece.newest, self.piece.version)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A package that may be added. ``here``: "added" where it is, "builtin" where an app of that slug is brought along
-    by Patchbay, else ""; ``slug`` is that app's, and ``piece_id`` names the integration where there is one."""
+    """A package in a search.
+
+    ``here``: "added" if it is, "builtin" if Patchbay has a built-in app of that slug, else ""; ``slug`` is that app's,
+    and ``piece_id`` the integration's if there is one.
+    """
 
     release: Release
     title: str
@@ -57,7 +60,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """What a search gave. ``exact`` where the registry has no search, so that only exact names could be tried."""
+    """The results of a search. ``exact`` if the registry has no search, so that only exact names were tried."""
 
     results: Sequence[SearchResult]
     exact: bool
@@ -81,7 +84,7 @@ def search(service: Service, text: str) -> SearchResults:
 
 
 def registry(service: Service) -> Registry:
-    """Where packages come from. Raises :class:`UpstreamFailed` where nothing can be written beside the data."""
+    """The registry of packages. Raises :class:`UpstreamFailed` if no temporary folder can be written."""
     places = Places(service.settings.data)
     try:
         places.root.mkdir(exist_ok=True)

@@ -3,9 +3,9 @@
     adding ──▶ ready ──confirm──▶ writing ──▶ added ──begin──▶ adding …
        └─────────┴───────────────────┴──▶ failed
 
-One process works on a row and holds it by its generation. Each that takes a row over raises ``turn``, and the one that
-held it before can write no more. ``version`` is what new calls use while another is installed. What a version adds to
-the catalog, its :class:`Contents`, is kept as JSON beside it.
+One process works on a row and holds it by its generation. A process that claims a row increments ``turn``, so that the
+previous holder can no longer write. New calls use ``version`` while another is installed. What a version adds to the
+catalog, its :class:`Contents`, is stored with it as JSON.
 """
 
 import json
@@ -25,9 +25,9 @@ ABSENT = "There is no such integration."
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One integration; the comments of the table say what its columns are. Times are epoch milliseconds.
+    """One integration; the comments of the table describe its columns. Times are epoch milliseconds.
 
-    ``source`` and ``origin`` say where ``wanted`` comes from, or what was wanted last.
+    ``source`` and ``origin`` are those of ``wanted``, or of the last version that was wanted.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class PieceVersion:
-    """One version that was brought, whichever machine has it on its disk; ``source`` and ``origin`` say from where."""
+    """One version that was installed on some machine; ``source`` and ``origin`` say from where."""
 
     id: str
     piece_id: str
@@ -101,17 +101,17 @@ def insert(tx: Tx, piece: Piece) -> None:
 
 
 def change(tx: Tx, piece: Piece, **changes: Any) -> bool:
-    """Write ``changes`` to the row, unless somebody else has taken it up since ``piece`` was read."""
+    """Write ``changes`` to the row, unless another process has claimed it since ``piece`` was read."""
     return held(tx, piece) is not None and bool(_PIECES.update(tx, piece.id, **changes))
 
 
 def held(reader: Reader, piece: Piece) -> Piece | None:
-    """The row as it is now, unless somebody else has taken it up since ``piece`` was read."""
+    """The row as it is now, unless another process has claimed it since ``piece`` was read."""
     return _PIECES.one(reader, "id = :id AND turn = :turn", {"id": piece.id, "turn": piece.turn})
 
 
 def is_current(reader: Reader, piece: Piece) -> bool:
-    """Whether nobody has taken the row up since ``piece`` was read, and nobody asked to stop."""
+    """Whether no process has claimed the row since ``piece`` was read, and no owner stopped it."""
     now = held(reader, piece)
     return now is not None and not now.stopping
 
@@ -122,7 +122,7 @@ def delete(tx: Tx, piece: Piece) -> None:
 
 
 def claim(service: Service) -> Piece | None:
-    """Take up the next row on which there is something to do and nobody works; None for none."""
+    """Claim the next row with work that no process holds; None if there is none."""
     waiting = "state IN ('adding', 'writing') AND holder = 0 ORDER BY changed_at, id"
     if service.store.one(f"SELECT 1 FROM pieces WHERE {waiting} LIMIT 1") is None:  # noqa: S608 - a constant
         return None
@@ -140,13 +140,13 @@ def take_over(tx: Tx, service: Service, dead: int) -> None:
 
 
 def versions(reader: Reader, piece_id: str | None = None) -> list[PieceVersion]:
-    """The versions that were brought, of one integration or all; the oldest first."""
+    """The installed versions, of one integration or all; the oldest first."""
     where, params = ("1 = 1", {}) if piece_id is None else ("piece_id = :id", {"id": piece_id})
     return _VERSIONS.all(reader, f"{where} ORDER BY brought_at, id", params)
 
 
 def version(reader: Reader, piece: Piece, number: str) -> PieceVersion | None:
-    """That version of ``piece``, if it was brought."""
+    """That version of ``piece``, if it was installed."""
     return _VERSIONS.get(reader, version_id(piece.id, number))
 
 
@@ -156,13 +156,13 @@ def version_id(piece_id: str, number: str) -> str:
 
 
 def description(reader: Reader, version: PieceVersion) -> Any:
-    """What the package said of itself when it was tried, which may be long."""
+    """The description that the package gave when it was tried, which may be long."""
     rows = reader.tuples("SELECT description FROM piece_versions WHERE id = :id", {"id": version.id})
     return json.loads(rows[0][0]) if rows else None
 
 
 def keep_version(tx: Tx, brought: PieceVersion, described: Any) -> None:
-    """Write down a version that said ``described`` of itself, over one with its number."""
+    """Store a version with its description ``described``, replacing one with its number."""
     _VERSIONS.upsert(tx, brought, keep=(), description=json.dumps(described))
 
 
@@ -182,7 +182,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A part that cannot be said or run here, and why, in a sentence."""
+    """A part that cannot be expressed or run here, and a sentence that says why."""
 
     name: str
     kind: str
@@ -191,8 +191,10 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """``app`` is the slug of the app to which its parts belong, and ``apps`` those that it makes; ``auth`` says how
-    people connect. ``hosts`` is what it proposes to reach."""
+    """``app`` is the slug of the app of its components, and ``apps`` are its own; ``auth`` says how people connect.
+
+    ``hosts`` are the proposed ones.
+    """
 
     app: str = ""
     apps: tuple[str, ...] = ()
@@ -203,13 +205,13 @@ class Contents:
     left_out: tuple[LeftOut, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
+        """The stored form."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What another version changes: parts that it adds, that are gone, and of which some props are gone or new."""
+    """The changes of another version: parts that it adds or removes, and parts with added or removed props."""
 
     added: tuple[Part, ...] = ()
     gone: tuple[Part, ...] = ()
@@ -217,7 +219,7 @@ class Changes:
 
     @property
     def breaks(self) -> bool:
-        """Whether somebody who uses the version before may notice."""
+        """Whether users of the previous version may be affected."""
         return bool(self.gone or self.changed)
 
     @property
@@ -228,7 +230,7 @@ class Changes:
 
 
 def contents_of(version: PieceVersion | None) -> Contents:
-    """What that version adds; nothing before it was tried, or where what is kept of it cannot be read."""
+    """The contents of that version; empty before it was tried, or if the stored form cannot be read."""
     try:
         return _read(version.contents) if version else Contents()
     except (TypeError, ValueError, AttributeError):
@@ -263,7 +265,7 @@ def _by_key(contents: Contents) -> dict[str, Part]:
 
 
 def _described(before: Part, after: Part) -> str:
-    """What of the props of a part changed that somebody may notice; "" for nothing."""
+    """A sentence about changed props of a part that may affect users; "" for none."""
     gone = [label for name, label in before.props.items() if name not in after.props]
     return f"No longer asks for {_listed(gone)}." if gone else ""
 

@@ -1,6 +1,6 @@
-"""What a package says it holds, and its components as the catalog would have them.
+"""Tries a package: reads its description and plans its components.
 
-The package is loaded in a process that has no network, no account and no user.
+The package is loaded in a process without a network, an account or a user.
 """
 
 import json
@@ -31,7 +31,7 @@ FORM = 2
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of it: the version as it is kept, and what people read of the integration."""
+    """The result of a trial: the version as it is stored, and the texts for people."""
 
     version: PieceVersion
     described: Mapping[str, Any]
@@ -40,7 +40,7 @@ class Tried:
 
 
 def try_it(service: Service, piece: Piece, brought: Brought, published_at: int | None) -> Tried:
-    """Try ``brought``. Raises :class:`Invalid`, with a sentence, where it cannot be used."""
+    """Try ``brought``. Raises :class:`Invalid`, with a sentence, if it cannot be used."""
     place = Places(service.settings.data).package(piece.folder, brought.version)
     reply = service.executor.ask_package(PackageCall(place, piece.package, "describe", deadline_s=DEADLINE_S))
     if not reply.ok or not isinstance(reply.value, Mapping):
@@ -67,7 +67,7 @@ def try_it(service: Service, piece: Piece, brought: Brought, published_at: int |
 
 
 def plan(service: Service, piece: Piece, version: str, described: Mapping[str, Any]) -> "Plan":
-    """What the catalog would hold of a version that says ``described`` of itself. Raises :class:`Invalid`."""
+    """Plan the catalog's part of a version with the description ``described``. Raises :class:`Invalid`."""
     from webapp.service.pieces import plans
 
     places = Places(service.settings.data)
@@ -94,7 +94,7 @@ def write(service: Service, piece: Piece, version: PieceVersion) -> None:
 
 
 def is_written(data: Path, piece: Piece, version: str) -> bool:
-    """Whether the components of that version stand on this machine, with the hosts that ``piece`` may reach."""
+    """Whether the components of that version are on this machine, with the hosts that ``piece`` may reach."""
     try:
         mark = (Places(data).package(piece.folder, version) / WRITTEN).read_text()
     except OSError:
@@ -110,7 +110,7 @@ def remove(data: Path, package: str, version: str | None = None) -> None:
 
 
 def source_of(folder: Path) -> str:
-    """The text of the package's own programs, in which the addresses stand that it may want to reach."""
+    """The text of the package's own programs, which is searched for addresses."""
     main = folder / str(read_manifest(folder).get("main") or "index.js")
     inside = main.resolve().is_relative_to(folder.resolve()) and main.is_file()
     bundled = inside and main.stat().st_size > 100_000

@@ -20,7 +20,7 @@ SETTLED = 500
 log = logging.getLogger(__name__)
 
 
-def ask_for_newer(service: Service) -> bool:
+def check_next(service: Service) -> bool:
     """Ask the registry for the newest version of one integration that it was not asked for within a day.
 
     Whether there was one.
@@ -42,10 +42,10 @@ def ask_for_newer(service: Service) -> bool:
     return True
 
 
-def look_now(service: Service) -> None:
-    """Ask the registry for the newest version of each integration that came from it.
+def check_registry(service: Service) -> None:
+    """Check the registry for the newest version of each integration that came from it.
 
-    Raises :class:`webapp.errors.UpstreamFailed`, with a sentence, at the first that it does not tell.
+    Raises :class:`webapp.errors.UpstreamFailed`, with a sentence, at the first one that fails.
     """
     for piece in pieces.all_of(service.store):
         if piece.version and piece.source == "registry":
@@ -59,7 +59,7 @@ def _ask(service: Service, piece: Piece) -> None:
         pieces.change(tx, piece, newest=newest, looked_at=service.clock())
 
 
-def take_in_changes(service: Service, folders: Mapping[str, Path]) -> None:
+def reinstall_changed(service: Service, folders: Mapping[str, Path]) -> None:
     """Bring those packages again whose author has changed something in the folder that each comes from."""
     for package, folder in folders.items():
         piece = pieces.of_package(service.store, package)
@@ -72,9 +72,9 @@ def take_in_changes(service: Service, folders: Mapping[str, Path]) -> None:
 
 
 def _packed_at(piece: Piece) -> int:
-    """From when on a change in its folder is not in what was brought last (epoch milliseconds).
+    """The time from which a change in its folder is not in the installed version (epoch milliseconds).
 
-    The last number of a version says in which second it was packed; what an owner changes since has no part in that.
+    The last number of a version is the second in which it was packed.
     """
     if piece.state == "failed" and not piece.wanted:  # before it had a version
         return piece.changed_at
@@ -82,7 +82,7 @@ def _packed_at(piece: Piece) -> int:
 
 
 def of_authors(service: Service, candidates: Iterable[Piece]) -> dict[str, Path]:
-    """The folders of authors from which some of ``candidates`` come that are not being brought just now, by package."""
+    """The authors' folders from which ``candidates`` come that are not being installed, by package."""
     still = [piece for piece in candidates if piece.version and piece.state in ("added", "failed")]
     used = [(piece, pieces.version(service.store, piece, piece.version)) for piece in still]
     return {piece.package: Path(version.origin) for piece, version in used if version and version.source == "folder"}

@@ -1,7 +1,7 @@
-"""What integrations are used for, and which integration a part of the catalog is from.
+"""The uses of integrations, and the integration that a part of the catalog comes from.
 
 Uses are the accounts of its apps and its deployed triggers, each of which is pinned to a version. The origin of an app
-or a component is the package and version that brought it.
+or a component is the package and version that added it.
 """
 
 from collections import Counter
@@ -19,20 +19,19 @@ from webapp.store.contract import Reader, among
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """How many accounts are connected to the apps that it made, and how many of its triggers are deployed, by the
-    version that they are pinned to."""
+    """The number of accounts of its own apps, and of its deployed triggers, by the version that they are pinned to."""
 
     accounts: int
     by_version: Counter[str]
 
     @property
     def triggers(self) -> int:
-        """How many triggers are deployed, in any version."""
+        """The number of deployed triggers of all versions."""
         return self.by_version.total()
 
     @property
     def sentence(self) -> str:
-        """In words, such as "4 accounts, 2 triggers"; "" where nobody uses it."""
+        """The uses in words, such as "4 accounts, 2 triggers"; "" if there are none."""
         counts = ((self.accounts, "account"), (self.triggers, "trigger"))
         return ", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts if n)
 
@@ -51,7 +50,7 @@ def pinned(reader: Reader, piece: Piece) -> set[str]:
 
 
 def _deployed(reader: Reader, versions: Sequence[Contents]) -> Counter[str]:
-    """How many of their triggers are deployed, by the version of each."""
+    """The number of deployed triggers of each version."""
     keys, params = among(sorted({trigger.key for each in versions for trigger in each.triggers}))
     counts = reader.tuples(
         "SELECT component_version, COUNT(*) FROM deployed_triggers "  # noqa: S608
@@ -63,7 +62,7 @@ def _deployed(reader: Reader, versions: Sequence[Contents]) -> Counter[str]:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """An npm package, the version of it that is in use, its licence, and where that version came from."""
+    """An npm package, its version in use, its licence, and the source of that version."""
 
     package: str
     version: str
@@ -77,7 +76,7 @@ class Origin:
 
 
 def of_app(reader: Reader, slug: str) -> Sequence[Origin]:
-    """The integrations that brought the app ``slug``, or parts of it."""
+    """The integrations that added the app ``slug``, or parts of it."""
     brought = [(piece.package, pieces.version(reader, piece, piece.version)) for piece in pieces.all_of(reader)]
     return [
         Origin(package, version.version, version.licence, version.author, version.source)
