@@ -25,8 +25,8 @@ from webapp.kit import csp
 from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.kit.csp import Policy
 from webapp.kit.origins import checked_origin
-from webapp.service.domain.base.gathered import Gathered
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.write_buffer import WriteBuffer
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_url
@@ -298,7 +298,7 @@ def _write(service: Service, counts: Mapping[_Slot, int]) -> None:
             )
 
 
-_NOTED = Gathered[_Slot, int](_write, operator.add)
+_NOTED = WriteBuffer[_Slot, int](_write, operator.add)
 flush = _NOTED.flush
 
 

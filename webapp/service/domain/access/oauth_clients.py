@@ -37,9 +37,9 @@ from webapp.kit.crypto import hash_token, random_base62, same
 from webapp.people import challenges
 from webapp.service.domain.access import tokens
 from webapp.service.domain.base import scopes
-from webapp.service.domain.base.gathered import Gathered
 from webapp.service.domain.base.keyring import Keyring
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.write_buffer import WriteBuffer
 from webapp.service.domain.projects import projects
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
@@ -318,7 +318,7 @@ def _write_uses(service: Service, uses: Mapping[str, int]) -> None:
             _CLIENTS.update(tx, client_id, last_used_at=at)
 
 
-_USES = Gathered(_write_uses)
+_USES = WriteBuffer(_write_uses)
 flush_uses = _USES.flush
 
 

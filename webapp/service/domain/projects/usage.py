@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from webapp.kit.clock import DAY, HOUR, SECOND
-from webapp.service.domain.base.gathered import Gathered
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.write_buffer import WriteBuffer
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 
@@ -80,4 +80,4 @@ def _write(service: Service, counts: Mapping[Key, int]) -> None:
                 add(tx, scene, kind, hour, n)
 
 
-_NOTED = Gathered[Key, int](_write, operator.add)
+_NOTED = WriteBuffer[Key, int](_write, operator.add)

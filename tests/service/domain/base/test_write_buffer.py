@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from webapp.errors import Unavailable
-from webapp.service.domain.base import gathered
-from webapp.service.domain.base.gathered import Gathered
+from webapp.service.domain.base import write_buffer
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.write_buffer import WriteBuffer
 
 
 def test_the_newest_of_each_key_is_written_once(service: Service) -> None:
     written: list[dict[str, int]] = []
-    values = Gathered[str, int](lambda _, noted: written.append(dict(noted)))
+    values = WriteBuffer[str, int](lambda _, noted: written.append(dict(noted)))
     for key, value in (("a", 1), ("b", 2), ("a", 3)):
         values.note(service, key, value)
     assert written == []
@@ -24,9 +24,9 @@ def test_the_newest_of_each_key_is_written_once(service: Service) -> None:
 
 
 def test_it_is_written_without_being_asked(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathered, "SOON_S", 0.0)
+    monkeypatch.setattr(write_buffer, "SOON_S", 0.0)
     written: list[Mapping[str, int]] = []
-    values = Gathered[str, int](lambda _, noted: written.append(noted))
+    values = WriteBuffer[str, int](lambda _, noted: written.append(noted))
     values.note(service, "a", 1)
     for _ in range(100):
         if written:
@@ -48,7 +48,7 @@ def test_what_a_busy_store_did_not_take_is_written_later(
             raise Unavailable
         written.append(dict(noted))
 
-    values = Gathered[str, int](write, combined)
+    values = WriteBuffer[str, int](write, combined)
     values.note(service, "a", 1)
     values.note(service, "a", 2)
     values.flush(service)

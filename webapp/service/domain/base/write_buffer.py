@@ -32,7 +32,7 @@ class _Pending(Generic[K, T]):
     timer: threading.Timer | None = None
 
 
-class Gathered(Generic[K, T]):
+class WriteBuffer(Generic[K, T]):
     """Values by key, which ``write`` writes down; two of one key are combined, or the newer one counts."""
 
     def __init__(
