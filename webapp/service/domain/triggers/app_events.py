@@ -1,8 +1,8 @@
-"""Events that a provider sends to the one address of an OAuth app (table ``app_events``).
+"""Events that a provider sends to the address of an OAuth app (table ``app_events``).
 
-A request is verified with the secret of the OAuth app, and each event in it is kept, once, for every trigger whose
-account it is about, before it is answered. Whether that account may see it is for :mod:`app_hooks` to say, when its
-turn comes.
+A request is verified with the secret of the OAuth app, and each event in it is stored once for every trigger whose
+account it is about, before the request is answered. When its turn comes, :mod:`app_hooks` decides whether that account
+may see it.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 def receive(service: Service, slug: str, oauth_app_id: str, received: InboundRequest) -> HttpAnswer:
-    """Take in what came to the address of a client. Raises :class:`NotFound` where nobody listens there."""
+    """Receive a request at the address of a client. Raises :class:`NotFound` if it expects none."""
     request = inbox.kept_request(received, timestamp=received.at)
     if _is_kept_secret(service, slug, oauth_app_id, received, request):
         return HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
@@ -58,15 +58,15 @@ def receive(service: Service, slug: str, oauth_app_id: str, received: InboundReq
 
 
 def asks_a_piece(service: Service, slug: str) -> bool:
-    """Whether the code of a piece says what such a request is, and the caller waits for it."""
+    """Whether the code of a piece must interpret such a request while the caller waits."""
     app = service.catalog.app(slug)
     return app is not None and app.spec.piece_events is not None
 
 
 def listener(service: Service, slug: str, oauth_app_id: str) -> tuple[OAuthApp, Events | PieceEvents, str]:
-    """Who listens at the address of a client: it, what its app says of events, and the secret that signs them.
+    """The listener at the address of a client: the client, its app's declaration of events, and the signing secret.
 
-    Raises :class:`NotFound` where nobody does.
+    Raises :class:`NotFound` if there is none.
     """
     client = _client(service, slug, oauth_app_id)
     facts, secret = service.app(slug).spec.event_webhook, oauth_apps.events_secret(service, client)
@@ -76,7 +76,7 @@ def listener(service: Service, slug: str, oauth_app_id: str) -> tuple[OAuthApp, 
 
 
 def purge(service: Service) -> int:
-    """Forget events that came more than a day ago; how many there were."""
+    """Delete events received more than a day ago; return their number."""
     with service.store.write() as tx:
         return tx.run("DELETE FROM app_events WHERE received_at < :limit", {"limit": service.clock() - KEPT})
 
@@ -92,7 +92,7 @@ def _client(service: Service, slug: str, oauth_app_id: str) -> OAuthApp:
 def _is_kept_secret(
     service: Service, slug: str, oauth_app_id: str, received: InboundRequest, request: ReceivedRequest
 ) -> bool:
-    """Whether an unsigned request brings the secret that is to sign, which then waits for the client's owner."""
+    """Whether an unsigned request contains the signing secret, which then waits for the client's owner."""
     client, facts = _client(service, slug, oauth_app_id), service.app(slug).spec.events
     if facts is None or facts.handshake is None or not facts.brings_secret:
         return False
@@ -119,7 +119,7 @@ def _take_in(
 
 
 def _told(service: Service, at: piece_triggers.Listening, client: OAuthApp, request: ReceivedRequest) -> HttpAnswer:
-    """Take in what a piece says that ``request`` tells."""
+    """Receive the events that a piece finds in ``request``."""
     event = request.payload()
     told = piece_triggers.read_events(service, at, event)
     if told.name:
@@ -132,7 +132,7 @@ def _told(service: Service, at: piece_triggers.Listening, client: OAuthApp, requ
 def _fan_out(
     service: Service, client: OAuthApp, name: str, keys: frozenset[str], text: str, request: ReceivedRequest
 ) -> None:
-    """Keep an event, known by ``text``, for all triggers that hear it; nothing where it came before."""
+    """Store an event, identified by ``text``, for all its triggers; nothing if it was received before."""
     with service.store.write() as tx:
         if not _is_first(tx, client, hashlib.sha256(text.encode(errors="replace")).hexdigest(), service.clock()):
             return

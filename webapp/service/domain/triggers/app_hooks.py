@@ -1,14 +1,12 @@
-"""Which triggers get the events of an OAuth app (table ``event_listeners``): those with a prop
+"""The triggers that get events of an OAuth app (table ``event_listeners``): those with a prop
 ``$.interface.apphook``.
 
-A trigger that is switched on asks its account's provider whose the account is, in the provider's own words, and is
-then found by them. Where an account is several, such as one for each installation that it may see, that is asked
-again every six hours. No trigger needs an address and a secret of its own.
+A trigger that is switched on asks its account's provider for the provider's own id of the account, by which events find
+the trigger. If an account has several ids, such as one for each installation that it may see, they are asked for again
+every six hours. No trigger needs an address and a secret of its own.
 
-A trigger gets an event only if its account may see it: as the event says, or as its provider says when the account
-itself asks.
-
-What a piece's trigger listens to at the one address of an OAuth client: its code says so when switched on.
+A trigger gets an event only if its account may see it, by the event itself or by a request to the provider with the
+account's credential. What a piece's trigger listens to is decided by its code when it is switched on.
 """
 
 import logging
@@ -63,7 +61,7 @@ def prop_of(trigger: DeployedTrigger) -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """The events of these names, of whom the piece calls ``identifier``; empty where it does not know."""
+    """The events of these names for the account that the piece calls ``identifier``; empty if unknown."""
 
     events: tuple[str, ...]
     identifier: str
@@ -72,10 +70,10 @@ class Listener:
 def listen(
     service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], told: Sequence[Listener] | None = None
 ) -> None:
-    """Let ``trigger`` hear events with the account in ``configured``, from now on: those that its declaration names, or
-    what a piece ``told``. Whose they are a piece says only of an app that it brings.
+    """Let ``trigger`` get events for the account in ``configured`` from now on: those that its declaration names, or
+    that a piece ``told``. A piece gives identifiers only for an app that it added.
 
-    Raises :class:`Invalid`, :class:`NotFound` or :class:`grants.AccountUnusable` with why it cannot.
+    Raises :class:`Invalid`, :class:`NotFound` or :class:`grants.AccountUnusable` if it cannot.
     """
     prop = prop_of(trigger)
     if prop is None:
@@ -117,7 +115,7 @@ def of_event(reader: Reader, oauth_app_id: str, account_keys: frozenset[str], na
 
 
 def of_trigger(reader: Reader, trigger_id: str) -> AppHook | None:
-    """How the trigger hears events; None where it does not."""
+    """How the trigger gets events; None if it gets none."""
     row = reader.one("SELECT * FROM event_listeners WHERE trigger_id = :id LIMIT 1", {"id": trigger_id})
     return _read(row) if row else None
 
@@ -158,7 +156,7 @@ def _check_ready(service: Service, app: App, account: Account) -> None:
 
 
 def _answer(service: Service, app: App, account: Account) -> Any:
-    """What the provider says of whose events ``account`` hears. Raises :class:`Invalid`."""
+    """The provider's answer to the question whose events ``account`` gets. Raises :class:`Invalid`."""
     declared = app.spec.events.account.request if app.spec.events else None
     request = app.request_for(declared) if declared else app.identity_request
     if request is None:
@@ -171,7 +169,7 @@ def _answer(service: Service, app: App, account: Account) -> Any:
 
 
 def _keys(app: App, answer: Any) -> list[str]:
-    """What the provider calls the account; several where it is. Raises :class:`Invalid` for nothing."""
+    """The provider's ids of the account. Raises :class:`Invalid` if there are none."""
     keys = app.spec.events.account.keys_in(answer) if app.spec.events else []
     if not keys and _changes(app):
         raise Invalid(f"{app.name} is not installed where this account may see it. Install it there, then try again.")
@@ -191,7 +189,7 @@ def _changes(app: App) -> bool:
 
 
 def _put(tx: Tx, trigger_id: str, hooks: Mapping[str, AppHook], asked_at: int | None) -> None:
-    """Let the trigger hear of these and of nobody else."""
+    """Let the trigger get events for these ids only."""
     tx.run("DELETE FROM event_listeners WHERE trigger_id = :id", {"id": trigger_id})
     for key, hook in hooks.items():
         tx.run(
@@ -218,7 +216,7 @@ def _read(row: Mapping[str, Any]) -> AppHook:
 
 
 def account_sees(service: Service, trigger: DeployedTrigger, request: Mapping[str, Any]) -> bool | None:
-    """Whether the account of ``trigger`` may see the event in ``request``; None while that cannot be told."""
+    """Whether the account of ``trigger`` may see the event in ``request``; None while that is unknown."""
     hook = of_trigger(service.store, trigger.id)
     if hook is None:
         return False
@@ -281,7 +279,7 @@ def _filled(template: Any, fields: Mapping[str, str]) -> Any:
 
 
 def _rules(rules: RefusalRules, seen_by: SeenBy) -> RefusalRules:
-    """What refuses sight: a status such as 404, or a code of the provider's own."""
+    """The rules for a refusal: a status such as 404, or a code of the provider."""
     body = rules.body
     hidden = replace(body, refused=(*body.refused, *seen_by.hidden)) if body else None
     return RefusalRules((*rules.statuses, 403, 404), hidden)
@@ -304,7 +302,7 @@ def listener_names(listeners: Sequence[Listener]) -> tuple[str, ...]:
 
 
 def listener_names_by_identifier(listeners: Sequence[Listener]) -> dict[str, tuple[str, ...]]:
-    """The names of the events of each. Raises :class:`Invalid` where there is nobody."""
+    """The names of the events of each identifier. Raises :class:`Invalid` if there is none."""
     by_identifier = dict[str, tuple[str, ...]]()
     for listener in listeners:
         if listener.identifier:

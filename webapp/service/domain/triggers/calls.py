@@ -1,8 +1,8 @@
 """Calls of a trigger's component, in its pinned version: one run, or its hooks one after another.
 
-What goes wrong with the component or an account is a failed Reply, never an exception. What a hook remembered and
-logged is kept at once, before the next begins: so whoever has to undo an activation, even another process after a
-crash, finds what the activation left in ``ctx.db``.
+An error of the component or of an account is a failed Reply, never an exception. What a hook stored and logged is kept
+before the next one begins, so that whoever undoes an activation, even another process after a crash, finds in
+``ctx.db`` what the activation left.
 """
 
 import time
@@ -25,7 +25,7 @@ Hook = Literal["deploy", "activate", "deactivate", "renew"]
 
 
 class HookFailed(Exception):
-    """A hook said no."""
+    """A hook failed."""
 
     def __init__(self, hook: Hook, reply: Reply) -> None:
         super().__init__(hook)
@@ -43,12 +43,13 @@ class HookFailed(Exception):
 
     @property
     def unknown(self) -> bool:
-        """Whether nobody knows what it did, since the runner ended with it or does not answer: as after a crash, what
-        was begun is then settled later."""
+        """Whether its effects are unknown, since the runner ended during it or does not respond: it is settled
+        later, as after a crash.
+        """
         return self.reply.error is not None and self.reply.error.kind == "runner"
 
     def to_error(self) -> PatchbayError:
-        """What a caller is told."""
+        """The error for the caller."""
         if self.unknown:
             return Unavailable(self.sentence)
         return Invalid(self.sentence)
@@ -64,7 +65,7 @@ def call(
     configured: Mapping[str, Any] | None = None,
     deadline_s: float = RUN_S,
 ) -> Reply:
-    """Call ``method`` of the trigger's component; with ``configured`` in place of the values that it stands with."""
+    """Call ``method`` of the trigger's component, with ``configured`` instead of its stored values."""
     started = time.monotonic()
     component = component_of(service, trigger)
     try:
@@ -105,10 +106,10 @@ def component_of(service: Service, trigger: DeployedTrigger) -> ComponentInfo | 
 def run_hooks(
     service: Service, trigger: DeployedTrigger, hooks: Sequence[Hook], configured: Mapping[str, Any]
 ) -> list[Emitted]:
-    """Run those of ``hooks`` that the component has, with the values ``configured``; what they emitted.
+    """Run those of ``hooks`` that the component has, with the values ``configured``; return what they emitted.
 
-    One that was lost with the runner is run once more, since nobody knows what it did. Raises :class:`HookFailed` at
-    the first that fails.
+    One that was interrupted with the runner is run once more, since its effects are unknown. Raises :class:`HookFailed`
+    at the first failure.
     """
     component = component_of(service, trigger)
     emitted = list[Emitted]()
@@ -137,8 +138,10 @@ def run_hooks(
 def _listen(
     service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], told: Sequence[Listener] | None = None
 ) -> None:
-    """Hear the events that come to the one address of an OAuth client from now on, where ``trigger`` does. Nothing ends
-    that: one that is off gets none, and while one is changed it hears what it heard before."""
+    """Let ``trigger`` get events at the address of an OAuth client from now on, if it wants them.
+
+    Nothing ends that: a trigger that is off gets none, and one that is being changed gets its previous ones.
+    """
     if not trigger.hears_events:
         return
     try:
@@ -148,7 +151,7 @@ def _listen(
 
 
 def run_hook(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> Reply:
-    """Run one hook that the component has, with the values ``configured``; what came of it is written down."""
+    """Run one hook that the component has, with the values ``configured``, and store its result."""
     began_at = service.clock()
     state, event = runs.remembered(service, trigger), {"timestamp": began_at}
     reply = call(service, trigger, hook, state=state, configured=configured, event=event)
@@ -162,7 +165,7 @@ def _is_lost(reply: Reply) -> bool:
 def try_hook(
     service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]
 ) -> HookFailed | None:
-    """Run one hook of which nothing depends any more; why it failed, if it did."""
+    """Run one hook whose failure does not matter; return why it failed, if it did."""
     try:
         run_hooks(service, trigger, [hook], configured)
     except HookFailed as failure:

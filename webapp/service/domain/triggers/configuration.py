@@ -1,6 +1,6 @@
-"""What is configured of a trigger: its kind of emitter, its name, its values and its schedule.
+"""The configuration of a trigger: its kind of emitter, its name, its values and its schedule.
 
-All is checked as a whole before anything changes. When the ticks of a schedule are is :mod:`schedules`'s to say.
+It is checked as a whole before anything changes. :mod:`schedules` computes the ticks of a schedule.
 """
 
 import functools
@@ -34,7 +34,7 @@ MAX_CRON = 200
 
 @dataclass(frozen=True, slots=True)
 class EmitterKind:
-    """An emitter: the prefix of its triggers' ids, and what ``type`` says of them (contract "Ids")."""
+    """A kind of emitter: the prefix of its triggers' ids, and its ``type`` (contract "Ids")."""
 
     emitter: Emitter
     prefix: str
@@ -66,7 +66,7 @@ def of_emitter(emitter: Emitter) -> EmitterKind:
 
 @dataclass(frozen=True, slots=True)
 class TriggerValues:
-    """Values that were checked. ``configured`` are the values as they were given, without null and unknown names."""
+    """Checked values. ``configured`` are the values as given, without null and unknown names."""
 
     configured: Mapping[str, Any] = field(repr=False)
     accounts: Mapping[str, str]
@@ -99,10 +99,10 @@ def checked_values(
 
 
 def chosen_schedule(props: Sequence[Prop], values: Mapping[str, Any], *, floor_s: int) -> dict[str, Any] | None:
-    """The schedule of a trigger with ``props``: what the component fixed, what a person gave, or its default.
+    """The schedule of a trigger with ``props``: the component's fixed one, the person's, or the default.
 
-    None for a component without a timer. Raises :class:`webapp.errors.Invalid` for one that cannot be kept, or that
-    is shorter than ``floor_s`` seconds.
+    None for a component without a timer. Raises :class:`webapp.errors.Invalid` for one that is malformed or shorter
+    than ``floor_s`` seconds.
     """
     prop = next((prop for prop in props if prop["type"] == "$.interface.timer"), None)
     if prop is None:

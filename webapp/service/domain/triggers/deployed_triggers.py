@@ -1,8 +1,8 @@
 """Deployed triggers (table ``deployed_triggers``; contract "Deployed triggers"): reading and listing them.
 
-Every look-up by id goes through an owner: a scene, and for a Connect token its user. Only :mod:`lifecycle` writes
-rows; what deploying means stands in :mod:`deployments`, what a tick does in :mod:`fire`. A row whose hooks are still
-running at its deployment is found only by its endpoint, since the provider may call it back at once.
+Every query by id is limited to an owner: a scene, and for a Connect token its user. Only :mod:`lifecycle` writes rows;
+:mod:`deployments` deploys and :mod:`fire` runs them. A row whose deployment is still running its hooks is found only by
+its endpoint, since the provider may call it back at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,8 +40,8 @@ _USING = (
 class DeployedTrigger:
     """One deployed trigger. ``external_user_id`` is our id (``exu_…``), ``external_id`` the developer's.
 
-    ``props`` are the configurable props it was deployed with; ``schedule`` is ``{"intervalSeconds"}`` or
-    ``{"cron", "timezone"}``. ``switched_off`` tells why the system switched it off; None when a person did.
+    ``props`` are the configurable props it was deployed with; ``schedule`` is ``{"intervalSeconds"}`` or ``{"cron",
+    "timezone"}``. ``switched_off`` is the reason if the system switched it off; None if a person did.
     """
 
     id: str
@@ -77,14 +77,14 @@ class DeployedTrigger:
 
     @property
     def instant(self) -> bool:
-        """Whether it is told by requests or mails, rather than by asking."""
+        """Whether it is fired by requests or mails, rather than by polling."""
         return self.emitter in ("http", "email") or (
             self.schedule is None and any(prop["type"] in _TOLD_BY for prop in self.props)
         )
 
     @property
     def told_to_look(self) -> bool:
-        """Whether it asks, and its app may tell it when."""
+        """Whether it polls, and its app may notify it of news."""
         return (
             self.emitter == "source"
             and self.schedule is not None
@@ -98,7 +98,7 @@ class DeployedTrigger:
 
     @property
     def custom_response(self) -> bool:
-        """Whether whoever calls its endpoint waits for the trigger's own answer."""
+        """Whether callers of its endpoint wait for the trigger's own response."""
         return any(prop.get("customResponse") for prop in self.props)
 
     @property
@@ -119,7 +119,7 @@ SEALED = (CONFIGURED, ENDPOINT)
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a list is limited to; ``external_id`` is the developer's id of the user, no ``emitter`` means all."""
+    """The filters of a list; ``external_id`` is the developer's id of the user, no ``emitter`` means all."""
 
     external_id: str | None = None
     emitter: Emitter | None = None
@@ -127,7 +127,7 @@ class Filter:
 
 
 def get(reader: Reader, scene: Scene, trigger_id: str, *, user: ExternalUser | None = None) -> DeployedTrigger:
-    """The trigger ``trigger_id`` of ``scene``, and of ``user`` when one is given. Raises :class:`NotFound`."""
+    """The trigger ``trigger_id`` of ``scene``, and of ``user`` if given. Raises :class:`NotFound`."""
     trigger = ROWS.one(reader, "id = :id AND deployed = 1", {"id": trigger_id})
     if trigger is None or trigger.scene != scene or (user is not None and trigger.external_user_id != user.id):
         raise NotFound(ABSENT)
@@ -135,7 +135,7 @@ def get(reader: Reader, scene: Scene, trigger_id: str, *, user: ExternalUser | N
 
 
 def find(reader: Reader, trigger_id: str) -> DeployedTrigger | None:
-    """The trigger ``trigger_id``, whosever it is: for our own work alone, never for a caller."""
+    """The trigger ``trigger_id`` of any owner, for internal work and never for a caller."""
     return ROWS.get(reader, trigger_id)
 
 
@@ -191,14 +191,14 @@ def hold_quotas(service: Service, reader: Reader, user: ExternalUser) -> None:
 
 
 def fullest(reader: Reader) -> tuple[int, int]:
-    """How many triggers the user with the most has, and the project with the most."""
+    """The largest number of triggers of a user, and of a project."""
     most = "SELECT COUNT(*) AS n FROM deployed_triggers GROUP BY {} ORDER BY n DESC LIMIT 1"
     user, project = (reader.tuples(most.format(column)) for column in ("external_user_id", "project_id"))
     return (user[0][0] if user else 0), (project[0][0] if project else 0)
 
 
 def configured(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
-    """The values it was given (``configured_props``), secrets among them."""
+    """Its values (``configured_props``), including secrets."""
     values: dict[str, Any] = orjson.loads(_open(CONFIGURED, service, trigger, trigger.configured_sealed))
     return values
 
@@ -237,5 +237,5 @@ def first_of_workflow(reader: Reader, scene: Scene, workflow: Endpoint, limit: i
 
 
 def count_of_workflow(reader: Reader, scene: Scene, workflow: Endpoint) -> int:
-    """How many triggers of ``scene`` use ``workflow``."""
+    """The number of triggers of ``scene`` that use ``workflow``."""
     return ROWS.count(reader, _USING, {**scene.params, "workflow": workflow.id})

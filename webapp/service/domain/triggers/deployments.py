@@ -1,17 +1,17 @@
-"""Deploying, changing and removing a trigger: rows, hooks, webhooks and activity, whole or not at all.
+"""Deploys, changes and removes triggers: their rows, hooks, webhooks and activity, atomically.
 
-*Deploying* (contract "Deploying"): the row stands before the hooks run, since a provider may call its endpoint while
-it is being subscribed; nobody else sees it until they have gone well. Where one fails, what was done is undone and
-the row removed. What a crash left half-way is undone by :func:`purge`.
+*Deploying* (contract "Deploying"): the row is inserted before the hooks run, since a provider may call its endpoint
+while it is being subscribed; it is visible only after they succeed. If one fails, the others are undone and the row is
+removed. :func:`settle` undoes deployments that a crash interrupted.
 
-*Changing* values, name, on and off (contract "Updating"): all is checked before anything changes. While a trigger is
-on and its values change, it is unsubscribed with the old ones and subscribed with the new ones. Where a hook fails,
-what stood before is brought back; where even that fails, the trigger is switched off with the reason, so that it
-never seems to be on while nothing reaches it.
+*Changing* values, name, on and off (contract "Updating"): everything is checked before anything changes. A trigger that
+is on and whose values change is unsubscribed with the old ones and subscribed with the new ones. If a hook fails, the
+previous state is restored; if even that fails, the trigger is switched off with the reason, so that it never seems to
+be on while it gets nothing.
 
-*Settling* what a process left half-way that died while a trigger's hooks ran: it is done to its end, or undone.
-After that the trigger says what is so. Where neither works, it is switched off with the reason, and its people are
-notified. A hook may run a second time here: it may have done its work before, or half of it.
+*Settling* completes or undoes what a process left incomplete that died while a trigger's hooks ran. After that the
+trigger's row is correct. If neither works, it is switched off with the reason, and its people are notified. A hook may
+run a second time here, since its first run may have had all or some of its effects.
 """
 
 import logging
@@ -58,7 +58,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What is asked for: ``component`` with the values ``configured``, for the user ``external_id`` of ``scene``."""
+    """The deployment to make:
+
+    ``component`` with the values ``configured``, for the user ``external_id`` of ``scene``.
+    """
 
     scene: Scene
     external_id: str
@@ -75,7 +78,7 @@ class Deployment:
 def deploy(service: Service, deployment: Deployment) -> DeployedTrigger:
     """Deploy a trigger, switched on.
 
-    Raises :class:`webapp.errors.Invalid` (a value, a URL, a workflow, or a hook that says no), :class:`NotFound` (an
+    Raises :class:`webapp.errors.Invalid` (a value, a URL, a workflow, or a hook that fails), :class:`NotFound` (an
     account or dynamic props that are not this user's), :class:`webapp.errors.Forbidden` (the quotas).
     """
     kind = configuration.kind(deployment.component.key)
@@ -99,8 +102,10 @@ def deploy(service: Service, deployment: Deployment) -> DeployedTrigger:
 
 
 def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bool = False) -> None:
-    """Unsubscribe ``trigger`` and remove it with its events. Raises :class:`Conflict` where that fails; with
-    ``ignore_hook_errors`` it is removed whatever happens."""
+    """Unsubscribe ``trigger`` and remove it with its events.
+
+    Raises :class:`Conflict` if that fails; with ``ignore_hook_errors`` it is removed nevertheless.
+    """
     with lifecycle.locked(service, trigger, by_force=ignore_hook_errors) as current:
         failure = None
         if current.active:
@@ -144,7 +149,7 @@ def _begin(
     props: list[dict[str, Any]],
     values: TriggerValues,
 ) -> DeployedTrigger:
-    """Write the row that nobody sees yet, with its webhooks."""
+    """Insert the row, invisible, with its webhooks."""
     now, trigger_id = service.clock(), new_id(kind.prefix)
     scene, component = deployment.scene, deployment.component
     name = configuration.checked_name(deployment.name or component.name)
@@ -225,9 +230,9 @@ def _undo(service: Service, trigger: DeployedTrigger, configured: Mapping[str, A
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What to change; None leaves it as it is. ``configured`` is merged into the values by key; null removes one.
+    """The changes; None leaves a field unchanged. ``configured`` is merged into the values by key; null removes one.
 
-    ``version`` is another version of its component, whose props the values must fit then.
+    ``version`` is another version of its component, whose props the values must match then.
     """
 
     active: bool | None = None
@@ -269,10 +274,10 @@ class _Plan:
 
 
 def update(service: Service, trigger: DeployedTrigger, change: Change) -> DeployedTrigger:
-    """``trigger`` as it is after ``change``.
+    """Return ``trigger`` after ``change``.
 
-    Raises :class:`Invalid` (a value, or a hook that says no), :class:`NotFound` (an account that is not this user's),
-    :class:`webapp.errors.Conflict` while somebody else changes it.
+    Raises :class:`Invalid` (a value, or a hook that fails), :class:`NotFound` (an account that is not this user's),
+    :class:`webapp.errors.Conflict` during another change.
     """
     with lifecycle.locked(service, trigger) as current:
         plan = _planned(service, current, change)
@@ -286,10 +291,10 @@ def update(service: Service, trigger: DeployedTrigger, change: Change) -> Deploy
 
 
 def finish(service: Service, current: DeployedTrigger, change: Change, phase: Phase) -> None:
-    """Bring ``change``, which broke off in ``phase``, to its end, or bring back what stood.
+    """Complete ``change``, which was interrupted in ``phase``, or restore the previous state.
 
-    The caller holds ``current``. Raises :class:`Invalid` or :class:`NotFound` where the change is not valid any more;
-    nothing was done then.
+    The caller holds ``current``. Raises :class:`Invalid` or :class:`NotFound` if the change is no longer valid; then
+    nothing was done.
     """
     plan = _planned(service, current, change)
     if phase == "restore":
@@ -325,7 +330,7 @@ def _planned(service: Service, current: DeployedTrigger, change: Change) -> _Pla
 
 
 def _moved(service: Service, trigger: DeployedTrigger, version: str) -> DeployedTrigger:
-    """``trigger`` with that version of its component. Fields that a reload had added stay, as it asks for them anew."""
+    """``trigger`` with that version of its component. Fields that a reload had added stay, since it is reloaded."""
     component = service.catalog.component(trigger.component_key, version)
     if component is None:
         raise Invalid.of("version", f"There is no version {version} of {trigger.component_key} here.")
@@ -339,7 +344,7 @@ def _moved(service: Service, trigger: DeployedTrigger, version: str) -> Deployed
 def _values(
     service: Service, after: DeployedTrigger, old: Mapping[str, Any], change: Change, *, resumes: bool
 ) -> TriggerValues:
-    """The values after the change. What does not change is not judged again, unless the trigger is switched on."""
+    """The values after the change. Unchanged ones are not checked again, unless the trigger is switched on."""
     if change.configured is None and change.dynamic_props_id is None and change.version is None and not resumes:
         accounts = trigger_accounts.of_triggers(service.store, [after.id])[after.id]
         return TriggerValues(
@@ -356,7 +361,7 @@ def _values(
 
 
 def _unsubscribe(service: Service, plan: _Plan) -> None:
-    """Unsubscribe what stands, where the change asks for it. Raises what the hook said, and nothing has changed."""
+    """Unsubscribe, if the change needs it. Raises the error of the hook, and nothing has changed."""
     if not plan.unsubscribes:
         return
     failure = calls.try_hook(service, plan.before, "deactivate", plan.old)
@@ -368,7 +373,7 @@ def _unsubscribe(service: Service, plan: _Plan) -> None:
 
 
 def _carry_out(service: Service, plan: _Plan) -> None:
-    """Subscribe as the change asks for, and write it down; where that fails, bring back what stood."""
+    """Subscribe, if the change needs it, and store the change; restore the previous state after a failure."""
     try:
         emitted = list[Emitted]()
         if plan.subscribes:
@@ -387,7 +392,7 @@ def _carry_out(service: Service, plan: _Plan) -> None:
 
 
 def _restore(service: Service, plan: _Plan) -> None:
-    """Bring back what stood before a change that did not come about."""
+    """Restore the state before a change that failed."""
     if not (plan.subscribes or plan.unsubscribes):
         return
     plans.enter(service, plan.before, "restore")
@@ -423,7 +428,7 @@ def _write(tx: Tx, service: Service, plan: _Plan, emitted: list[Emitted]) -> Non
 
 
 def _next_run(plan: _Plan, now: int) -> int | None:
-    """A tick that stood stays, so that renaming never shifts one; after a pause the next of the same row comes."""
+    """The next tick: unchanged, so that renaming never shifts it; after a pause the next one of the same schedule."""
     before, after = plan.before, plan.after
     if not after.active or after.schedule is None:
         return None
@@ -435,7 +440,7 @@ def _next_run(plan: _Plan, now: int) -> int | None:
 
 
 def _history_entries(plan: _Plan) -> list[tuple[str, str]]:
-    """What happened, for the history."""
+    """The entries of the activity."""
     before, after, entries = plan.before, plan.after, list[tuple[str, str]]()
     if before.name != after.name:
         entries.append(("trigger_renamed", f"{before.name} is now called “{after.name}”."))
@@ -451,12 +456,12 @@ def _history_entries(plan: _Plan) -> list[tuple[str, str]]:
 
 
 def _plain(configured: Mapping[str, Any]) -> dict[str, Any]:
-    """The values without their labels, so that a label alone changes nothing."""
+    """The values without their labels, so that a changed label changes nothing."""
     return {name: unwrapped(value)[0] for name, value in configured.items()}
 
 
 def settle(service: Service) -> int:
-    """Settle everything that nobody is at work on any more; how many plans and deployments there were."""
+    """Settle all interrupted plans and deployments; return their number."""
     settled = purge(service)
     for trigger in _abandoned(service):
         try:
@@ -496,7 +501,7 @@ def _delete(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
 
 
 def _subscribe_anew(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
-    """As it stands: after a farewell that broke off, its account is still there."""
+    """Subscribe again after an interrupted removal of its account, which still exists."""
     configured = deployed_triggers.configured(service, trigger)
     calls.try_hook(service, trigger, "deactivate", configured)
     failure = calls.try_hook(service, trigger, "activate", configured) if trigger.active else None

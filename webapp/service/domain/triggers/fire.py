@@ -1,10 +1,9 @@
-"""A trigger that fires: a tick of a source, a request for one, a native timer or another event of a native emitter.
+"""Fires triggers: the tick of a source, a request for one, a native timer or another event of a native emitter.
 
-What a run emitted, its deliveries, what it remembers, the marks of its dedupe and its log are committed together or
-not at all; the caller commits and then calls ``service.wake()``. A run that was overtaken (by a newer claim, a
-change, a pause) commits nothing: the next one finds the same again. A failing trigger backs off and keeps its
-schedule; one whose account is dead, or whose app was removed, waits without failing. Native timers fire in the
-transaction that finds them due.
+The events of a run, their deliveries, its memory, the marks of its dedupe and its log are committed together; the
+caller commits and then calls ``service.wake()``. A run that was overtaken (by a newer claim, a change, a pause) commits
+nothing: the next one finds the same items again. A failing trigger backs off and keeps its schedule; one whose account
+is dead, or whose app was removed, waits without failing. Native timers fire in the transaction that finds them due.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,9 +50,9 @@ def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence
 def record_request(
     tx: Tx, service: Service, trigger: DeployedTrigger, request: ReceivedRequest, summary: str, size: int
 ) -> None:
-    """Write down a request that came for ``trigger``, whose JSON has ``size`` bytes. Raises :class:`TooLarge`.
+    """Store a request for ``trigger``, whose JSON has ``size`` bytes. Raises :class:`TooLarge`.
 
-    A shared transaction counts it last: what others write at the same moment does not count yet.
+    A shared transaction counts it last, without what others write at the same time.
     """
     event = events.record_request(tx, service, trigger, request, summary, size)
     hold_bytes(tx, service, trigger, event.kept if tx.shared else 0)
@@ -61,9 +60,9 @@ def record_request(
 
 
 def hold_bytes(reader: Reader, service: Service, trigger: DeployedTrigger, more: int = 0) -> None:
-    """Raise :class:`TooLarge` where, with ``more``, more is kept of ``trigger`` and its user's than the quotas allow.
+    """Raise :class:`TooLarge` if ``more`` bytes would exceed the quotas of ``trigger`` or its user.
 
-    Only what comes from outside is refused: what a trigger finds by itself is kept.
+    Only what comes from outside is refused: what a trigger finds by itself is stored.
     """
     of_trigger, of_user = stats.kept_bytes(reader, trigger.id, trigger.external_user_id)
     service.hold(quotas.TRIGGER_MB, of_trigger + more)
@@ -97,7 +96,7 @@ def next_timer_at(service: Service) -> int | None:
 
 
 def next_poll_at(service: Service) -> int | None:
-    """When the next poll may be claimed; one that somebody is at work on counts when its lease ends."""
+    """The time when the next poll may be claimed; a claimed one counts when its lease ends."""
     rows = service.store.tuples(
         "SELECT next_run_at, lease_until, busy_until FROM deployed_triggers WHERE emitter = 'source' "
         "AND next_run_at IS NOT NULL ORDER BY next_run_at LIMIT :limit",
@@ -115,7 +114,10 @@ def _fire(tx: Tx, service: Service, timer: DeployedTrigger, now: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What came of a run. ``waits``: an account of it is dead, or its app gone, so nothing ran and nothing failed."""
+    """The outcome of a run.
+
+    ``waits``: an account of it is dead, or its app was removed, so nothing ran and nothing failed.
+    """
 
     ok: bool
     error: str | None = None
@@ -125,7 +127,7 @@ class RunOutcome:
 
 
 def poll(service: Service, claimed: DeployedTrigger) -> RunOutcome:
-    """Run the tick of a source that :func:`lifecycle.claim_polls` gave; it is released whatever comes of it."""
+    """Run the tick of a source that :func:`lifecycle.claim_polls` returned, and release it."""
     now, schedule = service.clock(), claimed.schedule or {}
     if reason := _why_waiting(service, claimed):
         return _let_wait(service, claimed, reason)
@@ -147,9 +149,9 @@ def request(
 ) -> RunOutcome:
     """Run a source for one request.
 
-    ``settle`` joins the transaction, before anything else is written: it strikes the request out, or has it tried
-    again, and nothing is kept where it says False. What a failed run emitted is dropped then, since it will be
-    emitted again.
+    ``settle`` joins the transaction, before anything else is written: it deletes the request or has it tried again, and
+    if it returns False, nothing is stored. The events of a failed run are dropped then, since they will be emitted
+    again.
     """
     now = service.clock()
     if reason := _why_waiting(service, trigger):
@@ -181,9 +183,10 @@ def pause_after(schedule: Mapping[str, Any], anchor: int, failures: int, now: in
 
 
 def when_told(trigger: DeployedTrigger, now: int, *, emitted: bool) -> int | None:
-    """When ``trigger`` runs after a look, while its app tells it of news: now and then, for what the app did not tell.
+    """The next tick of ``trigger`` after a poll, while its app notifies it: now and then, in case of missed
+    notifications.
 
-    Where it was told and nothing was new, it looks once more, since lists may know of news a little later.
+    After a notification without news it polls once more, since lists may be updated a little later.
     """
     waited = (trigger.next_run_at or now) - (trigger.last_run_at or 0)
     if not emitted and waited < AT_REST and waited != ONCE_MORE:
@@ -202,7 +205,7 @@ def _settled(
     reply: Reply,
     settle: Settle | None = None,
 ) -> RunOutcome:
-    """Commit what came of a run."""
+    """Commit the outcome of a run."""
     try:
         with service.store.write() as tx:
             events = _commit(tx, service, trigger, cause, began_at, reply, settle)
@@ -224,7 +227,7 @@ def _commit(
     reply: Reply,
     settle: Settle | None,
 ) -> list[Event]:
-    """Write down everything that a run left behind; nothing, when it was overtaken."""
+    """Store the results of a run; nothing, if it was overtaken."""
     row = tx.one("SELECT turn FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
     if row is None or (cause == "timer" and row["turn"] != trigger.turn):
         return []

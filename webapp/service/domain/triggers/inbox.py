@@ -1,20 +1,19 @@
-"""Requests to triggers' own URLs: each is kept before it is answered, and those for a source wait in the inbox for
+"""Requests to triggers' own URLs: each is stored before it is answered, and those for a source wait in the inbox for
 their run (table ``trigger_inbox``).
 
-A native trigger's event is committed with its deliveries before the answer. A request for a source is sealed in the
-inbox and run by the worker; one for a source that answers by itself is run at once, and the caller waits. The
-requests of one trigger are run one after another in the order in which they came: while one is tried again, those
-behind it wait. It is tried at once, and after a failure again in 5 seconds, 30 seconds, 2, 10 and 30 minutes
-(:data:`RETRIES_S`); after the sixth failure it is given up, with a line in the log. A claim is a lease longer than a
-run may take, fenced by ``turn``. Addresses that never were, that are deleted and that are paused cannot be told
-apart.
+A native trigger's event is committed with its deliveries before the response. A request for a source is sealed in the
+inbox and run by the worker; one for a source that responds itself is run at once, and the caller waits. The requests of
+one trigger are run one after another in their order: while one is retried, later ones wait. A request is tried at once,
+and after a failure again in 5 seconds, 30 seconds, 2, 10 and 30 minutes (:data:`RETRIES_S`); after the sixth failure it
+is dropped, with a line in the log. A claim is a lease longer than a run may take, fenced by ``turn``. Addresses that
+never existed, were deleted or are paused are answered alike.
 
-Names of headers are in lower case. A query parameter that comes several times is a list of its values. What the
-payload says of the body is composed later (:mod:`webapp.service.domain.deliveries.events`).
+Names of headers are in lower case. A repeated query parameter is a list of its values. The payload's form of the body
+is composed later (:mod:`webapp.service.domain.deliveries.events`).
 
-A *push* is a request by which an app says that there is something new for a trigger that polls: the trigger then
-looks at once. It is answered within a moment. It is believed only for the secret in it, and all that it brings about
-is a look: so one that comes twice, or that somebody replays, brings nothing twice.
+A *push* is a request by which an app notifies a polling trigger of news: the trigger then polls at once. It is answered
+within a moment. It is authenticated only by the secret in it, and only causes a poll, so a repeated or replayed one
+emits nothing twice.
 """
 
 import logging
@@ -80,10 +79,10 @@ _TEXT = {"content-type": "text/plain; charset=utf-8"}
 
 @dataclass(frozen=True, slots=True)
 class InboundRequest:
-    """A request to a trigger's own address. ``path`` is what stands behind the key, at least ``/``.
+    """A request to a trigger's own address. ``path`` is the part after the key, at least ``/``.
 
-    ``url`` is the whole address, key included: some providers sign it. Headers may repeat; ``at`` is when it came, in
-    epoch milliseconds.
+    ``url`` is the whole address with the key, which some providers sign. Headers may repeat; ``at`` is the time of its
+    arrival, in epoch milliseconds.
     """
 
     method: str
@@ -97,7 +96,7 @@ class InboundRequest:
 
 
 def kept_request(request: InboundRequest, **more: Any) -> ReceivedRequest:
-    """What is kept of ``request``, with ``more`` facts. Credentials that came in its headers are masked."""
+    """The stored form of ``request``, with ``more`` facts. Credentials in its headers are masked."""
     facts = {
         "method": request.method,
         "path": request.path,
@@ -148,7 +147,7 @@ class QueuedRequest:
 
 
 def add(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> None:
-    """Accept ``request`` for ``trigger``; it is kept for good when this returns. Call ``service.wake()`` then.
+    """Accept ``request`` for ``trigger``; it is stored durably when this returns. Call ``service.wake()`` then.
 
     Raises like :func:`put`.
     """
@@ -159,8 +158,8 @@ def add(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) ->
 def put(tx: Tx, service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> None:
     """Accept ``request`` for ``trigger`` in a transaction of the caller's.
 
-    Raises :class:`Throttled` when :data:`MAX_WAITING` of them wait already, :class:`webapp.errors.TooLarge` when too
-    much is kept of it, :class:`webapp.errors.Conflict` when it is gone.
+    Raises :class:`Throttled` if :data:`MAX_WAITING` requests wait already, :class:`webapp.errors.TooLarge` if too much
+    is stored, :class:`webapp.errors.Conflict` if the trigger was removed.
     """
     plain, beside = request.packed()
     now, request_id, project_id = service.clock(), ordered_id("in"), trigger.scene.project_id
@@ -231,8 +230,9 @@ def take_over(tx: Tx, service: Service, dead: int) -> int:
 
 
 def complete(tx: Tx, queued: QueuedRequest) -> bool:
-    """Strike ``queued`` out, in the transaction that keeps what its run emitted; False when the claim has passed to
-    somebody else, and nothing of the run may be kept."""
+    """Delete ``queued``, in the transaction that stores what its run emitted; return False if another claim holds
+    it, and nothing of the run may be stored.
+    """
     sql = "DELETE FROM trigger_inbox WHERE id = :id AND turn = :turn"
     return bool(tx.run(sql, {"id": queued.id, "turn": queued.turn}))
 
@@ -248,8 +248,7 @@ def retry_or_drop(tx: Tx, queued: QueuedRequest, now: int, sentence: str) -> boo
 
 
 def postpone(tx: Tx, queued: QueuedRequest, until: int) -> bool:
-    """Leave ``queued`` alone until then (epoch milliseconds), without counting it as tried; False when the claim has
-    passed."""
+    """Postpone ``queued`` (epoch milliseconds), without counting an attempt; return False if another claim holds it."""
     return _put_back(tx, queued, until, queued.tries)
 
 
@@ -350,7 +349,7 @@ def _run_queued(service: Service, waiting: QueuedRequest) -> None:
 
 
 def _is_for_its_account(service: Service, trigger: DeployedTrigger, waiting: QueuedRequest) -> bool:
-    """Whether the event may be seen by the account; what may not is struck out, and what cannot be told waits."""
+    """Whether the account may see the event; if not, it is deleted, and if that is unknown, it waits."""
     sees = app_hooks.account_sees(service, trigger, waiting.request)
     if sees:
         return True
@@ -363,7 +362,7 @@ def _is_for_its_account(service: Service, trigger: DeployedTrigger, waiting: Que
 
 
 def _is_tried(service: Service, trigger: DeployedTrigger) -> bool:
-    """Whether its provider may be trying its address, as some do before they answer who subscribes."""
+    """Whether its provider may be verifying its address, as some do before they respond to a subscription."""
     if not caller_waits(service, trigger):
         return False
     plan = plans.find(service.store, trigger.id)
@@ -383,7 +382,7 @@ def _native(service: Service, trigger: DeployedTrigger, request: ReceivedRequest
 
 
 def _measured(request: ReceivedRequest, most: int) -> int:
-    """How many bytes of JSON ``request`` has. Raises :class:`TooLarge` for more than ``most``."""
+    """The number of bytes of the JSON of ``request``. Raises :class:`TooLarge` for more than ``most``."""
     size = request.size()
     if size > most:
         raise TooLarge("The request is larger than this trigger can take as JSON; send less, or no binary data.")
@@ -421,8 +420,7 @@ def _settle(service: Service, waiting: QueuedRequest) -> fire.Settle:
 
 
 def receive_push(service: Service, trigger: DeployedTrigger, received: InboundRequest) -> HttpAnswer | None:
-    """Take in what came to the address of ``trigger``, and say what to answer; None for a trigger that no app tells to
-    look."""
+    """Receive a request at the address of ``trigger``, and return the response; None for a trigger without pushes."""
     push = _push(service, trigger) if trigger.told_to_look else None
     if push is None:
         return None

@@ -1,9 +1,8 @@
-"""Every change of a deployed trigger's row (table ``deployed_triggers``): added, locked, claimed, stopped, removed.
+"""All changes of deployed triggers' rows (table ``deployed_triggers``): added, locked, claimed, stopped, removed.
 
-Two columns keep those apart who work on one trigger. ``turn`` grows with each claim and each change, and a run that
-holds an older one writes nothing. ``busy_until`` says that somebody is changing the trigger while its hooks run, and no
-tick is claimed before then. A lease or lock that stands too far ahead was written before the clock was set back; it
-does not hold.
+Two columns coordinate processes that work on one trigger. ``turn`` grows with each claim and each change, and a run
+with an older one writes nothing. ``busy_until`` says that the trigger is being changed while its hooks run, and no tick
+is claimed before then. A lease or lock that is too far ahead was written before the clock was set back, and is ignored.
 """
 
 from collections.abc import Iterator
@@ -40,7 +39,7 @@ _CLAIMABLE = (
 
 
 def insert(tx: Tx, trigger: DeployedTrigger, *, endpoint_key: str | None, busy_until: int, holder: int = 0) -> None:
-    """Add ``trigger``, which the generation ``holder`` is deploying, unseen until :func:`update` says that it is."""
+    """Add ``trigger``, which the generation ``holder`` is deploying, invisible until :func:`update` shows it."""
     key_hash = hash_token(endpoint_key) if endpoint_key else None
     _TRIGGERS.insert(tx, trigger, endpoint_hash=key_hash, busy_until=busy_until, holder=holder)
 
@@ -60,29 +59,29 @@ def update(tx: Tx, trigger: DeployedTrigger) -> int:
 
 
 def remove(tx: Tx, trigger_id: str) -> int:
-    """Delete the row, and with it what hangs on it; 0 when it is gone already."""
+    """Delete the row and its dependent rows; return 0 if it was deleted before."""
     stats.forget(tx, trigger_id)
     return _TRIGGERS.delete(tx, trigger_id)
 
 
 def erase_of_user(tx: Tx, user: ExternalUser) -> None:
-    """Delete what is left of a user who goes: even what is being deployed just now."""
+    """Delete all triggers of a removed user, including those that are being deployed."""
     for row in tx.all("SELECT id FROM deployed_triggers WHERE external_user_id = :user", {"user": user.id}):
         remove(tx, row["id"])
     stats.forget_user(tx, user.id)
 
 
 def erase_of_project(tx: Tx, project_id: str) -> None:
-    """Delete what is left in a project that goes: even what is being deployed just now."""
+    """Delete all triggers of a removed project, including those that are being deployed."""
     for row in tx.all("SELECT id FROM deployed_triggers WHERE project_id = :project", {"project": project_id}):
         remove(tx, row["id"])
 
 
 @contextmanager
 def locked(service: Service, trigger: DeployedTrigger, *, by_force: bool = False) -> Iterator[DeployedTrigger]:
-    """Hold ``trigger``, which is given as it stands now, while it is changed; runs under way are fenced off.
+    """Lock ``trigger`` while it is changed, and yield its current state; running runs are fenced off.
 
-    Raises :class:`Conflict` while somebody else holds it, but ``by_force``; :class:`NotFound` when it is gone.
+    Raises :class:`Conflict` while another change holds it, unless ``by_force``; :class:`NotFound` if it was removed.
     """
     now, free = service.clock(), "" if by_force else f" AND {FREE}"
     with service.store.write() as tx:
@@ -108,9 +107,9 @@ def locked(service: Service, trigger: DeployedTrigger, *, by_force: bool = False
 
 
 def switch_off(tx: Tx, service: Service, trigger: DeployedTrigger, reason: str) -> bool:
-    """Switch ``trigger`` off for ``reason`` (a sentence), and tell who should know; False when it was off already.
+    """Switch ``trigger`` off for ``reason`` (a sentence), and notify its people; return False if it was off.
 
-    What was begun on it is no longer finished. The caller commits and then calls ``service.wake()``.
+    An incomplete change of it is dropped. The caller commits and then calls ``service.wake()``.
     """
     now = service.clock()
     plans.end(tx, trigger.id)
@@ -126,7 +125,7 @@ def switch_off(tx: Tx, service: Service, trigger: DeployedTrigger, reason: str) 
 
 
 def claim_polls(service: Service, limit: int) -> list[DeployedTrigger]:
-    """Sources whose tick is due, the longest waiting first, each claimed for this caller alone by a lease."""
+    """Claim sources whose tick is due, the longest waiting first, each by a lease."""
     due = {"now": service.clock(), "lease": LEASE, "busy": BUSY, "limit": limit}
     if service.store.one(f"{_CLAIMABLE} LIMIT 1", due) is None:
         return []  # an idle worker takes no write lock
@@ -141,7 +140,7 @@ def claim_polls(service: Service, limit: int) -> list[DeployedTrigger]:
 
 
 def release(service: Service, claimed: DeployedTrigger) -> None:
-    """Give a claimed poll up, so that the next who asks may claim it."""
+    """Release a claimed poll, so that it can be claimed again."""
     with service.store.write() as tx:
         sql = "UPDATE deployed_triggers SET lease_until = 0, holder = NULL WHERE id = :id AND turn = :turn"
         tx.run(sql, {"id": claimed.id, "turn": claimed.turn})
@@ -157,8 +156,9 @@ def take_over(tx: Tx, service: Service, dead: int) -> int:
 
 
 def schedule_next(tx: Tx, claimed: DeployedTrigger, *, failures: int, next_run_at: int | None) -> None:
-    """End the claim of a poll with its next tick, unless the claim has passed to somebody else; a look that was asked
-    for meanwhile is still to come, unless this one failed."""
+    """End the claim of a poll with its next tick, unless another claim holds it; a poll that was requested since is
+    still due, unless this one failed.
+    """
     tx.run(
         "UPDATE deployed_triggers SET lease_until = 0, holder = NULL, failures = :failures, next_run_at = "
         "CASE WHEN :failures = 0 AND next_run_at <> :due THEN next_run_at ELSE :next END "
@@ -171,8 +171,10 @@ def schedule_next(tx: Tx, claimed: DeployedTrigger, *, failures: int, next_run_a
 
 
 def look_soon(tx: Tx, trigger_id: str, now: int) -> None:
-    """Let a poll look now, or :data:`LOOKS_APART` after its last look: so a thousand calls bring about few looks. One
-    that fails just now keeps its pace."""
+    """Make a poll due now, or :data:`LOOKS_APART` after the last, so that a thousand notifications cause few polls.
+
+    A failing one keeps its schedule.
+    """
     tx.run(
         "UPDATE deployed_triggers SET next_run_at = CASE WHEN lease_until > :now THEN :now + :apart "
         "WHEN last_run_at > :now - :apart AND last_run_at <= :now THEN last_run_at + :apart ELSE :now END "
@@ -188,13 +190,12 @@ def set_fired(tx: Tx, timer: DeployedTrigger, now: int, next_run_at: int | None)
 
 
 def set_last_run(tx: Tx, trigger: DeployedTrigger, now: int, error: str | None) -> None:
-    """A run has ended, with ``error`` where it failed."""
+    """Record the end of a run, with its ``error`` if it failed."""
     _TRIGGERS.update(tx, trigger.id, last_run_at=now, last_error=error)
 
 
 def set_last_event(tx: Tx, trigger: DeployedTrigger, now: int) -> None:
-    """It emits. At most once a second, since each time is a page of the log more; what ``trigger`` knows is not asked
-    again."""
+    """Record that it emitted an event, at most once a second, to limit writes; ``trigger`` says when it last did."""
     if trigger.last_event_at is not None and 0 <= now - trigger.last_event_at < _FRESH_MS:
         return
     stale = f"(last_event_at IS NULL OR last_event_at NOT BETWEEN :now - {_FRESH_MS - 1} AND :now)"
@@ -209,9 +210,9 @@ def set_mark(tx: Tx, trigger: DeployedTrigger, mark: str | None) -> None:
 
 
 def realign(service: Service) -> int:
-    """Set the ticks anew that were found by a clock which has since been set back; how many there were.
+    """After the clock was set back, recompute ticks that are too far away; return their number.
 
-    The clock of another machine may be a little ahead, and its tick is not due again for that.
+    The clock of another machine may be a little ahead, which is tolerated.
     """
     changed = 0
     with service.store.write() as tx:

@@ -1,14 +1,14 @@
-"""Mail to triggers' own addresses: reading a mail, whose an address is, and taking a mail in.
+"""Mail to triggers' own addresses: parsing a mail, finding the trigger of an address, and receiving a mail.
 
-A mail is one event of each of its triggers, committed before it is accepted; its files go to the stash. Addresses
-that never were, that are deleted and that are paused cannot be told apart.
+A mail is one event of each of its triggers, committed before it is accepted; its files go to the stash. Addresses that
+never existed, were deleted or are paused are refused alike.
 
 The payload (contract "Native payloads") is ``{from, to, subject, date, headers, text, html, attachments}``: ``from``
-and ``to`` as the mail has them, or else as its envelope; ``date`` as ISO 8601 in UTC, null without a good one;
-``headers`` by lower-case name, a list where one repeats; ``text`` and ``html`` null where the mail has none.
-Everything else in it is an attachment. A mail may be hostile, so headers are decoded only by RFC 2047 and never
-parsed by the structured parser of the standard library, which takes quadratic time; they are cut at
-:data:`MAX_HEADER`. One with too many parts is refused.
+and ``to`` from the mail, or else from its envelope; ``date`` as ISO 8601 in UTC, null without a valid one; ``headers``
+by lower-case name, a list if one repeats; ``text`` and ``html`` null if the mail has none. All other parts are
+attachments. A mail may be hostile, so headers are decoded only by RFC 2047 and never parsed by the structured parser of
+the standard library, which takes quadratic time; they are cut at :data:`MAX_HEADER`. A mail with too many parts is
+refused.
 """
 
 import codecs
@@ -225,10 +225,10 @@ def find(service: Service, local: str) -> DeployedTrigger:
 
 
 def receive(service: Service, incoming: IncomingMail) -> int:
-    """Take a mail in, for each of its triggers in the same transaction; how many events came of it.
+    """Receive a mail, for all of its triggers in one transaction; return the number of events.
 
-    Raises :class:`mails.BadMail`, :class:`webapp.errors.Throttled`, :class:`webapp.errors.TooLarge` (the place for
-    files or for events is full), :class:`webapp.errors.Unavailable`.
+    Raises :class:`mails.BadMail`, :class:`webapp.errors.Throttled`, :class:`webapp.errors.TooLarge` (no room for files
+    or events), :class:`webapp.errors.Unavailable`.
     """
     for _, trigger in incoming.to:
         inbox.count(service, trigger)

@@ -1,8 +1,9 @@
-"""Requests that only a piece's own code understands: a provider's handshake, and events at the address of an OAuth app.
+"""Requests that only a piece's own code can interpret: handshakes of providers, and events at the address of an
+OAuth app.
 
-A piece says by a header, a parameter of the query or a member of the body which requests are handshakes; its code
-answers them at once. Of events it says whether a request is genuine, whose event it carries, and what to answer. The
-code has no network for that, and an event in a request that is not genuine is never believed.
+A piece declares by a header, a query parameter or a member of the body which requests are handshakes; its code answers
+them at once. For events its code says whether a request is genuine, whose event it carries, and what to respond. The
+code has no network for that, and an event in a request that is not genuine is never used.
 """
 
 import json
@@ -35,7 +36,7 @@ _ANSWERS = ("exception", "http")  # how a call fails whose code ran: it has not 
 
 
 def expected_handshake(service: Service, trigger: DeployedTrigger) -> Mapping[str, Any] | None:
-    """How the provider of ``trigger`` tries its address; None where it does not."""
+    """How the provider of ``trigger`` verifies its address; None if it does not."""
     component = calls.component_of(service, trigger) if trigger.emitter == "source" else None
     if component is None or not component.of_piece:
         return None
@@ -46,7 +47,7 @@ def expected_handshake(service: Service, trigger: DeployedTrigger) -> Mapping[st
 
 
 def answer_handshake(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> HttpAnswer | None:
-    """What the piece answers where ``request`` is a handshake, else None; what the piece remembers of it is kept."""
+    """The piece's response if ``request`` is a handshake, else None; the piece's memory is stored."""
     handshake = expected_handshake(service, trigger)
     event = request.payload() if handshake else {}
     if handshake is None or not _is_handshake(handshake, event):
@@ -70,8 +71,9 @@ def _is_handshake(handshake: Mapping[str, Any], event: Mapping[str, Any]) -> boo
 
 @dataclass(frozen=True, slots=True)
 class AppEvents:
-    """What came: the event ``name`` of whom the piece calls ``identifier``, empty where there is none; and what to
-    answer."""
+    """The event ``name`` for the account that the piece calls ``identifier``, empty if there is none; and the
+    response.
+    """
 
     answer: HttpAnswer | None
     name: str = ""
@@ -80,7 +82,7 @@ class AppEvents:
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """The address: what there is to know of it, who asks (an OAuth client), and what signs."""
+    """The address: its facts, the OAuth client, and the signing secret."""
 
     facts: PieceEvents
     client_id: str
@@ -89,7 +91,7 @@ class Listening:
 
 
 def read_events(service: Service, at: Listening, event: Mapping[str, Any]) -> AppEvents:
-    """What the request ``event`` tells. Raises :class:`Unavailable` while the piece cannot be asked."""
+    """The events in the request ``event``. Raises :class:`Unavailable` while the piece cannot be called."""
     told = _parsed(service, at, event)
     if told.name == "" and told.answer is not None:
         return told  # a handshake, which some providers do not sign
@@ -111,7 +113,7 @@ def _parsed(service: Service, at: Listening, event: Mapping[str, Any]) -> AppEve
 
 
 def _is_genuine(service: Service, at: Listening, event: Mapping[str, Any]) -> bool:
-    """Whether the piece says yes to the secret, and no to another: one that always says yes has looked at nothing."""
+    """Whether the piece accepts the secret and refuses another: one that accepts any checks nothing."""
     return _says_yes(service, at, event, at.secret) and not _says_yes(service, at, event, secrets.token_hex())
 
 
@@ -138,7 +140,7 @@ def _asked(service: Service, at: Listening, method: PackageMethod, fields: Mappi
 
 
 def _answer(reply: Mapping[str, Any]) -> HttpAnswer:
-    """What a piece replies with, on the wire: a text as it is, anything else as JSON."""
+    """The piece's reply as an HTTP response: a text unchanged, other values as JSON."""
     body, headers = reply.get("body"), reply.get("headers") or {}
     shown = {
         str(name): str(value) for name, value in headers.items() if "\n" not in str(value) and "\r" not in str(value)

@@ -22,7 +22,7 @@ Phase = Literal["unsubscribe", "subscribe", "restore"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was begun. ``phase`` is the step that was begun last: it may be done, done in part, or not begun."""
+    """An incomplete change. ``phase`` is the last step that was begun: it may be complete, partial, or not begun."""
 
     trigger_id: str
     project_id: str
@@ -44,7 +44,7 @@ def begin(
     phase: Phase = "unsubscribe",
     wish: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write down what is about to be done to ``trigger``, which the caller holds; ``wish`` is the change as JSON."""
+    """Store what is about to be done to ``trigger``, which the caller holds; ``wish`` is the change as JSON."""
     project_id = trigger.scene.project_id
     with service.store.write() as tx:
         plain = None if wish is None else orjson.dumps(dict(wish))
@@ -64,7 +64,7 @@ def end(tx: Tx, trigger_id: str) -> None:
 
 
 def find(reader: Reader, trigger_id: str) -> Plan | None:
-    """What was begun on a trigger and has not ended."""
+    """The incomplete change of a trigger, if any."""
     return _PLANS.get(reader, trigger_id)
 
 

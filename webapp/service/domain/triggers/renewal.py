@@ -23,7 +23,7 @@ _WAITING = 10 * MINUTE
 
 
 def renew(service: Service, claimed: RenewedSubscription) -> None:
-    """Renew what :func:`subscriptions.claim` gave. One that waits is left alone."""
+    """Renew what :func:`subscriptions.claim` returned. One that waits is left unchanged."""
     trigger = deployed_triggers.find(service.store, claimed.trigger_id)
     if trigger is None:
         return
@@ -61,7 +61,7 @@ def _renew(service: Service, trigger: DeployedTrigger, claimed: RenewedSubscript
 
 
 def _tell(tx: Tx, service: Service, trigger: DeployedTrigger, error: str | None) -> None:
-    """Write into the history that the app stops telling of news, or goes on."""
+    """Record in the activity that the app stops sending notifications, or resumes."""
     app = service.catalog.app(trigger.app) if trigger.app else None
     name = app.name if app else "Its app"
     sentence = f"{name} tells {trigger.name} of news again." if error is None else _stops(name, trigger, error)

@@ -1,9 +1,9 @@
-"""What the runs of a trigger leave behind: what it remembers (table ``trigger_memory``), which emitted ids it has seen
-(``trigger_seen``), and the log (``trigger_runs``): when it ran, why, what came of it, and what it said.
+"""What the runs of a trigger store: its memory (``trigger_memory``), the emitted ids it has seen (``trigger_seen``),
+and the log (``trigger_runs``): time, cause, outcome and output of each run.
 
-What was remembered is sealed, since a trigger keeps the secret of its subscription there; at most 256 KiB of JSON.
-Lines of the log are masked already and sealed besides. Runs are forgotten after 30 days, and beyond the newest 200 of
-each trigger. Native triggers run nothing, so they have neither.
+The memory is sealed, since a trigger keeps the secret of its subscription there; it has at most 256 KiB of JSON. Lines
+of the log are masked already, and sealed as well. Runs are deleted after 30 days, and beyond the newest 200 of each
+trigger. Native triggers run nothing, so they have neither.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ class StateTooLarge(Exception):
 
 
 def remembered(service: Service, trigger: DeployedTrigger, reader: Reader | None = None) -> dict[str, Any]:
-    """What ``trigger`` remembers; ``reader`` is the transaction of whoever adds to it."""
+    """The memory of ``trigger``; ``reader`` is the caller's transaction."""
     sql = "SELECT state_sealed FROM trigger_memory WHERE trigger_id = :id"
     row = (reader or service.store).one(sql, {"id": trigger.id})
     if row is None:
@@ -50,7 +50,7 @@ def remembered(service: Service, trigger: DeployedTrigger, reader: Reader | None
 
 
 def remember(tx: Tx, service: Service, trigger: DeployedTrigger, changes: Mapping[str, Any]) -> None:
-    """Remember ``changes`` over what is remembered, key by key. Raises :class:`StateTooLarge`."""
+    """Merge ``changes`` into the memory by key. Raises :class:`StateTooLarge`."""
     if not changes:
         return
     whole = orjson.dumps({**remembered(service, trigger, tx), **changes})
@@ -102,7 +102,7 @@ def purge_seen(service: Service) -> int:
 def write(
     tx: Tx, service: Service, trigger: DeployedTrigger, cause: Cause, at: int, reply: Reply, *, emitted: int = 0
 ) -> None:
-    """Write a run down, in the transaction that keeps what it emitted; ``at`` is when it began."""
+    """Store a run, in the transaction that stores its events; ``at`` is when it began."""
     run_id, project_id = ordered_id("tr"), trigger.scene.project_id
     tx.run(
         "INSERT INTO trigger_runs (id, trigger_id, project_id, at, cause, ok, took_ms, emitted, error, lines_sealed) "
@@ -147,7 +147,7 @@ def purge(service: Service) -> int:
 
 
 def _thin_out(service: Service, crowded: str, surplus: str, kept: int) -> int:
-    """Delete the ``surplus`` of each trigger that is ``crowded``, one after another; how many rows there were."""
+    """Delete the ``surplus`` of each trigger that is ``crowded``, one after another; return the number of rows."""
     gone = 0
     for row in service.store.all(crowded, {"kept": kept}):
         with service.store.write() as tx:
@@ -156,7 +156,7 @@ def _thin_out(service: Service, crowded: str, surplus: str, kept: int) -> int:
 
 
 def _first_time(tx: Tx, trigger_id: str, emitted_id: str, now: int) -> bool:
-    """Whether the id was not seen yet. Seeing it again keeps it young, so that it is not forgotten while it comes."""
+    """Whether the id is new. Seeing it again refreshes it, so that it is not deleted while it recurs."""
     values = {"id": trigger_id, "emitted": emitted_id, "now": now}
     added = tx.run(
         "INSERT INTO trigger_seen (trigger_id, emitted_id, at) VALUES (:id, :emitted, :now) ON CONFLICT DO NOTHING",
@@ -205,7 +205,7 @@ def _to_json(service: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines(observations: Sequence[Observation]) -> bytes:
-    """The log as JSON: its beginning, where it is too long to be kept, and its end, where an error stands."""
+    """The log as JSON: its beginning if it is too long, and its end, which has the error."""
     lines = [observation.to_json() for observation in observations]
     while len(log := orjson.dumps(lines)) > MAX_LINES:
         lines = [*lines[: max(len(lines) // 2 - 1, 0)], lines[-1]] if len(lines) > 1 else []

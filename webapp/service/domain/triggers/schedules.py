@@ -1,10 +1,9 @@
-"""Schedules, an interval or a cron expression in a time zone: when the next tick is, and what it says.
+"""Schedules, an interval or a cron expression in a time zone: the times of their ticks, and their payload.
 
-Which schedules are allowed is :mod:`configuration`'s to say.
-
-Ticks are labels that follow from the schedule alone: an interval's from its anchor, the time when it was set; a cron
-expression's from the calendar, where a job at a set time runs once on both days that change the clocks, as Debian's
-cron has it. Whoever slept runs once for all that was missed, and the ticks after it stand where they stood.
+:mod:`configuration` decides which schedules are allowed. Ticks follow from the schedule itself: an interval's from its
+anchor, the time when it was set; a cron expression's from the calendar, where a job at a set time runs once on both
+days that change the clocks, as in Debian's cron. After an outage a schedule runs once for all missed ticks, and later
+ticks are unchanged.
 """
 
 import functools
@@ -31,7 +30,7 @@ def next_after(schedule: Schedule, anchor: int, after: int) -> int | None:
 
 
 def latest(schedule: Schedule, due: int, now: int) -> int:
-    """The last tick up to ``now``, for a schedule whose tick at ``due`` is the first that was not kept."""
+    """The last tick up to ``now``, for a schedule whose first missed tick was ``due``."""
     if "intervalSeconds" in schedule:
         step = schedule["intervalSeconds"] * SECOND
         return int(due + max((now - due) // step, 0) * step)
@@ -51,11 +50,11 @@ def gap(schedule: Schedule, anchor: int, after: int) -> int:
 
 
 def realigned(schedule: Schedule, anchor: int, last: int, now: int) -> int | None:
-    """The next tick of a schedule that ran ``last`` by a clock which has since been set back to ``now``; None where the
-    tick that stands is still right.
+    """The next tick of a schedule that ran ``last`` by a clock which has since been set back to ``now``; None if the
+    stored tick is still right.
 
     An interval counts from now. A cron tick stays, since it is a time of the calendar, unless the clock was wrong by
-    more than three hours: then it is looked for anew, as Debian's cron does.
+    more than three hours: then it is computed again, as in Debian's cron.
     """
     if "intervalSeconds" in schedule:
         return next_after(schedule, anchor, now)
@@ -63,7 +62,9 @@ def realigned(schedule: Schedule, anchor: int, last: int, now: int) -> int | Non
 
 
 def shown(schedule: Schedule) -> dict[str, Any]:
-    """As native triggers show it (contract "Native triggers"); clients expect a time zone, even where it means none."""
+    """The schedule as native triggers show it (contract "Native triggers"); clients expect a time zone, even with
+    intervals.
+    """
     if "intervalSeconds" in schedule:
         return {"interval_seconds": schedule["intervalSeconds"], "cron": None, "timezone": "UTC"}
     return {"interval_seconds": None, "cron": schedule["cron"], "timezone": schedule["timezone"]}
@@ -78,7 +79,7 @@ def tick_payload(schedule: Mapping[str, Any], at: int) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=4096)  # thousands of triggers share few expressions, and finding a tick is slow
 def _cron_after(cron: str, zone: str, minute: int) -> int | None:
-    """The first tick after the ``minute``-th minute of the epoch began; ticks stand at whole minutes."""
+    """The first tick after the ``minute``-th minute of the epoch began; ticks are at whole minutes."""
     return _step(cron, datetime.fromtimestamp(minute * 60, zoneinfo.ZoneInfo(zone)), reverse=False)
 
 

@@ -1,10 +1,11 @@
-"""One attempt: compose the request, sign it both ways, post it, and judge the answer (contract "Deliveries").
+"""One attempt at a delivery: compose the request, sign it both ways, post it, and judge the response (contract
+"Deliveries").
 
-The body is the event, byte for byte. Any 2xx is a success; a redirect is never followed. The guard decides at this
-very moment where it may go; the built-in third party is open to its receiver alone. No transaction is open here.
+The body has the event's exact bytes. Any 2xx is a success; a redirect is never followed. The guard decides at this
+moment where the request may go; the built-in third party is allowed only at its receiver. No transaction is open here.
 
-Large bodies that are on their way at once have a room of so many bytes, so that they do not fill the memory. Each
-endpoint may have half of it: one that hangs with large events never holds up the large ones of others.
+Large bodies in flight have a common limit of bytes, so that they do not fill the memory. Each endpoint may use half of
+it, so that one that hangs with large events does not hold up the large events of others.
 """
 
 import threading
@@ -42,10 +43,10 @@ class Sender:
         self._large = LargeBodies()
 
     def send(self, task: Task) -> Outcome:
-        """Make one attempt. Whatever goes wrong on the way is an outcome like any other.
+        """Make one attempt. Errors on the way are outcomes as well.
 
-        Raises ``LookupError`` when the event is gone, :class:`webapp.errors.Unavailable` when the store cannot answer
-        or too many large events are on their way.
+        Raises ``LookupError`` if the event was deleted, :class:`webapp.errors.Unavailable` if the store is, or if too
+        many large events are in flight.
         """
         if task.body is not None:
             return self._send(task, task.body, Mask(()))
@@ -56,7 +57,9 @@ class Sender:
             return self._send(task, events.body_of(self._service, task.event_id), self._mask(task))
 
     def _mask(self, task: Task) -> Mask | None:
-        """What takes the key of the trigger's own URL out of what the receiver answers; None for a notification."""
+        """The function that masks the key of the trigger's own URL in the receiver's response; None for a
+        notification.
+        """
         trigger = deployed_triggers.find(self._service.store, task.trigger_id) if task.trigger_id else None
         if trigger is None:
             return None
@@ -64,8 +67,9 @@ class Sender:
         return Mask((key,) if key else ())
 
     def _send(self, task: Task, body: bytes, mask: Mask | None) -> Outcome:
-        """``mask``: what the receiver answers is kept through it, since it could repeat a secret of the body; or not
-        at all."""
+        """``mask``: the receiver's response is stored through it, since it could repeat a secret of the body; or not
+        at all.
+        """
         at, began = self._service.clock(), time.monotonic()
         try:
             key = endpoints.key_of(self._service, task.endpoint, task.scene)
@@ -107,7 +111,7 @@ def _reason(answer: Response) -> str:
 
 
 def _kept(answer: Response, mask: Mask) -> Mapping[str, Any]:
-    """What is shown of an answer: the headers without credentials, and how the body begins."""
+    """The part of a response that is shown: the headers without credentials, and the beginning of the body."""
     headers = {
         one_line(name, 100).lower(): "•••" if name.lower() in _MASKED else one_line(mask(value), 500)
         for name, value in list(answer.headers.items())[:50]
@@ -117,7 +121,7 @@ def _kept(answer: Response, mask: Mask) -> Mapping[str, Any]:
 
 
 class LargeBodies:
-    """How much is held, and by which endpoints. Threads share it."""
+    """The bytes in use, by endpoint. Threads share it."""
 
     def __init__(self, most: int = MOST_BYTES, *, wait_s: float = WAIT_S) -> None:
         self._most, self._wait_s = most, wait_s

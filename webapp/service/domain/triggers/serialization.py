@@ -1,7 +1,7 @@
-"""Deployed triggers as the API shows them (contract "Deployed triggers"), and our extensions.
+"""The JSON of deployed triggers in the API (contract "Deployed triggers"), with our extensions.
 
-The values of secret props are never shown: null stands in their place. Where a signing key is not shown, or there is
-none, its field is absent.
+The values of secret props are never shown, but null instead. A signing key that may not be shown, or does not exist, is
+absent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ def listed(
     extensions: bool = False,
     keys: Mapping[str, str] = NO_KEYS,
 ) -> list[dict[str, Any]]:
-    """Several, in their order. ``keys`` are signing keys by the trigger's id, for those who may see them."""
+    """The JSON of several triggers. ``keys`` are signing keys by the trigger's id, for callers who may see them."""
     shown = [_shown(service, trigger, keys.get(trigger.id)) for trigger in triggers]
     if not extensions or not triggers:
         return shown
@@ -85,7 +85,7 @@ def _shown(service: Service, trigger: DeployedTrigger, signing_key: str | None) 
 
 
 def _native(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
-    """What a native emitter shows besides."""
+    """The additional fields of a native emitter."""
     if trigger.emitter == "http":
         key = deployed_triggers.endpoint_key(service, trigger)
         url = deployed_triggers.endpoint_url(service, trigger)
@@ -106,8 +106,9 @@ def _to_enter(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
 
 
 def _is_entered(service: Service, trigger: DeployedTrigger) -> bool:
-    """Whether its words say so, as those of pieces do; or its code answers what the app asks when it is entered, and
-    does not tell the app by itself: such as Slack's."""
+    """Whether a person must enter its address at the app: its text says so, as in pieces, or its code answers the
+    app's verification and does not subscribe by itself, as Slack's.
+    """
     if any(texts.ENDPOINT_WORDS in prop.get("content", "") for prop in trigger.props):
         return True
     if not trigger.custom_response:
@@ -117,7 +118,7 @@ def _is_entered(service: Service, trigger: DeployedTrigger) -> bool:
 
 
 def _told(trigger: DeployedTrigger, subscription: RenewedSubscription | None, now: int) -> dict[str, Any]:
-    """Whether its app tells it of news, and why it does not."""
+    """Whether its app notifies it of news, and why not."""
     if subscription is None or not trigger.active:
         return {"told": False, "told_error": None}
     told = subscription.stands(now)

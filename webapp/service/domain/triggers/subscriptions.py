@@ -23,7 +23,7 @@ _LOOKED_AT = 64  # more than are renewed side by side, so that one of them is fr
 
 @dataclass(frozen=True, slots=True)
 class RenewedSubscription:
-    """What a trigger made, or is to make, at its app. ``ends_at`` is None while it has none there."""
+    """A trigger's subscription at its app, existing or wanted. ``ends_at`` is None while it has none there."""
 
     trigger_id: str
     renew_at: int
@@ -32,7 +32,7 @@ class RenewedSubscription:
     error: str | None = None
 
     def stands(self, now: int) -> bool:
-        """Whether the app tells the trigger of news."""
+        """Whether the app notifies the trigger of news."""
         return self.ends_at is not None and self.ends_at > now
 
 
@@ -40,12 +40,12 @@ _SUBSCRIPTIONS = Table("subscriptions", RenewedSubscription, key="trigger_id")
 
 
 def find(reader: Reader, trigger_id: str) -> RenewedSubscription | None:
-    """That of a trigger; None where it wants none."""
+    """The subscription of a trigger; None if it wants none."""
     return _SUBSCRIPTIONS.get(reader, trigger_id)
 
 
 def follow(service: Service, trigger_id: str, hook: str, reply: Reply) -> None:
-    """Let what a hook of the trigger has made be renewed from now on; what was taken back no more."""
+    """Renew what a hook of the trigger has created from now on, and no longer what it has deleted."""
     with service.store.write() as tx:
         if hook == "deactivate":
             _SUBSCRIPTIONS.delete(tx, trigger_id)
@@ -54,14 +54,14 @@ def follow(service: Service, trigger_id: str, hook: str, reply: Reply) -> None:
 
 
 def keep(tx: Tx, trigger_id: str, ends_at: int, now: int) -> None:
-    """It stands until then, and is renewed when two thirds of that time have passed; at once where it has ended."""
+    """Store that it lasts until then; it is renewed after two thirds of that time, or at once if it has ended."""
     is_over = ends_at <= now
     renew_at = now if is_over else now + (ends_at - now) * 2 // 3
     _SUBSCRIPTIONS.upsert(tx, RenewedSubscription(trigger_id, renew_at, None if is_over else ends_at), keep=())
 
 
 def hasten(tx: Tx, trigger_id: str, now: int) -> None:
-    """The app asks for a renewal: it is due now, unless renewals fail just now."""
+    """Make a renewal due now, as the app asks for one, unless renewals are failing."""
     tx.run(
         "UPDATE subscriptions SET renew_at = :now WHERE trigger_id = :id AND failures = 0 AND renew_at > :now",
         {"now": now, "id": trigger_id},
@@ -77,7 +77,7 @@ def fail(tx: Tx, subscription: RenewedSubscription, error: str, now: int) -> Non
 
 
 def postpone(tx: Tx, trigger_id: str, until: int) -> None:
-    """Leave it alone until then, without counting that as a failure."""
+    """Postpone a renewal, without counting that as a failure."""
     _SUBSCRIPTIONS.update(tx, trigger_id, renew_at=until)
 
 
@@ -93,8 +93,9 @@ def realign(service: Service) -> int:
 
 
 def purge(service: Service) -> int:
-    """Forget those of triggers that the system switched off; how many there were. They ask for another when they are
-    switched on."""
+    """Delete those of triggers that the system switched off, which subscribe again when they are switched on; return
+    their number.
+    """
     with service.store.write() as tx:
         return tx.run(
             "DELETE FROM subscriptions WHERE trigger_id IN (SELECT id FROM deployed_triggers WHERE active = 0)", {}
@@ -102,7 +103,7 @@ def purge(service: Service) -> int:
 
 
 def claim(service: Service, limit: int) -> list[RenewedSubscription]:
-    """Those that are due, of triggers that are on and that nobody is changing, each for this caller alone."""
+    """Claim those that are due, of triggers that are on and are not being changed."""
     now = service.clock()
     if (at := next_at(service)) is None or at > now:
         return []  # an idle worker takes no write lock
@@ -138,5 +139,5 @@ def of_pushed(reader: Reader, triggers: Sequence[DeployedTrigger]) -> dict[str, 
 
 
 def tells(reader: Reader, trigger: DeployedTrigger, now: int) -> bool:
-    """Whether the app of ``trigger``, which polls, tells it of news at the moment."""
+    """Whether the app of ``trigger``, which polls, notifies it of news now."""
     return any(subscription.stands(now) for subscription in of_pushed(reader, [trigger]).values())

@@ -1,8 +1,7 @@
-"""Which accounts a trigger works with (table ``trigger_accounts``), and what becomes of it when one is in trouble.
+"""The accounts of triggers (table ``trigger_accounts``), and what happens to a trigger if one stops working.
 
 A trigger whose account is dead waits: its ticks pass without failing until the person reconnects. So does one whose
-app, or the version of it that the trigger was deployed with, was removed here. One whose account was removed is
-switched off, with the reason.
+app, or pinned version of its component, was removed. One whose account was removed is switched off, with the reason.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,7 +50,7 @@ def waiting(reader: Reader, trigger_ids: Sequence[str]) -> set[str]:
 
 
 def why_removed(service: Service, trigger: DeployedTrigger) -> str | None:
-    """What to say of ``trigger`` where its component is not in the catalog in its version; None where it is."""
+    """Why the component of ``trigger`` is not in the catalog in its version; None if it is."""
     component = service.catalog.component(trigger.component_key, trigger.component_version)
     if component is not None:
         return None
