@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from webapp.service.components.account_http import AccountHttp, CredentialWatch, lane_of
+from webapp.service.components.account_http import AccountHttp, RefusalReporter, lane_of
 from webapp.service.components.calls import AccountGrant
 from webapp.service.components.errors import HttpError
 from webapp.service.outbound.client import OutboundClient
@@ -147,7 +147,7 @@ def test_whoever_counts_is_told_which_answers_refuse_the_credential(tiny: Any, s
 
 def test_a_refused_credential_is_told_and_whether_anything_may_have_changed_before() -> None:
     sent: list[dict[str, Any]] = []
-    watch = CredentialWatch(sent.append)
+    watch = RefusalReporter(sent.append)
     watch.note("app", "GET", True)
     watch.note(None, "GET", True)
     watch.note("app", "POST", True)

@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 
-from webapp.service.components.wire import MAX_MESSAGE, SOCKET, Broken, Line, command, encode, frame, listen, take
+from webapp.service.components.wire import (
+    MAX_MESSAGE,
+    SOCKET,
+    Line,
+    ProtocolError,
+    command,
+    encode,
+    frame,
+    listen,
+    take,
+)
 
 
 def test_messages_come_out_whole_however_they_arrive() -> None:
@@ -24,7 +34,7 @@ def test_messages_come_out_whole_however_they_arrive() -> None:
 
 
 def test_a_message_beyond_the_limit_is_broken() -> None:
-    with pytest.raises(Broken):
+    with pytest.raises(ProtocolError):
         take(bytearray((MAX_MESSAGE + 1).to_bytes(4)))
 
 
@@ -36,7 +46,7 @@ def test_a_conversation_and_its_deadline(tmp_path: Path) -> None:
     assert take(bytearray(other.recv(99))) == b'"hello"'
     other.sendall(encode({"n": 1}) + frame(b"not json"))
     assert line.receive() == {"n": 1}
-    with pytest.raises(Broken):
+    with pytest.raises(ProtocolError):
         line.receive()
     with pytest.raises(TimeoutError):
         line.receive()
@@ -51,7 +61,7 @@ def test_the_other_end_hangs_up(tmp_path: Path) -> None:
     listener.close()
     line = Line.open(tmp_path / "s", time.monotonic() + 5)
     again.accept()[0].close()
-    with pytest.raises(Broken, match="hung up"):
+    with pytest.raises(ProtocolError, match="hung up"):
         line.receive()
     line.close()
     again.close()

@@ -1,7 +1,7 @@
-"""Sends the requests of a component where its account's credential is: by whoever asked for the call.
+"""Sends the HTTP requests of a component from the process that made the call, which holds the account's credential.
 
-The credential and the app's own headers go to the hosts that the app declares, and nowhere else. Anything else goes
-through the same guard without them.
+The credential and the app's own headers are sent only to the hosts that the app declares. Requests to other hosts pass
+the same guard and carry neither.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ HOPS = 3
 
 
 class AccountHttp(Http):
-    """Sends requests for one account, or for none. ``left_s`` tells how many seconds the call has left."""
+    """Sends requests for one account, or for none. ``left_s`` returns how many seconds the call has left."""
 
     def __init__(
         self,
@@ -31,12 +31,12 @@ class AccountHttp(Http):
         left_s: Callable[[], float],
         note: Callable[[str, bool], None] = lambda method, refused: None,
     ) -> None:
-        """``note`` is told the method of each request, and whether its answer refused the credential."""
+        """``note`` is called with the method of each request and whether the provider refused the credential."""
         self._client, self._grant, self._left_s, self._note = client, grant or AccountGrant(), left_s, note
         self._lane = lane_of(self._grant)
 
     def exchange(self, request: HttpRequest) -> Response | Failure:
-        """As in the base class; the answer is the provider's own."""
+        """Send ``request`` with the account's credential and return the provider's response unchanged."""
         whole = self.absolute(request.url)
         ours = self._hosts_of(whole)
         credential = self._credential() if ours else Applied()
@@ -63,7 +63,10 @@ class AccountHttp(Http):
         return outcome
 
     def absolute(self, url: str) -> str:
-        """``url`` as a whole address. Raises :class:`HttpError` for a relative one where no account gives the rest."""
+        """Return ``url`` as an absolute URL.
+
+        Raises :class:`HttpError` for a relative one if the account has no base URL.
+        """
         if "://" in url:
             return url
         if not self._grant.base_url:
@@ -74,7 +77,7 @@ class AccountHttp(Http):
         return isinstance(outcome, Response) and self._grant.refusals.refuse_use(outcome)
 
     def _hosts_of(self, url: str) -> HostRules | None:
-        """The hosts within which a request with the credential stays; None for a request that goes without."""
+        """The hosts to which redirects of a request may lead; None for a request without the credential."""
         rules = HostRules.of(*self._grant.allowed_hosts)
         checked = self._client.guard.check(url)
         return rules if not isinstance(checked, Failure) and rules.admit(checked) else None
@@ -86,14 +89,15 @@ class AccountHttp(Http):
             raise HttpError(str(error)) from None
 
 
-class CredentialWatch:
-    """Tells ``send`` when a credential was refused, and whether anything may have been changed before."""
+class RefusalReporter:
+    """Reports to ``send`` that a credential was refused, and whether an earlier request may have changed anything."""
 
     def __init__(self, send: Callable[[dict[str, Any]], None]) -> None:
         self._send, self._changed = send, False
 
     def note(self, prop: str | None, method: str, refused: bool) -> None:
-        """A request of ``method`` was answered, made with the account of the app prop ``prop`` or with none."""
+        """Record the response to a request of ``method`` made with the account of the app prop ``prop``, or with
+        none."""
         if refused and prop is not None:
             self._send({"refused": prop, "repeatable": not self._changed})
         elif method not in ("GET", "HEAD"):
@@ -101,14 +105,14 @@ class CredentialWatch:
 
 
 def lane_of(grant: AccountGrant) -> str:
-    """What the connections of one account are kept under: they are shared with no other credential; "" for none."""
+    """The key under which connections are pooled, so that two credentials never share one; "" without a credential."""
     if not grant.values:
         return ""
     return hashlib.sha256(repr(sorted(grant.values.items())).encode(errors="replace")).hexdigest()
 
 
 def _body(request: HttpRequest, credential: Mapping[str, str]) -> tuple[bytes | None, str | None]:
-    """The body with the credential in it, where the app wants it there, and its media type."""
+    """The body, including the credential if the app expects it there, and its media type."""
     if request.form is not None:
         fields = {**request.form, **{name: (value,) for name, value in credential.items()}}
         pairs = [(name, text) for name, texts in fields.items() for text in texts]

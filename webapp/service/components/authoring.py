@@ -1,9 +1,8 @@
-"""What an author of components imports: ``Action``, ``Trigger``, the prop constructors and the types around them.
+"""The names that authors of components import: ``Action``, ``Trigger``, the prop constructors and their types.
 
-A component is one file with one class that reads like a description of the feature. Its class attributes are its
-props, in the order in which a person meets them (a trailing underscore is not part of the name, so that a prop may
-be called ``name_``); its methods get one :class:`Context`. The manual has a whole example (components "An action in
-Python").
+A component is one file with one class. The class attributes are its props, in the order in which a form shows them (a
+trailing underscore is not part of the name: ``name_`` declares the prop ``name``); its methods get one
+:class:`Context`. The manual has a whole example (components "An action in Python").
 """
 
 from collections.abc import Mapping
@@ -45,10 +44,10 @@ from webapp.service.components.props import Prop as Prop
 
 
 class Component:
-    """What actions and triggers share. ``aliases`` are other names of the file, under which it is called, too.
+    """The base class of actions and triggers. ``aliases`` are other names under which the component can be called.
 
-    ``reads_secrets = True`` stands in a component that needs the secret fields of its account itself, such as for a
-    database's driver; to others ``ctx.auth`` gives the open ones alone.
+    ``reads_secrets = True`` gives the component the secret fields of its account, for example for a database driver.
+    Without it, ``ctx.auth`` has only the fields that are not secret.
     """
 
     name: ClassVar[str] = ""
@@ -57,24 +56,24 @@ class Component:
     reads_secrets: ClassVar[bool] = False
 
     def reload(self, ctx: Context) -> Mapping[str, Prop]:
-        """The props that follow from the values so far (``ctx.props``): added after the component's own.
+        """Return the props that depend on the values so far (``ctx.props``); they are added after the component's own.
 
-        Called again whenever a prop with ``reload_props`` changes; a name that the component has already replaces
-        that prop in its place. The values of added props are in ``ctx.extra``.
+        Called again whenever a prop with ``reload_props`` changes. A prop with a name that the component already has
+        replaces that prop. The values of added props are in ``ctx.extra``.
         """
         return {}
 
     def run(self, ctx: Context) -> Any:
-        """Do the work. What it returns is the result: anything that JSON can carry."""
+        """Do the work and return the result, which must be serializable as JSON."""
         raise NotImplementedError
 
 
 class Action(Component):
-    """Something to do, once, for a person: its result goes back to the caller.
+    """Something that runs once for a caller, who gets its result.
 
-    ``annotations`` say what running it means: ``readOnlyHint``, ``destructiveHint``, ``idempotentHint`` and
-    ``openWorldHint``, each true or false; ``spendsHint`` where it cannot be taken back. ``stash = "optional"`` tells
-    callers that what it writes is kept where they send a ``stash_id``.
+    ``annotations`` describe the effect of running it: ``readOnlyHint``, ``destructiveHint``, ``idempotentHint`` and
+    ``openWorldHint``, each true or false; ``spendsHint`` if it cannot be undone. ``stash = "optional"`` says that the
+    files that it writes are kept if the caller sends a ``stash_id``.
     """
 
     annotations: ClassVar[Mapping[str, bool | str]] = {}
@@ -82,20 +81,21 @@ class Action(Component):
 
 
 class Trigger(Component):
-    """Something to watch for: ``run`` is called on each tick of its timer or request, and emits what is new.
+    """Emits events: ``run`` is called on each tick of its timer, or for each request to its endpoint.
 
-    ``dedupe`` tells which emitted events count: ``unique`` ids, ids ``greatest`` so far, or ids other than the
-    ``last``; None for all. ``native`` ones are set off by the service itself in a way that no prop tells.
+    ``dedupe`` selects the emitted events that count: those with ``unique`` ids, with an id ``greatest`` so far, or with
+    another id than the ``last`` event; None for all. A ``native`` trigger is started by the service itself, without
+    a prop that says when.
     """
 
     dedupe: ClassVar[Literal["unique", "greatest", "last"] | None] = None
     native: ClassVar[bool] = False
 
     def deploy(self, ctx: Context) -> None:
-        """Called once, when the trigger is deployed: emit a few recent events as examples."""
+        """Emit a few recent events as examples. Called once, when the trigger is deployed."""
 
     def activate(self, ctx: Context) -> None:
-        """Called when the trigger is switched on: subscribe, for one that is told by the app."""
+        """Subscribe to the app's events. Called when the trigger is switched on."""
 
     def deactivate(self, ctx: Context) -> None:
-        """Called when the trigger is switched off: unsubscribe."""
+        """Unsubscribe from the app's events. Called when the trigger is switched off."""

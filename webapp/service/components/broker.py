@@ -1,7 +1,7 @@
-"""Does for the process of a call what it may not do itself: sends its HTTP requests, with the credential that it lacks.
+"""Sends the HTTP requests of a call, whose own process has neither the network nor the account's credential.
 
-It also opens connections to the server of the call's own account, for drivers of databases. It runs where the call was
-asked for; the process of the call has :mod:`brokered_http` and :mod:`relay`, which import nothing of this.
+The broker also opens connections to the server of the call's account, for database drivers. It runs in the process that
+made the call; the process of the call has :mod:`brokered_http` and :mod:`relay`, which import nothing from here.
 """
 
 import socket
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from webapp.kit.clock import Deadline
 from webapp.service.components import limits
-from webapp.service.components.account_http import AccountHttp, CredentialWatch
+from webapp.service.components.account_http import AccountHttp, RefusalReporter
 from webapp.service.components.calls import USER_AGENT, Call
 from webapp.service.components.child_calls import DECLARATION, reads_secrets
 from webapp.service.components.context import REQUEST_S
@@ -34,7 +34,8 @@ HEAD_BYTES = 1024 * 1024
 
 
 def connected(call: Call, host: str, port: int, deadline: Deadline) -> socket.socket | Failure:
-    """A connection to ``port`` of ``host``, looked up and checked once; or why there is none."""
+    """Return a connection to ``port`` of ``host``, which is resolved and checked once, or the reason for the
+    failure."""
     if not reads_secrets(Path(call.path)):
         return _no(f"Only a component with {DECLARATION} = True may connect to the server of its account.")
     if not any(host in grant.values.values() for grant in call.accounts.values()):
@@ -54,8 +55,8 @@ def _no(sentence: str) -> Failure:
     return Failure("refused_by_guard", sentence)
 
 
-class Question(BaseModel):
-    """The head of a request, as ``brokered_http`` sends it."""
+class RequestHead(BaseModel):
+    """The head of an HTTP request, as ``brokered_http`` sends it."""
 
     model_config = ConfigDict(defer_build=True, extra="forbid", strict=True)
 
@@ -73,8 +74,8 @@ class Question(BaseModel):
     size: int = Field(ge=0, le=limits.BODY_BYTES)
 
 
-class Connecting(BaseModel):
-    """A connection that a driver needs, as ``relay`` asks for it."""
+class ConnectionRequest(BaseModel):
+    """A database driver's request for a connection, as ``relay`` sends it."""
 
     model_config = ConfigDict(defer_build=True, extra="forbid", strict=True)
 
@@ -82,39 +83,39 @@ class Connecting(BaseModel):
     port: int = Field(ge=1, le=65535)
 
 
-_asking: TypeAdapter[Question | Connecting] = TypeAdapter(Question | Connecting)
+_asking: TypeAdapter[RequestHead | ConnectionRequest] = TypeAdapter(RequestHead | ConnectionRequest)
 
 
 class Broker:
-    """This end of one call's conversation; ``far`` is the other, for whoever runs the call. Close it afterwards.
+    """Answers the requests of one call. ``far`` is the socket for the process of the call. Close the broker afterwards.
 
-    ``send`` takes what is to be told of the call besides: which credential was refused.
+    ``send`` takes messages about the call itself, such as that a credential was refused.
     """
 
     def __init__(self, call: Call, send: Callable[[dict[str, Any]], None]) -> None:
         self._call, self._left_s = call, 0.0
-        self._watch = CredentialWatch(send)
+        self._watch = RefusalReporter(send)
         self._client: OutboundClient | None = None
         self._near, self.far = socket.socketpair()
 
     def fileno(self) -> int:
-        """The descriptor to wait for; below 0 when the conversation is over."""
+        """The descriptor to wait for; negative after :meth:`close`."""
         return self._near.fileno()
 
     def close(self) -> None:
-        """End the conversation; again does nothing."""
+        """Close both sockets. Closing again does nothing."""
         self._near.close()
         self.far.close()
 
     def answer(self, deadline: float) -> None:
-        """Read one request, send it and write its answer, until ``deadline`` (monotonic seconds)."""
+        """Read one request, send it and write the response, until ``deadline`` (monotonic seconds)."""
         try:
             (length,) = LENGTH.unpack(self._read(LENGTH.size, deadline))
             if length > HEAD_BYTES:
                 self.close()
                 return
             question = _asking.validate_json(self._read(length, deadline))
-            if isinstance(question, Connecting):
+            if isinstance(question, ConnectionRequest):
                 self._hand_over(question, deadline)
                 return
             body = self._read(question.size, deadline)
@@ -134,8 +135,8 @@ class Broker:
             content += block
         return bytes(content)
 
-    def _hand_over(self, server: Connecting, deadline: float) -> None:
-        """Answer with an open connection to the account's server, or with why there is none."""
+    def _hand_over(self, server: ConnectionRequest, deadline: float) -> None:
+        """Answer with an open connection to the account's server, or with the reason for the failure."""
         outcome = connected(self._call, server.host, server.port, Deadline(_left(deadline)))
         self._near.settimeout(_left(deadline))
         if isinstance(outcome, Failure):
@@ -145,7 +146,7 @@ class Broker:
         with outcome:
             socket.send_fds(self._near, [frame(orjson.dumps({"size": 0}))], [outcome.fileno()])
 
-    def _exchange(self, question: Question, body: bytes) -> tuple[dict[str, Any], bytes]:
+    def _exchange(self, question: RequestHead, body: bytes) -> tuple[dict[str, Any], bytes]:
         request = HttpRequest(
             question.method,
             question.url,
@@ -168,7 +169,7 @@ class Broker:
         return {"status": outcome.status, "headers": _pairs(outcome), "url": url}, outcome.body
 
     def _without_secrets(self, prop: str | None, url: str) -> str:
-        """The address that answered, in which some apps have the credential."""
+        """``url`` with the credential masked, as some apps carry it in the URL."""
         grant = self._call.accounts.get(prop) if prop is not None else None
         return url if grant is None else Mask.of_account(grant)(url)
 
@@ -181,7 +182,7 @@ class Broker:
 
 
 def _pairs(response: Response) -> list[tuple[str, str]]:
-    """Every header, also those that stand several times."""
+    """All headers, including repeated ones."""
     several = getattr(response.headers, "iteritems", response.headers.items)
     return list(several())
 

@@ -1,7 +1,7 @@
-"""The HTTP of a component in the process of its call, which has no way to the network: whoever asked sends for it.
+"""The HTTP client in the process of a call, which has no network: the process that made the call sends its requests.
 
-A request goes down one descriptor as its head, a message of JSON, and its body; the answer comes back in the same form.
-``broker`` is the other end. Threads of a component take turns.
+A request is written to one descriptor as a JSON head and a body; the response has the same form. :mod:`broker` is the
+other end. Threads of a component take turns.
 """
 
 import os
@@ -25,23 +25,23 @@ _GONE = "The request could not be sent, because nobody waits for this call any m
 
 
 class BrokerLine:
-    """This process's end of the way to the broker: the open ``descriptor``."""
+    """The connection to the broker over the open socket ``descriptor``."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor, self._turn = descriptor, threading.Lock()
 
     def ask(self, head: dict[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
-        """Send one question and wait for its answer. Raises :class:`HttpError`."""
+        """Send one request and wait for its answer. Raises :class:`HttpError`."""
         payload = _payload({**head, "size": len(body)})
-        with self._turn, _unbroken():
+        with self._turn, _reporting_disconnection():
             self._write(frame(payload))
             self._write(body)
             return self._answer(self._read(LENGTH.size))
 
     def ask_for_descriptor(self, head: dict[str, Any]) -> tuple[dict[str, Any], int | None]:
-        """The same; with the descriptor that comes with the answer, if one does."""
+        """As :meth:`ask`, also with the descriptor that came with the answer, or None."""
         payload = _payload(head)
-        with self._turn, _unbroken():
+        with self._turn, _reporting_disconnection():
             self._write(frame(payload))
             first, descriptor = receive_descriptor(self._descriptor, LENGTH.size)
             return self._answer(first)[0], descriptor
@@ -74,8 +74,8 @@ def _payload(head: dict[str, Any]) -> bytes:
 
 
 @contextmanager
-def _unbroken() -> Iterator[None]:
-    """Raises :class:`HttpError` where the conversation has ended."""
+def _reporting_disconnection() -> Iterator[None]:
+    """Raise :class:`HttpError` if the broker has closed the connection."""
     try:
         yield
     except (OSError, ValueError, struct.error):
@@ -83,13 +83,14 @@ def _unbroken() -> Iterator[None]:
 
 
 class BrokeredHttp(Http):
-    """Sends for the account of the app prop ``prop``, or for none; ``left_s`` tells how many seconds the call has."""
+    """Sends for the account of the app prop ``prop``, or for none; ``left_s`` returns the seconds that the call has
+    left."""
 
     def __init__(self, line: BrokerLine, prop: str | None, left_s: Callable[[], float]) -> None:
         self._line, self._prop, self._left_s = line, prop, left_s
 
     def exchange(self, request: HttpRequest) -> Response | Failure:
-        """As in the base class."""
+        """Send ``request`` through the broker. Raises :class:`HttpError` if it cannot be sent."""
         body = request.body or b""
         if len(body) > limits.BODY_BYTES:
             raise HttpError(f"The request has {len(body):,} bytes, which is too much. Send less at once.")

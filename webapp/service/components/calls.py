@@ -1,6 +1,7 @@
-"""What goes to the runner and what comes back, as values: :class:`Call` and :class:`Reply`.
+"""The values that a runner takes and returns: :class:`Call` and :class:`Reply`.
 
-What of a Call travels to its process is ``child_calls``'s. A failing component is part of a Reply, never an exception.
+A failing component is part of a Reply, never an exception. :mod:`child_calls` decides which parts of a Call its process
+gets.
 """
 
 from collections.abc import Mapping
@@ -13,14 +14,14 @@ from webapp.service.outbound.templates import Placement
 Method = Literal["declare", "options", "reload", "run", "deploy", "activate", "deactivate", "renew", "handshake"]
 ErrorKind = Literal[
     "exception",  # the component raised
-    "http",  # a request of it got no good answer; see status
+    "http",  # an HTTP request of it failed; see status
     "load",  # its file cannot be loaded
-    "result",  # it returned something that JSON cannot carry
+    "result",  # its result cannot be serialized as JSON
     "output",  # result and logs are larger than the cap
-    "memory",  # it took more memory than it may
-    "timeout",  # it was still working at its deadline
+    "memory",  # it exceeded its memory limit
+    "timeout",  # it was still running at its deadline
     "crash",  # its process ended without a result
-    "runner",  # the runner itself could not be asked
+    "runner",  # the runner could not be reached
 ]
 RUN_S = 30.0
 CONFIGURE_S = 20.0
@@ -29,10 +30,10 @@ USER_AGENT = "Patchbay/0.1"
 
 @dataclass(frozen=True, slots=True)
 class AccountGrant:
-    """The account given to one app prop, with all that a request to its app needs. Every template is filled but
-    those of ``placements``. ``app`` is the slug of its app.
+    """The account that an app prop was given, with everything that requests to its app need.
 
-    ``secrets`` names the members of ``values`` to mask in logs; None masks all of them.
+    All templates except those of ``placements`` are filled in. ``secrets`` names the members of ``values`` to mask in
+    logs; None masks all of them. ``app`` is the slug of the account's app.
     """
 
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -49,12 +50,12 @@ class AccountGrant:
 class Call:
     """One call of one method of a component. ``props`` are validated, unwrapped values without the app props.
 
-    ``prop``, ``page``, ``query`` and ``previous`` (the context of the page before) belong to ``options``; ``state``
-    is what a trigger remembers, ``event`` what set it off, ``endpoint`` its own URL. ``mask`` holds further values to
-    mask in logs, such as those of secret props. ``allow_hosts`` are private targets (``host[:port]``) that this call
-    may reach. ``files`` stand in the call's folder before it begins, by name and as base64; ``stash``: what it writes
-    by ``ctx.files`` is wanted. For a piece, ``user`` is a key of the external user for whom it is ("" for nobody's),
-    and ``hosts`` are the rules of what it may reach.
+    ``prop``, ``page``, ``query`` and ``previous`` (the context of the page before) belong to ``options``. ``state`` is
+    the memory of a trigger, ``event`` the tick or request that started it, ``endpoint`` its own URL. ``mask`` holds
+    further values to mask in logs, such as those of secret props. ``allow_hosts`` are private targets
+    (``host[:port]``) that this call may reach. ``files``, base64 by name, are put into the call's folder first; with
+    ``stash``, the files that it writes by ``ctx.files`` are part of the reply. For a piece, ``user`` is a key of the
+    external user ("" for none), and ``hosts`` are the rules for the hosts that it may reach.
     """
 
     path: str
@@ -82,7 +83,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class PieceBounds:
-    """What processes for pieces may take: how many, how much memory each, and how long one waits for its user."""
+    """Limits of the processes for pieces: their number, the memory of each, and how long an idle one is kept."""
 
     processes: int = 8
     memory_mb: int = 256
@@ -100,7 +101,7 @@ class ErrorInfo:
     status: int | None = None
 
     def to_json(self) -> dict[str, str]:
-        """As an observation carries it (contract "Observations")."""
+        """The error as part of an observation (contract "Observations")."""
         return {"name": self.name, "message": self.message, "stack": self.stack}
 
 
@@ -114,7 +115,7 @@ class Observation:
     err: ErrorInfo | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As the wire has it (contract "Observations")."""
+        """The observation as the API shows it (contract "Observations")."""
         shown: dict[str, Any] = {"k": self.k, "ts": self.ts}
         if self.msg is not None:
             shown["msg"] = self.msg
@@ -135,7 +136,7 @@ class Emitted:
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What a trigger answers to the request that set it off. ``headers`` never hold a line break."""
+    """A trigger's response to the request that started it. ``headers`` never contain a line break."""
 
     status: int
     body: str = field(repr=False)
@@ -144,7 +145,7 @@ class HttpAnswer:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A file that a component wrote. Its name is the component's choice, without slashes."""
+    """A file that a component wrote. The component chose its name, which has no slashes."""
 
     name: str
     content: bytes = field(repr=False)
@@ -152,19 +153,19 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of a call. ``value`` by method:
+    """The outcome of a call. ``value`` depends on the method:
 
     - declare: the declaration (see loader) and its ``problems`` (see checker)
     - options: ``{"options": [...] | None, "string_options": [...] | None, "context": {...} | None}``
     - reload: the whole new list of props, as wire JSON
-    - run: what it returned
+    - run: the component's return value
 
-    A failed call ends its ``observations`` with the error. ``state`` holds what a trigger changed in its memory;
-    ``response`` is its answer to the request that set it off, if it gave one; ``files`` are what it wrote, where that
-    is wanted and it did not fail. ``refused`` names the app props whose credential the provider refused;
-    ``repeatable``: until then nothing was changed anywhere, so that the call may be made again. ``ends_at`` (epoch
-    milliseconds) is when what the trigger made at its app ends, and has to be renewed. ``refused_hosts`` are those that
-    a piece asked for and may not reach.
+    The last of a failed call's ``observations`` is its error. ``state`` holds the changes to a trigger's memory;
+    ``response`` is its response to the request that started it, if any; ``files`` are those that the component wrote,
+    if the call has ``stash`` and succeeded. ``refused`` names the app props whose credential the provider refused;
+    with ``repeatable``, nothing was changed before that, so the call may be made again. ``ends_at`` (epoch
+    milliseconds) is when the trigger's subscription at its app ends unless it is renewed. ``refused_hosts`` are the
+    hosts that a piece tried to reach against its rules.
     """
 
     value: Any = field(repr=False)
@@ -183,5 +184,5 @@ class Reply:
 
     @property
     def ok(self) -> bool:
-        """Whether the component did what it was asked."""
+        """Whether the call succeeded."""
         return self.error is None

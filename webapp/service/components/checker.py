@@ -1,6 +1,6 @@
-"""What is wrong with a component file, as sentences for its author.
+"""Checks component files and describes their problems in sentences for the author.
 
-:func:`check` asks a runner to load the file, since loading runs it; :func:`problems` judges what was loaded.
+:func:`check` has a runner load the file, because loading executes it; :func:`problems` checks the loaded class.
 """
 
 import re
@@ -14,7 +14,7 @@ from webapp.service.components.loader import props_of
 from webapp.service.components.props import Prop
 
 ANNOTATIONS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-SPENDS = "spendsHint"  # cannot be taken back, and takes nothing away
+SPENDS = "spendsHint"  # cannot be undone, though it deletes nothing
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 PROP = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
@@ -30,17 +30,14 @@ _SELF_EXPLAINING = ("app", "alert")
 
 
 def check(path: Path, declare: Callable[[Call], Reply]) -> list[str]:
-    """Everything wrong with the file at ``path``, as ``path: sentence``; an empty list for a good one.
-
-    ``declare`` is a runner's ``call``.
-    """
+    """Return the problems of the file at ``path``, each as ``path: sentence``. ``declare`` is a runner's ``call``."""
     reply = declare(Call(path=str(path.absolute()), method="declare"))
     sentences = [f"it cannot be loaded. {reply.error.message}"] if reply.error else reply.value["problems"]
     return [f"{path.parent.name}/{path.name}: {sentence}" for sentence in (*_names(path), *sentences)]
 
 
 def problems(component: type[Component]) -> list[str]:
-    """Everything wrong with a loaded component, as sentences."""
+    """Return the problems of a loaded component as sentences."""
     props = props_of(component)
     sentences = [*_facts(component), *_annotations(component), *_emitter(component, props)]
     polls = issubclass(component, Trigger)
@@ -55,15 +52,17 @@ def problems(component: type[Component]) -> list[str]:
 
 
 def prop_problems(props: Mapping[str, Prop], *, polls: bool = False) -> Iterator[tuple[str, str]]:
-    """What is wrong with ``props``, each by its name and a sentence of which it is the subject. ``polls``: they are a
-    trigger's."""
+    """Yield the problems of ``props``: the name of a prop and a sentence whose subject is that prop.
+
+    ``polls`` says that they belong to a trigger that polls.
+    """
     for name, prop in props.items():
         timed = _timer(prop) if polls and prop.type == _TIMER else ()
         yield from ((name, sentence) for sentence in (*_prop(name, prop), *_pointers(prop, props), *timed))
 
 
 def alias_problems(aliases: Iterable[str], props: Mapping[str, Prop]) -> Iterator[tuple[str, str]]:
-    """What is wrong with other names of a component (by "") and of its props (by their names), each a sentence."""
+    """Yield the problems of aliases as sentences: of the component's (by "") and of its props' (by their names)."""
     for alias in aliases:
         if not NAME.fullmatch(alias):
             yield "", f"the alias {alias} must be written in lower case with hyphens, such as create-task."
@@ -113,7 +112,7 @@ def _annotations(component: type[Component]) -> Iterator[str]:
 
 
 def _emitter(component: type[Component], props: Mapping[str, Prop]) -> Iterator[str]:
-    """What a trigger needs to be set off: by one timer, or by one address of its own, or by its app."""
+    """A trigger needs exactly one source of events: a timer, an endpoint of its own, or its app."""
     if not issubclass(component, Trigger):
         return
     types = [prop.type for prop in props.values()]
@@ -127,7 +126,7 @@ def _emitter(component: type[Component], props: Mapping[str, Prop]) -> Iterator[
 
 
 def _timer(prop: Prop) -> Iterator[str]:
-    """A polling trigger must know when to run, though nobody says so."""
+    """A polling trigger needs an interval of its own for callers who give none."""
     schedule = prop.own.get("static") or prop.default
     if not isinstance(schedule, dict):
         yield 'needs a default, such as timer(default={"intervalSeconds": 900}).'

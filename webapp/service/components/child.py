@@ -1,8 +1,8 @@
-"""The process of one call: forked for the runner, it loads the component, calls one method, reports, and ends.
+"""The process of one call: it loads the component, calls one method, reports the outcome and exits.
 
-It writes messages to one pipe as things happen (``log``, ``export``, ``emit``, ``set``), and at last ``value`` or
-``error``. What it prints goes through a second pipe, its HTTP requests over a socket to whoever asked. However it ends,
-nothing outside of it is affected.
+It writes messages to a pipe as they arise (``log``, ``export``, ``emit``, ``set``) and finally ``value`` or ``error``.
+Its output goes through a second pipe, its HTTP requests over a socket to the :mod:`broker`. However it ends, no other
+call is affected.
 """
 
 import os
@@ -41,8 +41,10 @@ _OUT_OF_MEMORY = orjson.dumps(
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where one call lives: its ``place``, the runner's process, and what confines it. ``relay``: it may have
-    connections from its broker."""
+    """The surroundings of one call: its ``place``, the pid of the runner, and its confinement.
+
+    With ``relay``, its broker may open connections for it.
+    """
 
     place: Place
     runner: int
@@ -51,18 +53,18 @@ class Home:
 
 
 def live(pipes: Pipes, home: Home) -> NoReturn:
-    """Be the process of one call, which comes by ``pipes``."""
+    """Receive one call from ``pipes``, make it, and exit."""
     code = 70
     try:
         limits.die_with_parent(home.runner)
         confinement, relay = home.confinement, home.relay
         restriction = confinement.restriction(None, home.place.folder, relay=relay)
         settle(pipes, home.place.folder, restriction)
-        limits.bind()
+        limits.limit_memory_and_files()
         confinement.change_user(home.place.number, relay=relay)
-        limits.die_with_parent(home.runner)  # another user has forgotten it
+        limits.die_with_parent(home.runner)  # the kernel clears the setting when the user changes
         call = ChildCall.from_json(orjson.loads(received()))
-        limits.bind_computing(call.deadline_s)
+        limits.limit_cpu_time(call.deadline_s)
         if restriction is not None:
             restriction.extend(reach.of_component(Path(call.path)))
         confinement.seal(restriction, relay=relay)
@@ -79,13 +81,13 @@ def _answer(call: ChildCall) -> None:
     try:
         message = _last_message(call)
     except MemoryError:
-        limits.spare_memory()  # the frames that held the memory are gone by the next line
+        limits.spare_memory()  # the frames that held the memory are freed by the next line
     _send_bytes(message or _OUT_OF_MEMORY)
     _flush()
 
 
 def _last_message(call: ChildCall) -> bytes:
-    """The message that ends the call, as JSON: its value, or its error."""
+    """The final message as JSON: the value, or the error."""
     try:
         return _encoded("its result", {"value": _perform(call)})
     except MemoryError:

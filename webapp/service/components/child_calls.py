@@ -1,7 +1,7 @@
-"""What the process of a call gets of a Call: the values, and of its accounts what is no secret.
+"""The part of a Call that its process gets: the values, and the fields of its accounts that are not secret.
 
-A component that needs the secrets themselves, such as for a database's driver, says so in its file by the class
-attribute ``reads_secrets = True``. That is read from the text of the file, before any of it runs.
+A component that needs the secrets themselves, for example for a database driver, declares ``reads_secrets = True`` as a
+class attribute. That is read from the text of the file, before any of it runs.
 """
 
 import ast
@@ -32,7 +32,7 @@ class AccountFields:
 
 @dataclass(frozen=True, slots=True)
 class ChildCall:
-    """A Call as its process has it; the fields are those of ``calls.Call``."""
+    """A Call in its own process; the fields are those of :class:`calls.Call`."""
 
     path: str
     method: Method = "run"
@@ -61,7 +61,7 @@ _SHARED = tuple(name for name in ChildCall.__slots__ if name != "accounts")
 
 
 def for_child(call: Call) -> dict[str, Any]:
-    """What travels to the process of ``call``, as JSON."""
+    """The part of ``call`` that its process gets, as JSON."""
     whole = reads_secrets(Path(call.path)) if call.accounts else False
     accounts = {name: _fields(grant, whole) for name, grant in call.accounts.items()}
     return {**{name: getattr(call, name) for name in _SHARED}, "accounts": accounts}
@@ -71,7 +71,7 @@ def reads_secrets(path: Path) -> bool:
     """Whether the component at ``path`` declares that it reads the secrets of its accounts."""
     try:
         return _reads_secrets(path, path.stat().st_mtime_ns)
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # the last for what is nested too deep
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # MemoryError: nested too deeply
         return False  # it cannot be loaded either
 
 

@@ -1,4 +1,4 @@
-"""Where the process of a call finds what it has: its descriptors, its folder, and its request, which comes later."""
+"""The descriptors, folder and request of the process of a call; the request arrives after the process has started."""
 
 import os
 import signal
@@ -13,14 +13,13 @@ from webapp.service.components.wire import BLOCK, take
 
 MESSAGES, BROKER = 3, 4
 """The descriptors that it works with."""
-_RULES, _REQUESTS = 5, 6  # those that it has at first: what it may reach, and where its call comes from
+_RULES, _REQUESTS = 5, 6  # open only at first: the Landlock rules, and the socket that brings the call
 _DESCRIPTORS = 65_536
 
 
 @dataclass(frozen=True, slots=True)
 class Pipes:
-    """The descriptors of one call: to write messages to, to print to, and by which the call comes, and the way to its
-    broker with it."""
+    """The descriptors of one call: for its messages, for its output, and for its request, which brings the broker's."""
 
     messages: int
     prints: int
@@ -28,9 +27,9 @@ class Pipes:
 
 
 def received() -> bytes:
-    """The request, once there is one. The process ends if nobody will send one.
+    """Wait for the request and return it. The process exits if the runner closes the socket instead.
 
-    An empty one stands in a file, which comes with it before the way to the broker.
+    A large request arrives as an empty message with the descriptor of a file, before the descriptor of the broker.
     """
     inbox, descriptors = bytearray(), list[int]()
     with socket.socket(fileno=_REQUESTS) as line:
@@ -50,7 +49,7 @@ def received() -> bytes:
 
 
 def settle(pipes: Pipes, folder: Path, restriction: Restriction | None) -> None:
-    """Keep these descriptors alone, in a session and a folder of its own, with signals as a new process has them."""
+    """Keep only these descriptors; start a session, enter ``folder``, and reset signals to those of a new process."""
     os.setsid()
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
@@ -73,7 +72,7 @@ def settle(pipes: Pipes, folder: Path, restriction: Restriction | None) -> None:
 
 
 def _above(descriptor: int) -> int:
-    """A copy of ``descriptor`` that none of those we are about to set can overwrite."""
+    """A copy of ``descriptor`` above the numbers that :func:`settle` assigns."""
     copy = descriptor
     while copy <= _REQUESTS:
         copy = os.dup(copy)

@@ -1,7 +1,7 @@
-"""What a component's methods get: the values of its props, its accounts, HTTP, exports and a log.
+"""The argument of a component's methods: the values of its props, its accounts, HTTP, exports and a log.
 
-A context exists for one call, inside the process of that call; what it exports, logs, emits and remembers is handed
-to ``send`` as it happens, so that it survives whatever becomes of the component.
+A context exists for one call, in the process of that call. It passes exports, log lines, events and memory to ``send``
+at once, so that they survive a crash of the component.
 """
 
 import re
@@ -27,7 +27,7 @@ Send = Callable[[dict[str, Any]], None]
 
 
 class Props(Mapping[str, Any]):
-    """The values of the props: ``ctx.props.title`` or ``ctx.props["title"]``; None where the person gave none."""
+    """The values of the props: ``ctx.props.title`` or ``ctx.props["title"]``; None for a prop without a value."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
@@ -49,9 +49,9 @@ class Props(Mapping[str, Any]):
 
 
 class Secrets(Mapping[str, str]):
-    """The fields of an account. Printing them shows their names alone.
+    """The fields of an account; its repr shows only their names.
 
-    A secret one is given only to a component that declares ``reads_secrets = True``.
+    A secret field is readable only by a component that declares ``reads_secrets = True``.
     """
 
     def __init__(self, fields: AccountFields) -> None:
@@ -76,31 +76,31 @@ class Secrets(Mapping[str, str]):
 
 
 class Account:
-    """A connected account: ``auth`` are its fields, ``http`` its app, whose slug is ``app``."""
+    """A connected account: ``auth`` has its fields, ``http`` sends requests to its app, ``app`` is the app's slug."""
 
     def __init__(self, fields: AccountFields, http: Http) -> None:
         self.auth, self.http, self.base_url, self.app = Secrets(fields), http, fields.base_url, fields.app
 
 
 class Memory:
-    """What a trigger remembers from one run to the next."""
+    """The values that a trigger keeps from one run to the next."""
 
     def __init__(self, state: Mapping[str, Any], send: Send) -> None:
         self._state, self._send = dict(state), send
 
     def get(self, key: str, default: Any = None) -> Any:
-        """What was remembered under ``key``."""
+        """The value kept under ``key``."""
         return self._state.get(key, default)
 
     def set(self, key: str, value: Any) -> None:
-        """Remember ``value`` (JSON) under ``key``."""
+        """Keep ``value`` (JSON) under ``key``."""
         self._state[key] = value
         self._send({"set": key, "value": value})
 
 
 class Context:
     """One call. ``page``, ``query`` (empty without one) and ``previous`` are for functions that find options;
-    ``event``, ``endpoint`` (its own URL), ``db``, :meth:`emit` and :meth:`respond` for triggers."""
+    ``event``, ``endpoint`` (the trigger's URL), ``db``, :meth:`emit` and :meth:`respond` are for triggers."""
 
     def __init__(self, call: ChildCall, declared: Mapping[str, Prop], broker: BrokerLine, send: Send) -> None:
         self._send, self._labels = send, dict(call.labels)
@@ -119,7 +119,7 @@ class Context:
 
     @property
     def account(self) -> Account:
-        """The account of the only app prop. Raises :class:`ComponentError` where there is none, or more than one."""
+        """The account of the only app prop. Raises :class:`ComponentError` if there is none, or more than one."""
         if len(self.accounts) != 1:
             raise ComponentError(
                 "This needs a connected account; choose one."
@@ -135,15 +135,15 @@ class Context:
 
     @property
     def http(self) -> Http:
-        """The app of :attr:`account`; without any account, a client that knows none."""
+        """The HTTP client of :attr:`account`; without any account, a client that sends no credential."""
         return self.account.http if self.accounts else self._plain
 
     def label(self, name: str) -> str | None:
-        """What the person saw when they chose the value of a ``with_label`` prop."""
+        """The label under which the value of a ``with_label`` prop was chosen."""
         return self._labels.get(name)
 
     def export(self, name: str, value: Any) -> None:
-        """Give ``value`` (JSON) out under ``name``; ``$summary`` is the one-line result."""
+        """Export ``value`` (JSON) as ``name``; ``$summary`` is the one-line result."""
         self._send({"export": name, "value": value})
 
     def log(self, *parts: Any) -> None:
@@ -154,14 +154,15 @@ class Context:
     def emit(
         self, event: Any, *, id: str | int | None = None, summary: str | None = None, ts: int | None = None
     ) -> None:
-        """Emit ``event`` (JSON) from a trigger; ``id`` is what ``dedupe`` looks at, ``ts`` epoch milliseconds."""
+        """Emit ``event`` (JSON) from a trigger; ``dedupe`` compares ``id``; ``ts`` is epoch milliseconds."""
         told, line = (None if text is None else str(text) for text in (id, summary))
         self._send({"emit": event, "id": told, "summary": line, "ts": now() if ts is None else int(ts)})
 
     def respond(
         self, status: int = 200, body: str | Mapping[str, Any] = "", headers: Mapping[str, str] | None = None
     ) -> None:
-        """Answer the request that set the trigger off; a mapping as ``body`` is sent as JSON. The last answer counts.
+        """Respond to the request that started the trigger; a mapping as ``body`` is sent as JSON. The last response
+        counts.
 
         Only for a trigger with ``http_interface(custom_response=True)``. Raises :class:`ComponentError`.
         """
@@ -177,7 +178,7 @@ class Context:
         self._send({"respond": int(status), "body": text, "headers": wire_headers})
 
     def _left_s(self) -> float:
-        """Seconds for the next request: a little less than the call has, so that it can still say what happened."""
+        """Seconds for the next request: a little less than the call has left, so that it can still report a timeout."""
         return min(REQUEST_S, self._ends - time.monotonic() - 0.5)
 
 

@@ -1,6 +1,6 @@
-"""The exceptions of components and of what runs them, and how one is told in the Reply.
+"""The exceptions of components and of their runner, and their form in a Reply.
 
-A message is the sentence that a person reads. A Reply has its kind, that sentence, and the component's own frames.
+The message is a sentence for users. A Reply has the kind of the error, that sentence, and the component's own frames.
 """
 
 import traceback
@@ -11,11 +11,11 @@ MESSAGE_CHARS, STACK_CHARS = 2_000, 8_000
 
 
 class ComponentError(Exception):
-    """The component cannot go on, and says why in one sentence. Raise it for what the person can put right."""
+    """The component cannot continue; the message is one sentence. Raise it for problems that the user can fix."""
 
 
 class HttpError(ComponentError):
-    """A request got no good answer. ``status`` is None when no answer came at all; ``body`` is what the answer held."""
+    """An HTTP request failed. ``status`` is None if there was no response; ``body`` is the body of the response."""
 
     def __init__(self, message: str, status: int | None = None, body: bytes = b"") -> None:
         super().__init__(message)
@@ -23,18 +23,18 @@ class HttpError(ComponentError):
 
 
 class LoadError(ComponentError):
-    """The file holds no component that can be loaded."""
+    """The file contains no component that can be loaded."""
 
 
 class ResultError(ComponentError):
-    """A value that JSON cannot carry, or that is too large."""
+    """A value that cannot be serialized as JSON, or is too large."""
 
 
 _KINDS = ((HttpError, "http"), (LoadError, "load"), (ResultError, "result"))
 
 
 def describe(error: BaseException, path: Path) -> dict[str, Any]:
-    """``error`` as the runner reports it. The stack holds the frames of the component's own files alone."""
+    """``error`` as the runner reports it. The stack has only the frames of the component's own files."""
     kind = next((kind for type_, kind in _KINDS if isinstance(error, type_)), "exception")
     own = f"{_root(path)}/"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(own)]
@@ -62,6 +62,6 @@ def _sentence(error: BaseException) -> str:
 
 
 def _root(path: Path) -> Path:
-    """The folder of the component's app, or of the operator's own components."""
+    """The folder of the component's app, or the folder of the operator's own components."""
     folder = path.parent.parent
     return folder.parent if folder.name in ("actions", "triggers") else folder

@@ -1,6 +1,6 @@
-"""Makes calls of components of every kind: what is data runs in this thread, Python by the runner, pieces by Node.
+"""Calls components of every kind: declared ones in this thread, Python ones in the runner, pieces in Node.
 
-Whoever calls a component asks an :class:`Executor`. Nothing of pieces is loaded before one is called.
+:class:`Executor` is the only entry point for calls. The modules for pieces are imported with the first call of one.
 """
 
 import threading
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
     from webapp.service.components.pieces.package_calls import PackageCall
 
 PIECE = ".json"
-CANCELLED = "It was stopped, because whoever asked for it wants it no more. Look what it did until then."
+CANCELLED = "It was cancelled by the caller. Check what it did until then."
 
 
 class Executor:
-    """Makes calls of components of every kind. Threads may share one."""
+    """Calls components of every kind. Threads may share one."""
 
     def __init__(self, runner: Runner, pieces: PieceBounds | None = None) -> None:
-        """``pieces`` is what the processes for pieces may take."""
+        """``pieces`` limits the processes for pieces."""
         self._runner, self._interpreter = runner, Interpreter()
         self._bounds, self._lock = pieces or PieceBounds(), threading.Lock()
         self._caller: PieceCaller | None = None
 
     @classmethod
     def start(cls) -> "Executor":
-        """One with a runner of this process's own, which costs nothing until the first call of code."""
+        """Return an executor with a runner of its own, which starts with the first call of a Python component."""
         return cls(Runner.start())
 
     def call(self, call: Call) -> Reply:
-        """Make ``call`` and wait for what comes of it. A failure is part of the Reply, never an exception."""
+        """Make ``call`` and return its Reply. A failure is part of the Reply, never an exception."""
         return _stopped(self._call(call))
 
     def ask_package(self, question: "PackageCall") -> Reply:
-        """Ask a package of pieces what is of no part of it. A failure is part of the Reply, never an exception."""
+        """Ask a package of pieces as a whole. A failure is part of the Reply, never an exception."""
         with this_thread.waiting:
             return _stopped(self._pieces().ask(question))
 
@@ -64,14 +64,14 @@ class Executor:
         return self._caller
 
     def confinement(self) -> list[Measure]:
-        """What confines components that are code on this machine; empty where that is not known just now."""
+        """How this machine confines Python components; empty if the runner does not answer."""
         try:
             return self._runner.confinement()
         except OSError:
             return []
 
     def close(self) -> None:
-        """End a runner of our own."""
+        """Stop the runner if this executor started it."""
         self._runner.close()
 
     def __enter__(self) -> "Executor":
@@ -82,7 +82,7 @@ class Executor:
 
 
 def _stopped(reply: Reply) -> Reply:
-    """``reply``; of a call that failed because it was stopped, in words that say so."""
+    """``reply``; if the call failed because it was cancelled, with an error that says so."""
     work = CURRENT.get()
     if not work or not work.is_requested or reply.ok:
         return reply

@@ -1,7 +1,7 @@
-"""The files of one call: a folder of its own, and what of it is handed over when the asker wants to keep it.
+"""The files of one call: a temporary folder, and the files in it that are returned to a caller who keeps them.
 
-What the component wrote by ``ctx.files`` is handed over, and nothing else that lies in the folder. Files that stood in
-it before the call are handed over only if they were changed.
+Only files that the component wrote by ``ctx.files`` are returned. Files that were in the folder before the call are
+returned if they were changed.
 """
 
 import base64
@@ -18,7 +18,7 @@ Mark = tuple[int, int]
 
 
 class Files:
-    """A folder of this call's own, removed when it ends. ``given`` stand in it: their names and contents (base64)."""
+    """The folder of this call, which is removed when the call ends. ``files`` are put into it: base64 by name."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self._before: dict[str, Mark | None] = {}
@@ -28,20 +28,21 @@ class Files:
             self._before[name] = _mark(path)
 
     def path(self, name: str) -> Path:
-        """Where the file ``name`` stands. Raises :class:`ComponentError` for a name that leaves the folder."""
+        """The path of the file ``name``. Raises :class:`ComponentError` for a name that leaves the folder."""
         if name in ("", ".", "..") or "/" in name or "\0" in name:
             raise ComponentError(f"{name!r} is not the name of a file. Use a name without slashes.")
         self._before.setdefault(name, None)
         return Path(tempfile.gettempdir()) / name
 
     def write(self, name: str, content: bytes) -> Path:
-        """Write a file; its path."""
+        """Write a file and return its path."""
         path = self.path(name)
         path.write_bytes(content)
         return path
 
     def hand_over(self, send: Callable[[dict[str, Any]], None], log: Callable[[str], None]) -> None:
-        """Send what was written, one message for each file; ``log`` says which had no room."""
+        """Send the files that were written, one message each; ``log`` gets a line for each that is too large to
+        keep."""
         left = limits.STASH_BYTES
         for number, path in enumerate(self._written()):
             size = path.stat().st_size
@@ -60,7 +61,7 @@ class Files:
 
 
 def _mark(path: Path) -> Mark | None:
-    """What changes when a file does; None for what is no regular file."""
+    """The modification time and size of a regular file; None for anything else."""
     try:
         status = path.lstat()
     except OSError:

@@ -1,6 +1,6 @@
-"""The processes of calls, from the runner's side: a fork server, which never meets a call, forks them.
+"""Starts the processes of calls: the runner asks a fork server, which never receives a call itself, to fork them.
 
-So no process starts with what is another's. One of them waits, and has done what it can without its call.
+So no process starts with data of another call. One spare process is kept ready for the next call.
 """
 
 import json
@@ -26,12 +26,12 @@ from webapp.service.components.wire import frame
 _ORDER_BYTES, _ANSWER_BYTES = 64 * 1024, 32
 _NOBODY = 0
 _ANSWER_S = 10.0
-_ADOPTION_S = 0.0002  # between two looks whether the runner is the parent by now
+_ADOPTION_S = 0.0002  # between two checks whether the runner has become the parent
 REQUEST_BYTES = 64 * 1024
 
 
 class ForkServer:
-    """The process that forks, from the runner's side; the runner adopts orphans. It begins with :meth:`start`."""
+    """The client of the fork server, in the runner, which adopts orphaned processes. Call :meth:`start` first."""
 
     def __init__(self, confinement: Confinement) -> None:
         self._confinement = confinement
@@ -39,8 +39,10 @@ class ForkServer:
         self._pid = _NOBODY
 
     def start(self, listener: socket.socket | None = None) -> int:
-        """Begin, while this process holds nothing of a call; the number of the process. It leaves ``listener`` to this
-        one, so that nobody can connect any more as soon as that is closed here."""
+        """Start the fork server before this process has received any call, and return its pid.
+
+        The server closes its copy of ``listener``, so that nobody can connect once this process has closed its own.
+        """
         near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         runner = os.getpid()
         pid = os.fork()
@@ -55,34 +57,34 @@ class ForkServer:
         return pid
 
     @property
-    def is_begun(self) -> bool:
-        """Whether there is a process."""
+    def is_running(self) -> bool:
+        """Whether the fork server has been started and not closed."""
         return self._line is not None
 
     def fork(self, place: Place, pipes: Pipes, *, relay: bool) -> int:
-        """A process that lives at ``place`` with its ends of these ``pipes``; its number. Raises ``OSError``."""
+        """Fork a process at ``place`` with its ends of ``pipes``, and return its pid. Raises ``OSError``."""
         if self._line is None:
-            raise OSError("nobody forks")
+            raise OSError("the fork server is not running")
         order = json.dumps({"number": place.number, "folder": str(place.folder), "relay": relay}).encode()
         socket.send_fds(self._line, [order], [pipes.messages, pipes.prints, pipes.requests])
         try:
             pid = int(self._line.recv(_ANSWER_BYTES) or _NOBODY)
         except TimeoutError:
-            os.kill(self._pid, signal.SIGKILL)  # its answer may come to another question
+            os.kill(self._pid, signal.SIGKILL)  # its late answer could be taken for that to another request
             raise
         if pid == _NOBODY:
-            raise OSError("nothing was forked")
+            raise OSError("the fork server could not fork")
         return pid
 
     def close(self) -> None:
-        """Let the process end; those that it forked go on."""
+        """Let the fork server exit; the processes that it forked continue."""
         if self._line is not None:
             self._line.close()
             self._line = None
 
 
 def _serve(line: socket.socket, runner: int, confinement: Confinement) -> NoReturn:
-    """Fork until nobody asks any more."""
+    """Fork on request until the runner closes the connection."""
     code = 70
     try:
         signal.set_wakeup_fd(-1)
@@ -103,13 +105,13 @@ def _serve(line: socket.socket, runner: int, confinement: Confinement) -> NoRetu
 
 
 def _fork(line: socket.socket, order: dict[str, object], pipes: Pipes, runner: int, confinement: Confinement) -> None:
-    """Fork a process between, which forks the one of the call and ends: so the runner becomes its parent."""
+    """Fork the process of a call through an intermediate one that exits, so that the runner becomes the parent."""
     relay = bool(order["relay"])
     if relay:
         preload(DRIVERS)
     try:
         between = os.fork()
-    except OSError:  # too many processes just now, perhaps
+    except OSError:  # perhaps there are too many processes
         line.send(str(_NOBODY).encode())
         return
     if between:
@@ -133,15 +135,15 @@ def _fork(line: socket.socket, order: dict[str, object], pipes: Pipes, runner: i
 IDLE_S = 60.0
 
 
-class Finishing(Protocol):
-    """What has a process, and is told when that has ended."""
+class ProcessOwner(Protocol):
+    """The owner of a process, whose ``finish`` is called with the exit code when the process has ended."""
 
     def finish(self, code: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """The process of one call: where it lives, and our ends of its pipes."""
+    """The process of one call: its pid and place, and the runner's ends of its pipes."""
 
     pid: int
     place: Place
@@ -150,19 +152,19 @@ class Child:
 
 
 class Forks:
-    """The processes of calls of one runner. ``by_pid`` is who is told of the end of each."""
+    """Starts the processes of calls of one runner. ``by_pid`` has the owner of each process."""
 
-    def __init__(self, places: Places, by_pid: MutableMapping[int, Finishing]) -> None:
+    def __init__(self, places: Places, by_pid: MutableMapping[int, ProcessOwner]) -> None:
         self._places, self._by_pid = places, by_pid
         self._server = ForkServer(places.confinement)
-        self._spare: _Waiting | None = None
+        self._spare: _SpareProcess | None = None
 
     def start(self, listener: socket.socket | None = None) -> None:
-        """Begin the process that forks, before there is any call by ``listener``."""
+        """Start the fork server, before any call arrives on ``listener``."""
         self._by_pid[self._server.start(listener)] = _Server(self._server)
 
     def begin(self, request: bytes, broker: int | None, *, relay: bool) -> Child:
-        """A process that works on ``request`` and asks by ``broker``; who is told of its end is the caller's matter.
+        """Start a process for ``request`` with the socket ``broker``. The caller registers its owner.
 
         Raises ``OSError``.
         """
@@ -173,27 +175,27 @@ class Forks:
             spare.end()
         fresh = self._fork(relay=relay)
         if not fresh.take(request, broker):
-            fresh.end()  # which is noticed as any end
+            fresh.end()  # the runner notices its end like that of any process
         return fresh.child
 
     def keep_spare(self) -> None:
-        """Have a process wait for the next call, where one can be had."""
+        """Start a spare process for the next call if there is none and one can be forked."""
         with suppress(OSError):
             if self._spare is None:
                 self._spare = self._fork(relay=False)
                 self._by_pid[self._spare.child.pid] = self._spare
 
-    def tend(self) -> None:
-        """End the process that has waited for long enough."""
+    def maintain(self) -> None:
+        """End the spare process if it has been idle for too long."""
         if self._spare is not None and (self._spare.is_gone or self._spare.ends_at <= time.monotonic()):
             self._end_spare()
 
     def next_at(self) -> float | None:
-        """When :meth:`tend` has something to do next, in monotonic seconds."""
+        """When :meth:`maintain` has to be called next, in monotonic seconds; None for never."""
         return self._spare.ends_at if self._spare is not None else None
 
     def close(self) -> None:
-        """End the process that waits, and the one that forks."""
+        """End the spare process and the fork server."""
         self._end_spare()
         self._server.close()
 
@@ -202,12 +204,12 @@ class Forks:
         if spare is not None:
             spare.end()
 
-    def _fork(self, *, relay: bool) -> "_Waiting":
+    def _fork(self, *, relay: bool) -> "_SpareProcess":
         place = self._places.take()
         messages, child_messages = os.pipe()
         prints, child_prints = os.pipe()
         near, far = socket.socketpair()
-        waiting = _Waiting(Child(0, place, messages, prints), near, self._places)
+        waiting = _SpareProcess(Child(0, place, messages, prints), near, self._places)
         try:
             pipes = Pipes(child_messages, child_prints, far.fileno())
             pid = self._server.fork(waiting.child.place, pipes, relay=relay)
@@ -223,19 +225,19 @@ class Forks:
 
 
 class _Server:
-    """Notices the end of the process that forks. Unless we asked for that, the runner ends, too, and begins anew: it
-    has met calls by now."""
+    """Notices the end of the fork server. If it was not closed, the runner exits and is restarted, because it has
+    received calls by now and may not become a fork server itself."""
 
     def __init__(self, server: ForkServer) -> None:
         self._server = server
 
     def finish(self, _: int) -> None:
-        if self._server.is_begun:
+        if self._server.is_running:
             self._server.close()
             os.kill(os.getpid(), signal.SIGTERM)
 
 
-class _Waiting:
+class _SpareProcess:
     """A process that waits for its call at the other end of ``line``."""
 
     def __init__(self, process: Child, line: socket.socket, places: Places) -> None:
@@ -244,7 +246,7 @@ class _Waiting:
         line.setblocking(False)
 
     def take(self, request: bytes, broker: int | None) -> bool:
-        """Give it its call; whether it can still work on one. It waits no more."""
+        """Send it its call; False if it can no longer take one. Afterwards it is no longer a spare."""
         descriptors = [] if broker is None else [broker]
         try:
             if len(request) <= REQUEST_BYTES:
@@ -264,13 +266,13 @@ class _Waiting:
         return True
 
     def end(self) -> None:
-        """Let it end."""
+        """Kill it if it still waits."""
         if not self.is_gone:
             limits.kill_group(self.child.pid)
             self._line.close()
 
     def finish(self, _: int) -> None:
-        """It has ended without a call."""
+        """Release its place: it has ended without a call."""
         self.is_gone = True
         self._line.close()
         for descriptor in (self.child.messages, self.child.prints):

@@ -1,8 +1,8 @@
-"""The HTTP client of a component: an account's app by relative addresses, anything else by whole ones.
+"""The HTTP client of a component: relative URLs address the account's app, absolute URLs anything else.
 
-It makes a request of what a component says and judges the answer: a bad one is raised as an :class:`HttpError` with the
-provider's own message, unless ``check=False`` asks for it as it is. Who sends is another's matter: ``account_http``
-where the credential is, ``brokered_http`` in the process of a call.
+The client builds the request and checks the response: a bad status raises :class:`HttpError` with the provider's own
+message, unless the call has ``check=False``. Sending is left to subclasses: :mod:`account_http` where the credential
+is, :mod:`brokered_http` in the process of a call.
 """
 
 import json as json_codec
@@ -32,11 +32,11 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse(Response):
-    """An answer, with its body as text and as JSON."""
+    """A response, with its body as text and as JSON."""
 
     @property
     def text(self) -> str:
-        """The body as text; what is not UTF-8 is replaced."""
+        """The body as text; bytes that are not UTF-8 are replaced."""
         return self.body.decode(errors="replace")
 
     def json(self) -> Any:
@@ -51,8 +51,8 @@ class HttpResponse(Response):
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One request as a component asks for it. ``url`` may be relative to the app. A ``body`` is JSON where ``is_json``;
-    a ``form`` stands in its place. ``max_bytes`` cuts the answer."""
+    """One request of a component. ``url`` may be relative to the app's base URL. ``is_json`` says that ``body`` is
+    JSON; ``form`` replaces the body. The response is cut after ``max_bytes``."""
 
     method: str
     url: str = field(repr=False)
@@ -69,23 +69,23 @@ class Http:
     """Sends requests for one account, or for none."""
 
     def get(self, url: str, **options: Any) -> HttpResponse:
-        """GET; takes the options of :meth:`request`, as its neighbours do."""
+        """Send a GET request; the options are those of :meth:`request`."""
         return self.request("GET", url, **options)
 
     def post(self, url: str, **options: Any) -> HttpResponse:
-        """POST."""
+        """Send a POST request."""
         return self.request("POST", url, **options)
 
     def put(self, url: str, **options: Any) -> HttpResponse:
-        """PUT."""
+        """Send a PUT request."""
         return self.request("PUT", url, **options)
 
     def patch(self, url: str, **options: Any) -> HttpResponse:
-        """PATCH."""
+        """Send a PATCH request."""
         return self.request("PATCH", url, **options)
 
     def delete(self, url: str, **options: Any) -> HttpResponse:
-        """DELETE."""
+        """Send a DELETE request."""
         return self.request("DELETE", url, **options)
 
     def request(
@@ -101,11 +101,11 @@ class Http:
         check: bool = True,
         max_bytes: int | None = None,
     ) -> HttpResponse:
-        """Send one request and read the whole answer, or its first ``max_bytes``. Raises :class:`HttpError`.
+        """Send one request and read the response, or its first ``max_bytes``. Raises :class:`HttpError`.
 
-        ``url`` may begin with ``/``: it then follows the app's base URL. Members of ``params`` and of a form
-        (``data``) that are None are left out; a list is sent as one name several times. ``auth`` is user and
-        password for Basic, where no account gives a credential.
+        A ``url`` that begins with ``/`` is relative to the app's base URL. Members of ``params`` and of a form
+        (``data``) that are None are left out; a list repeats its name. ``auth`` is the user and password for Basic
+        authentication (RFC 7617), if no account gives a credential.
         """
         is_form = isinstance(data, Mapping) and json is None
         request = HttpRequest(
@@ -119,14 +119,14 @@ class Http:
             auth=auth,
             max_bytes=max_bytes,
         )
-        return _judged(self.exchange(request), check)
+        return _checked(self.exchange(request), check)
 
     @abstractmethod
     def exchange(self, request: HttpRequest) -> Response | Failure:
-        """Send ``request`` and give back what came of it. Raises :class:`HttpError` for one that cannot be sent."""
+        """Send ``request`` and return the response or the failure. Raises :class:`HttpError` if it cannot be sent."""
 
 
-def _judged(outcome: Response | Failure, check: bool) -> HttpResponse:
+def _checked(outcome: Response | Failure, check: bool) -> HttpResponse:
     if isinstance(outcome, Failure):
         raise HttpError(outcome.sentence)
     answer = HttpResponse(outcome.status, outcome.headers, outcome.body, outcome.url)
@@ -136,7 +136,7 @@ def _judged(outcome: Response | Failure, check: bool) -> HttpResponse:
 
 
 def refusal(answer: HttpResponse, path: str = "") -> str:
-    """The sentence for an answer that refuses, with the provider's message: at ``path``, else where it usually is."""
+    """A sentence for a bad status, with the provider's message: from ``path``, or else from the usual members."""
     message = _provider_message(answer.body, path)
     if message:
         return marked(f"The app answered with status {answer.status}: {message}")
@@ -151,7 +151,7 @@ def _provider_message(body: bytes, path: str) -> str:
     message = next((text.strip() for text in candidates if isinstance(text, str) and text.strip()), "")
     detail = at_path(parsed.value, "errors.0.message")
     if not path and isinstance(detail, str) and detail.strip() not in message:
-        message = f"{message}: {detail.strip()}"  # such as "Validation Failed", which alone helps nobody
+        message = f"{message}: {detail.strip()}"  # such as "Validation Failed", which says too little by itself
     return message[:500]
 
 

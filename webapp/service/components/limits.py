@@ -1,4 +1,4 @@
-"""The limits of one call, and how they are set on a process. Systems other than Linux lack some of them."""
+"""The limits of one call, and functions that set them on a process. Systems other than Linux lack some of them."""
 
 import ctypes
 import os
@@ -20,11 +20,11 @@ FILE_BYTES = 256 * 1024 * 1024
 FILES = 256
 CALL_MEMORY_BYTES = 1024 * 1024 * 1024  # of all processes of a call together
 CALL_FOLDER_BYTES = 512 * 1024 * 1024
-WATCH_S = 0.5  # how often those two are looked at
+USAGE_CHECK_S = 0.5  # how often those two are checked
 PROCESSES = 64
 CALLS = 128
-HOSTS = 64  # processes for pieces, which wait for their users between calls
-HOST_WAIT_S = 25.0  # that a call waits for one of them at most, beside its deadline
+HOSTS = 64  # processes for pieces, which are kept between calls of one user
+HOST_WAIT_S = 25.0  # the longest that a call waits for one of them, in addition to its deadline
 NICE = 5
 _NO_CORE = 1  # byte, for which Linux writes none and asks no program to take one, as it does for 0 (core(5))
 _PDEATHSIG, _SUBREAPER = 1, 36  # linux/prctl.h
@@ -32,17 +32,18 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def output_bytes(stash: bool) -> int:
-    """How many bytes a call may send and print; a call whose files are kept may also send those, as base64."""
+    """How many bytes a call may send and print; with ``stash`` that includes its files as base64."""
     return OUTPUT_BYTES + (STASH_BYTES * 4 // 3 + STASH_FILES * 1024 if stash else 0)
 
 
 def host_wait_s(deadline_s: float) -> float:
-    """For how many seconds a call of a piece waits for its process: no longer than it may work."""
+    """How many seconds a call of a piece waits for its process: never longer than it may run."""
     return min(HOST_WAIT_S, deadline_s)
 
 
 def adopt_orphans(*, yes: bool = True) -> None:
-    """Become the parent of every process below whose own parent ends, so that none escapes; or do so no more."""
+    """Become the parent of orphaned descendants, so that none escapes (prctl(2), PR_SET_CHILD_SUBREAPER), or stop
+    it."""
     _prctl(_SUBREAPER, int(yes))
 
 
@@ -55,12 +56,12 @@ def die_with_parent(parent: int) -> None:
 
 @cache
 def own_bytes() -> int:
-    """The memory that this process has taken, when it was first asked; its children begin with as much."""
+    """The address space of this process in bytes, as of the first call; children start with as much."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if _libc else 0
 
 
-def bind() -> None:
-    """Limit memory and files of this process; ``MEMORY_BYTES`` come on top of what it has already."""
+def limit_memory_and_files() -> None:
+    """Limit the memory and files of this process; it may take ``MEMORY_BYTES`` more than it has now."""
     has = own_bytes()
     _limit(resource.RLIMIT_AS, has + MEMORY_BYTES, has + MEMORY_BYTES + SPARE_BYTES)
     _limit(resource.RLIMIT_FSIZE, FILE_BYTES, FILE_BYTES)
@@ -69,13 +70,13 @@ def bind() -> None:
     os.nice(NICE)
 
 
-def bind_computing(seconds: float) -> None:
-    """Limit what this process computes to ``seconds``."""
+def limit_cpu_time(seconds: float) -> None:
+    """Limit the CPU time of this process to ``seconds``."""
     _limit(resource.RLIMIT_CPU, ceil(seconds) + 1, ceil(seconds) + 1)
 
 
-def bind_host(memory_bytes: int) -> None:
-    """Limit memory and files of this process, which becomes Node; what it only reserves is not counted."""
+def limit_node(memory_bytes: int) -> None:
+    """Limit the memory and files of this process, which becomes Node; memory that it only reserves does not count."""
     _limit(resource.RLIMIT_DATA, memory_bytes, memory_bytes)
     _limit(resource.RLIMIT_FSIZE, FILE_BYTES, FILE_BYTES)
     _limit(resource.RLIMIT_NOFILE, FILES, FILES)
@@ -83,20 +84,20 @@ def bind_host(memory_bytes: int) -> None:
     os.nice(NICE)
 
 
-def bind_processes() -> None:
-    """Limit how many processes and threads the user of this process has."""
+def limit_processes() -> None:
+    """Limit the number of processes and threads of this process's user."""
     _limit(resource.RLIMIT_NPROC, PROCESSES, PROCESSES)
 
 
 def spare_memory() -> None:
-    """Let this process use what was kept back, to say that it ran out of memory."""
+    """Let this process use its memory reserve, so that it can report that it ran out of memory."""
     with suppress(ValueError, OSError):
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
 def children() -> list[int]:
-    """The processes directly below this one; empty where the kernel does not tell."""
+    """The pids of this process's children; empty if the kernel does not list them."""
     try:
         return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
     except OSError:
@@ -104,14 +105,14 @@ def children() -> list[int]:
 
 
 def kill_group(pid: int) -> None:
-    """Kill ``pid`` and its process group, which the kernel does in one step: a process that forks cannot outrun it."""
+    """Kill ``pid`` and its process group; the kernel does so in one step, so a process cannot escape by forking."""
     for kill in (os.killpg, os.kill):
         with suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
 
 
 def _limit(what: int, soft: int, hard: int) -> None:
-    """Set a limit, below the one that stands; what the system does not let us set stays."""
+    """Set a limit, at most the present one; a limit that the system does not let us set stays as it is."""
     with suppress(ValueError, OSError):
         current = resource.getrlimit(what)[1]
         top = hard if current == resource.RLIM_INFINITY else min(hard, current)

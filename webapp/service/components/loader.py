@@ -1,8 +1,8 @@
-"""Loads one component file by its path, in isolation, and reads what it declares.
+"""Loads one component file by its path, in isolation, and reads its declaration.
 
-``<folder>/<name>/<version>.py`` is loaded as the module ``<name>`` of the package ``<folder>``, under a fresh name:
-``from ..common import project`` reads ``common.py`` beside ``actions/``, and versions never meet. Loading runs the
-file: do it in a process that may be lost (the runner's ``declare``).
+``<folder>/<name>/<version>.py`` is loaded as the module ``<name>`` of the package ``<folder>``, under a unique name:
+``from ..common import project`` imports the ``common.py`` next to ``actions/``, and versions share no modules. Loading
+executes the file, so do it in an expendable process (the runner's ``declare``).
 """
 
 import importlib.util
@@ -24,7 +24,7 @@ _fresh = itertools.count(1)
 
 
 def load(path: Path) -> type[Component]:
-    """The one component class of the file at ``path``. Raises :class:`LoadError`, or what the file itself raises."""
+    """Return the component class of the file at ``path``. Raises :class:`LoadError`, or whatever the file raises."""
     module = _execute(path)
     classes = [
         value
@@ -37,32 +37,32 @@ def load(path: Path) -> type[Component]:
 
 
 def props_of(component: type[Component]) -> dict[str, Prop]:
-    """The declared props by their names on the wire, in order; a base class's come first."""
+    """The declared props by their names in the API, in order; those of base classes come first."""
     classes = [base for base in reversed(component.__mro__) if issubclass(base, Component)]
     props = {name: value for base in classes for name, value in vars(base).items() if isinstance(value, Prop)}
     return {wire_name(name): prop for name, prop in props.items()}
 
 
 def wire_name(attribute: str) -> str:
-    """The prop's name for a class attribute: one trailing underscore is not part of it."""
+    """The prop's name for a class attribute, without one trailing underscore."""
     return attribute.removesuffix("_")
 
 
 def to_json(props: Mapping[str, Prop]) -> list[dict[str, Any]]:
-    """``props`` as the wire lists them."""
+    """``props`` as the API lists them."""
     return [prop.to_json(name) for name, prop in props.items()]
 
 
 def alias_facts(aliases: Iterable[str], props: Mapping[str, Prop]) -> dict[str, Any]:
-    """What a declaration says of other names: the component's ``aliases``, and its props by theirs."""
+    """The aliases in a declaration: those of the component, and its props by their aliases."""
     by_alias = {alias: name for name, prop in props.items() for alias in prop.aliases}
     return {"aliases": list(aliases), "prop_aliases": by_alias}
 
 
 def declaration(component: type[Component]) -> dict[str, Any]:
-    """What the catalog keeps of a component; ``app`` is the slug of its first app prop.
+    """The catalog's entry for a component; ``app`` is the slug of its first app prop.
 
-    ``kind`` is ``action``, or ``source`` for a trigger; ``hooks`` are those that it has.
+    ``kind`` is ``action``, or ``source`` for a trigger; ``hooks`` are those that the component implements.
     """
     props, hooks = props_of(component), HOOKS if issubclass(component, Trigger) else ()
     return {
@@ -92,7 +92,7 @@ def _execute(path: Path) -> ModuleType:
 
 
 def _package(path: Path) -> str:
-    """Stand-ins for the folders above ``path`` as packages of a fresh name; the name of the nearest."""
+    """Register the folders above ``path`` as packages with unique names; return the name of the nearest."""
     folder = path.parent.parent
     root = f"_component_{next(_fresh)}"
     if folder.name not in _KINDS:

@@ -1,4 +1,4 @@
-"""Taking secrets out of what a component logs and raises and what an app answers, in every form of a request."""
+"""Masks secrets in log lines, errors and responses, in each encoding in which a request may carry them."""
 
 import base64
 import json
@@ -9,7 +9,7 @@ from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.outbound.templates import TemplateError, apply
 
 MASK = "••••••"
-SHORTEST = 4  # a shorter value would blot out ordinary words
+SHORTEST = 4  # a shorter value would mask ordinary words
 SHORTEST_IN_BODY = 12
 
 
@@ -22,16 +22,16 @@ class Mask:
 
     @classmethod
     def of(cls, call: Call) -> "Mask":
-        """What may not be shown of ``call``: its accounts' secret fields, the credential as sent, its secret props."""
+        """The mask for ``call``: its accounts' secret fields, the credential as sent, and its secret props."""
         return cls([*call.mask, *(secret for grant in call.accounts.values() for secret in _secrets(grant))])
 
     @classmethod
     def of_account(cls, grant: AccountGrant) -> "Mask":
-        """What may not be shown of one account."""
+        """The mask for the secrets of one account."""
         return cls(_secrets(grant))
 
     def __call__(self, text: str) -> str:
-        """``text`` without the secrets."""
+        """``text`` with the secrets masked."""
         for form in self.forms:
             if form in text:
                 text = text.replace(form, MASK)
@@ -39,16 +39,19 @@ class Mask:
 
 
 class BodyMask:
-    """Masks a text while it passes, block by block: a secret becomes as many stars, so that the length stays.
+    """Masks a stream of blocks. A secret is replaced with as many stars, so that the length stays the same.
 
-    Short secrets are left: they would blot out words of somebody else's data.
+    Short secrets are not masked, because they would also match other data.
     """
 
     def __init__(self, mask: Mask) -> None:
         self._forms = [form.encode() for form in mask.forms if len(form) >= SHORTEST_IN_BODY]
 
     def __call__(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """``blocks`` without the secrets. What may be the beginning of one is held back until it is known."""
+        """``blocks`` with the secrets masked.
+
+        Bytes that may begin a secret are held back until the next block decides.
+        """
         held = b""
         for block in blocks:
             text = held + block
@@ -63,7 +66,7 @@ class BodyMask:
 
 
 def _begun(text: bytes, form: bytes) -> int:
-    """How many bytes at the end of ``text`` are the beginning of ``form``."""
+    """How many bytes at the end of ``text`` are a prefix of ``form``."""
     start = text.find(form[:1], max(0, len(text) - len(form) + 1))
     while start >= 0:
         if form.startswith(text[start:]):
@@ -83,7 +86,7 @@ def _secrets(grant: AccountGrant) -> Iterator[str]:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """As it is, without outer spaces, in a URL, in JSON, in base64, and line by line."""
+    """``secret`` unchanged, stripped, URL-encoded, JSON-encoded, in base64, and line by line."""
     for text in {secret, secret.strip(), *(line.strip() for line in secret.splitlines())}:
         yield text
         yield quote(text, safe="", errors="replace")

@@ -1,12 +1,12 @@
-"""One constructor for each type of prop that the wire contract knows, such as ``string(label="Title")``.
+"""One constructor for each prop type of the contract, such as ``string(label="Title")``.
 
-Each returns a :class:`~webapp.service.components.props.Prop`, which holds what all types share.
+Each returns a :class:`~webapp.service.components.props.Prop`, which has the fields that all types share.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
-from webapp.service.components.props import Choosing, Common, FindOptions, Number, Prop, Text
+from webapp.service.components.props import Common, FindOptions, Number, Prop, Text, WithOptions
 
 AlertType = Literal["info", "neutral", "warning", "error"]
 
@@ -17,7 +17,7 @@ def app(slug: str, **fields: Unpack[Common]) -> Prop:
 
 
 def alert(content: str, kind: AlertType = "info", **fields: Unpack[Common]) -> Prop:
-    """A note to the person who fills the form in; it has no value."""
+    """A note in the form; it has no value."""
     return Prop("alert", own={"content": content, "alertType": kind}, **fields)
 
 
@@ -41,17 +41,17 @@ def integer_list(*, default: Sequence[int] | None = None, **fields: Unpack[Numbe
     return Prop("integer[]", default=_listed(default), **fields)
 
 
-def boolean(*, default: bool | None = None, **fields: Unpack[Choosing]) -> Prop:
+def boolean(*, default: bool | None = None, **fields: Unpack[WithOptions]) -> Prop:
     """Yes or no."""
     return Prop("boolean", default=default, **fields)
 
 
-def object_(*, default: Mapping[str, Any] | None = None, **fields: Unpack[Choosing]) -> Prop:
+def object_(*, default: Mapping[str, Any] | None = None, **fields: Unpack[WithOptions]) -> Prop:
     """A JSON object."""
     return Prop("object", default=default, **fields)
 
 
-def any_(*, default: Any = None, **fields: Unpack[Choosing]) -> Prop:
+def any_(*, default: Any = None, **fields: Unpack[WithOptions]) -> Prop:
     """Any JSON value."""
     return Prop("any", default=default, **fields)
 
@@ -61,14 +61,14 @@ def sql(
 ) -> Prop:
     """A query for the database of an account of the app ``slug``, with its parameters.
 
-    ``tables`` finds what there is to query: it gives ``Options([], context={"dbInfo": ...})``.
+    ``tables`` finds the tables: it returns ``Options([], context={"dbInfo": ...})``.
     """
     start = default or {"value": "", "query": "", "params": [], "usePreparedStatements": True}
     return Prop("sql", default=start, options=tables, own={"auth": {"app": slug}}, **fields)
 
 
 def http_request(*, default: Mapping[str, Any] | None = None, **fields: Unpack[Common]) -> Prop:
-    """An HTTP request as a person puts it together."""
+    """An HTTP request that a user composes."""
     return Prop("http_request", default=default, **fields)
 
 
@@ -80,7 +80,7 @@ def data_store(**fields: Unpack[Common]) -> Prop:
 def dir_(
     access: Literal["read", "write", "read-write"] | None = None, *, sync: bool | None = None, **fields: Unpack[Common]
 ) -> Prop:
-    """A folder for files. Infrastructure: never asked of a person."""
+    """A folder for files. Infrastructure: no form asks for it."""
     return Prop("dir", own=_given(accessMode=access, sync=sync), **fields)
 
 
@@ -114,36 +114,36 @@ def apphook(
 
 
 def service_db(**fields: Unpack[Common]) -> Prop:
-    """Where a trigger keeps what it has seen. Infrastructure: ``ctx.db``."""
+    """The memory of a trigger, ``ctx.db``. Infrastructure."""
     return Prop("$.service.db", **fields)
 
 
-def airtable_base(app_prop: str, **fields: Unpack[Choosing]) -> Prop:
+def airtable_base(app_prop: str, **fields: Unpack[WithOptions]) -> Prop:
     """A base of the Airtable account in ``app_prop``."""
     return Prop("$.airtable.baseId", own={"appProp": app_prop}, **fields)
 
 
-def airtable_table(base_prop: str, **fields: Unpack[Choosing]) -> Prop:
+def airtable_table(base_prop: str, **fields: Unpack[WithOptions]) -> Prop:
     """A table of the base in ``base_prop``."""
     return Prop("$.airtable.tableId", own={"baseIdProp": base_prop}, **fields)
 
 
-def airtable_view(table_prop: str, **fields: Unpack[Choosing]) -> Prop:
+def airtable_view(table_prop: str, **fields: Unpack[WithOptions]) -> Prop:
     """A view of the table in ``table_prop``."""
     return Prop("$.airtable.viewId", own={"tableIdProp": table_prop}, **fields)
 
 
-def airtable_field(table_prop: str, **fields: Unpack[Choosing]) -> Prop:
+def airtable_field(table_prop: str, **fields: Unpack[WithOptions]) -> Prop:
     """A field of the table in ``table_prop``."""
     return Prop("$.airtable.fieldId", own={"tableIdProp": table_prop}, **fields)
 
 
-def discord_channel(app_prop: str, **fields: Unpack[Choosing]) -> Prop:
+def discord_channel(app_prop: str, **fields: Unpack[WithOptions]) -> Prop:
     """A channel that the Discord account in ``app_prop`` sees."""
     return Prop("$.discord.channel", own={"appProp": app_prop}, **fields)
 
 
-def discord_channel_list(app_prop: str, **fields: Unpack[Choosing]) -> Prop:
+def discord_channel_list(app_prop: str, **fields: Unpack[WithOptions]) -> Prop:
     """Several channels that the Discord account in ``app_prop`` sees."""
     return Prop("$.discord.channel[]", own={"appProp": app_prop}, **fields)
 

@@ -1,8 +1,8 @@
-"""A prop: what a component asks a person for, with the fields that props of every type share.
+"""A prop: an input of a component, with the fields that props of all types share.
 
-A prop holds no value. ``options`` is either the list to choose from or the function that finds it, so that a prop
-which several components share brings its own; :meth:`Prop.but` adapts a shared prop where it is used. The
-constructors, one for each type, stand in ``prop_types``.
+A prop has no value. ``options`` is either the list to choose from or the function that finds it, so that a prop shared
+by several components brings its own; :meth:`Prop.but` adapts a shared prop. The constructors, one for each type, are in
+:mod:`prop_types`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,19 +23,19 @@ PropType = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One thing to choose: what a person reads, and what the component gets."""
+    """One choice: the label that users see, and the value that the component gets."""
 
     label: str
     value: Scalar
 
     def to_json(self) -> dict[str, Scalar]:
-        """As the wire has it (contract "Options")."""
+        """The option as the API lists it (contract "Options")."""
         return {"label": self.label, "value": self.value}
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """One page of what a prop offers. ``context`` comes back as ``ctx.previous`` when the next page is asked for."""
+    """One page of options. ``context`` is passed as ``ctx.previous`` to the call for the next page."""
 
     items: Sequence[Option | str]
     context: Mapping[str, Any] | None = None
@@ -45,7 +45,7 @@ FindOptions = Callable[["Context"], Options]
 
 
 class Common(TypedDict, total=False):
-    """What every prop may say (contract "Props")."""
+    """The fields of every prop (contract "Props")."""
 
     label: str
     description: str
@@ -57,23 +57,23 @@ class Common(TypedDict, total=False):
     aliases: tuple[str, ...]
 
 
-class Choosing(Common, total=False):
-    """What a prop with a choice may also say. A function as ``options`` makes it a remote one."""
+class WithOptions(Common, total=False):
+    """The fields of a prop that may have options. If ``options`` is a function, they are found on request."""
 
     options: Sequence[Option | Scalar] | FindOptions
     use_query: bool
     with_label: bool
 
 
-class Text(Choosing, total=False):
-    """A string: ``secret`` ones are masked and sealed; ``format`` may be ``file-ref``."""
+class Text(WithOptions, total=False):
+    """A string. The value of a ``secret`` one is masked and encrypted; ``format`` may be ``file-ref``."""
 
     secret: bool
     format: str
 
 
-class Number(Choosing, total=False):
-    """An integer within ``min`` and ``max``, both included."""
+class Number(WithOptions, total=False):
+    """An integer between ``min`` and ``max``, both inclusive."""
 
     min: int
     max: int
@@ -107,12 +107,12 @@ class Prop:
 
     @property
     def find_options(self) -> FindOptions | None:
-        """The function that finds its options; None where there is none to call."""
+        """The function that finds the options, or None."""
         return self.options if callable(self.options) else None
 
     @property
     def static_options(self) -> tuple[Option, ...] | None:
-        """The options that stand in the declaration; None where there are none."""
+        """The options in the declaration, or None."""
         if self.options is None or callable(self.options):
             return None
         return tuple(option if isinstance(option, Option) else Option(str(option), option) for option in self.options)
@@ -122,7 +122,7 @@ class Prop:
         return replace(self, **changes)
 
     def to_json(self, name: str) -> dict[str, Any]:
-        """As the wire has it (contract "Props", "Prop types"): what is not set is left out."""
+        """The prop as the API lists it (contract "Props", "Prop types"), without fields that are not set."""
         static = self.static_options
         shared = {
             "label": self.label,

@@ -1,8 +1,8 @@
-"""Connections for what speaks no HTTP, such as the driver of a database, in the process of a call.
+"""Relays connections of database drivers and others that speak no HTTP, in the process of a call.
 
-That process has no way to the network, and a driver opens its sockets itself. So a relay listens on a loopback address,
-at the server's own port; for each connection to it the broker opens one to the account's server and hands it over. The
-bytes pass through unread, so that encryption stays between the driver and the server.
+That process has no network, and a driver opens its own sockets. So a relay listens on a loopback address, on the
+server's own port; for each connection to it, the broker opens one to the account's server and passes its descriptor.
+The bytes are copied unread, so that encryption stays between the driver and the server.
 """
 
 import socket
@@ -25,7 +25,7 @@ _addresses = count(_FIRST)
 
 
 class RelayGuard(Guard):
-    """A guard whose pinned addresses are those of a relay: the broker decides, and connects. Threads may share one."""
+    """A guard that pins hosts to the addresses of relays; the broker checks and connects. Threads may share one."""
 
     def __init__(self, line: BrokerLine) -> None:
         super().__init__()
@@ -34,7 +34,8 @@ class RelayGuard(Guard):
     def pin_host(
         self, host: str, port: int, deadline: Deadline, usual: frozenset[int] = DATABASE_PORTS
     ) -> tuple[Address, ...] | Failure:
-        """The address of a relay to ``port`` of ``host``, once a first connection stands."""
+        """Return the address of a relay to ``port`` of ``host`` after a first connection has been made, or the
+        failure."""
         address = self._relays.get((host, port))
         if address is None:
             first = self._connect(host, port)
@@ -59,7 +60,7 @@ class RelayGuard(Guard):
 
 
 def _listen(first: socket.socket, port: int, connect: Callable[[], socket.socket | Failure]) -> Address:
-    """Relay what comes to the address that is given back: the first connection to ``first``, others to new ones."""
+    """Listen on the returned address; relay its first connection to ``first``, and later ones to new connections."""
     address = IPv4Address(next(_addresses))
     listener = socket.create_server((str(address), port))
     ready: SimpleQueue[socket.socket] = SimpleQueue()

@@ -1,4 +1,4 @@
-"""Builds the Reply of a call from the messages that the runner passes on. Secrets are masked on the way."""
+"""Builds the Reply of a call from the messages of its process, the runner and the broker, and masks secrets in it."""
 
 import base64
 import functools
@@ -23,7 +23,7 @@ from webapp.service.components.masking import Mask
 
 MAX_LINE = 8_000
 MAX_LINES = 2_000
-LATEST = 8_640_000_000_000_000  # milliseconds that a date can hold (ECMA-262, time values)
+LATEST = 8_640_000_000_000_000  # the last date in epoch milliseconds (ECMA-262, time values)
 _NOTHING = object()
 _CUTS = ("timeout", "output", "memory", "disk")
 
@@ -48,21 +48,21 @@ class ReplyBuilder:
 
     @functools.cached_property
     def _mask(self) -> Mask:
-        """Made for the first line: most calls say nothing."""
+        """Built for the first line, as most calls log nothing."""
         return Mask.of(self._call)
 
     @property
     def ended(self) -> bool:
-        """Whether the last message has come."""
+        """Whether the final message has arrived."""
         return self._ended
 
     def take_from_child(self, message: dict[str, Any]) -> None:
-        """Take in one message that came from the runner; whose credential was refused is not a component's to say."""
+        """Take a message from the process of the call, which may not report a refused credential."""
         if "refused" not in message:
             self.take(message)
 
     def take(self, message: dict[str, Any]) -> None:  # noqa: C901 - one case for each message
-        """Take in one message of the child, the runner or the broker. One of no known shape is ignored."""
+        """Take one message of the child, the runner or the broker. Messages of unknown form are ignored."""
         match message:
             case {"log": str(text), "ts": int(ts)}:
                 self._flush()
@@ -93,12 +93,12 @@ class ReplyBuilder:
                     self._error = self._cut_off(reason, code)
 
     def fail(self, message: str) -> Reply:
-        """The reply when the runner could not be reached, or stopped answering."""
+        """Return the reply for a runner that could not be reached or stopped answering."""
         self._error = ErrorInfo("runner", "RunnerError", message)
         return self.reply()
 
     def reply(self) -> Reply:
-        """What came of the call."""
+        """Return the reply to the call."""
         self._flush()
         error = self._error
         lines = [*self._lines]
@@ -120,7 +120,7 @@ class ReplyBuilder:
         )
 
     def _keep(self, name: str, content: str) -> None:
-        """Take a file in, as long as there is room: whoever sends it is not to be trusted to count."""
+        """Keep a file unless the limit is exceeded; the sender is not trusted to check that."""
         try:
             file = base64.b64decode(content, validate=True)
         except ValueError:
@@ -130,7 +130,7 @@ class ReplyBuilder:
             self._files[name] = file
 
     def _print(self, text: str, ts: int) -> None:
-        """Cut what was printed into lines; a line may come in pieces."""
+        """Split output into lines; a line may arrive in several pieces."""
         self._partial_ts = self._partial_ts or ts
         *whole, self._partial = (self._partial + text).split("\n")
         for line in whole:
@@ -183,7 +183,7 @@ class ReplyBuilder:
 
 
 def _moment(ts: int) -> int:
-    """``ts``, or now where no date can hold it."""
+    """``ts``, or the present time if ``ts`` is not a valid date."""
     return ts if abs(ts) <= LATEST else now()
 
 

@@ -1,8 +1,8 @@
 """The client of the runner: :class:`Runner` sends a Call and returns the Reply. Threads may share it.
 
-A runner is either another process's (:meth:`Runner.connect`: the supervisor keeps it alive, and calls wait a moment
-while it starts again) or this process's own (:meth:`Runner.start`: started at the first call and again if it dies,
-ended by :meth:`Runner.close`). A failure is part of the Reply, never an exception.
+A runner belongs either to another process (:meth:`Runner.connect`: the supervisor keeps it alive, and calls wait while
+it restarts) or to this one (:meth:`Runner.start`: started with the first call, restarted if it dies, stopped by
+:meth:`Runner.close`). A failure is part of the Reply, never an exception.
 """
 
 import subprocess
@@ -22,8 +22,8 @@ from webapp.service.components.confinement.confinement import Measure
 from webapp.service.components.reply_builder import ReplyBuilder
 from webapp.service.components.wire import FOLDER, MAX_MESSAGE, SOCKET, Line, command, encode
 
-START_S = 10.0  # how long a runner may take to (re)start before a call gives up
-GRACE_S = 15.0  # beyond a call's own deadline: its turn in the queue, and its way back
+START_S = 10.0  # how long a call waits for a runner that is starting
+GRACE_S = 15.0  # added to a call's own deadline, for queueing and for the reply
 _NOT_RUNNING = "Components cannot run now, because the runner does not answer. Try again in a moment."
 LOST = "The runner ended while the component was working. Run it again."
 """What it did is not known."""
@@ -41,16 +41,16 @@ class Runner:
 
     @classmethod
     def connect(cls, path: Path) -> "Runner":
-        """The runner that listens at ``path``; whoever made it keeps it alive."""
+        """Return a client of the runner that listens at ``path``, which another process keeps alive."""
         return cls(path)
 
     @classmethod
     def start(cls) -> "Runner":
-        """A runner of this process's own. It costs nothing until the first call."""
+        """Return a runner of this process. It is started with the first call."""
         return cls(None)
 
     def call(self, call: Call) -> Reply:
-        """Run ``call`` and wait for what comes of it; at the latest a little after its deadline."""
+        """Make ``call`` and return its Reply, at the latest a little after its deadline."""
         builder = ReplyBuilder(call)
         try:
             relay = call.method != "declare" and reads_secrets(Path(call.path))
@@ -85,7 +85,7 @@ class Runner:
         return builder.reply()
 
     def confinement(self) -> list[Measure]:
-        """What confines the code of components on this machine; empty where no runner has begun. Raises ``OSError``."""
+        """How this machine confines Python components; empty if no runner was started. Raises ``OSError``."""
         if self._own and self._process is None:
             return []
         line = self.line(time.monotonic() + START_S)
@@ -98,7 +98,7 @@ class Runner:
             line.close()
 
     def close(self) -> None:
-        """End a runner of our own, with all that it runs; leave somebody else's alone. Calls after it fail."""
+        """Stop the runner and its calls if it belongs to this process. Later calls fail."""
         with self._lock:
             self._closed = True
             self._end()
@@ -113,7 +113,7 @@ class Runner:
         self.close()
 
     def line(self, deadline: float) -> Line | None:
-        """A connection to a runner that may be starting just now; None when it does not come up."""
+        """Connect to the runner, waiting while it starts; None if it does not start before ``deadline``."""
         gives_up = time.monotonic() + START_S
         while time.monotonic() < gives_up:
             path = self._address()
@@ -126,7 +126,7 @@ class Runner:
         return None
 
     def _address(self) -> Path | None:
-        """Where the runner listens; ours is started if it does not run. None after :meth:`close`."""
+        """The path of the runner's socket. Our own runner is started if necessary. None after :meth:`close`."""
         if not self._own:
             return None if self._closed else self._path
         with self._lock:
@@ -134,7 +134,7 @@ class Runner:
                 return None
             if self._folder is None or not Path(self._folder.name).exists():
                 if self._folder is not None:
-                    self._folder.cleanup()  # somebody else has removed it
+                    self._folder.cleanup()  # another process has removed it
                 self._folder = tempfile.TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True)  # mode 0700
             path = Path(self._folder.name) / SOCKET
             if self._process is None or self._process.poll() is not None:
@@ -145,12 +145,12 @@ class Runner:
                     env=environment,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
-                    start_new_session=True,  # Ctrl-C is for us to hear
+                    start_new_session=True,  # Ctrl-C goes to this process only
                 )
             return path
 
     def _end(self) -> None:
-        """Close the lifeline, and wait for the process to end."""
+        """Close the lifeline and wait until the process has exited."""
         process, self._process = self._process, None
         if process is None:
             return

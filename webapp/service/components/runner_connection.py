@@ -1,4 +1,4 @@
-"""The runner's end of one asker's connection, which never blocks: what comes, and what waits to be written."""
+"""The runner's end of one client connection, which never blocks: buffers for received bytes and for unsent ones."""
 
 import os
 import selectors
@@ -9,10 +9,10 @@ from webapp.service.components.wire import BLOCK
 
 
 class RunnerConnection:
-    """One connection. ``broker`` is the child's end of the way to its broker, once that has come."""
+    """One connection. ``broker`` is the descriptor of the child's socket to its broker, once it has arrived."""
 
     def __init__(self, selector: selectors.BaseSelector, connection: socket.socket, data: Callable[[], None]) -> None:
-        """``data`` is what ``selector`` gives when the connection is ready."""
+        """``data`` is registered with ``selector`` and called when the connection is ready."""
         self._selector, self._connection = selector, connection
         self.inbox, self.outbox = bytearray(), bytearray()
         self.broker: int | None = None
@@ -20,18 +20,18 @@ class RunnerConnection:
         selector.register(connection, selectors.EVENT_READ, data)
 
     def hand_over(self, data: Callable[[], None]) -> None:
-        """Have ``data`` called from now on when the connection is ready."""
+        """Call ``data`` from now on when the connection is ready."""
         self._selector.modify(self._connection, self._selector.get_key(self._connection).events, data)
 
     def pass_descriptor(self, message: bytes, descriptor: int) -> bool:
-        """Send a short ``message`` with ``descriptor``, before anything else; whether that went."""
+        """Send a short ``message`` with ``descriptor`` before anything else; False if that failed."""
         try:
             return socket.send_fds(self._connection, [message], [descriptor]) == len(message)
         except OSError:
             return False
 
     def receive(self) -> bool | None:
-        """Put what has come into ``inbox``; None when nothing has, False when the other end hung up."""
+        """Read into ``inbox``. Returns None if nothing has arrived, False if the client closed the connection."""
         try:
             block, descriptors, _, _ = socket.recv_fds(self._connection, BLOCK, 1)
         except BlockingIOError:
@@ -45,7 +45,7 @@ class RunnerConnection:
         return bool(block)
 
     def heard(self, push: Callable[[], None], close: Callable[[], None]) -> bool:
-        """Whether something has come; ``push`` is called where nothing has, ``close`` where the other end hung up."""
+        """Whether bytes have arrived. Otherwise calls ``push``, or ``close`` if the client closed the connection."""
         received = self.receive()
         if received is None:
             push()
@@ -54,7 +54,7 @@ class RunnerConnection:
         return bool(received)
 
     def push(self) -> bool:
-        """Write what the connection takes now, and ask to be called for the rest; whether it still stands."""
+        """Write as much as the socket takes, and wait to write the rest. False if the connection is broken."""
         try:
             while self.outbox:
                 del self.outbox[: self._connection.send(self.outbox[:BLOCK])]
@@ -75,7 +75,7 @@ class RunnerConnection:
             self.broker = None
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._selector.unregister(self._connection)
         self._connection.close()
         self.close_broker()

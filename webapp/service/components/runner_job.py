@@ -1,8 +1,8 @@
-"""One call inside the runner: a connection that asks for it, the child that does it, and the bytes between the two.
+"""One call inside the runner: the client's connection, the child process, and the bytes between the two.
 
-A job reads the request, forks the child, passes on what the child tells and prints, and closes the connection after
-the last byte. It registers its descriptors with the loop's selector; when to stop a job is the loop's decision
-(``runner_process``).
+A job reads the request, forks the child, passes on its messages and its output, and closes the connection after the
+last byte. It registers its descriptors with the loop's selector; the loop (:mod:`runner_process`) decides when to stop
+a job.
 """
 
 import codecs
@@ -21,9 +21,9 @@ from webapp.kit.clock import now
 from webapp.service.components import limits
 from webapp.service.components.confinement import usage
 from webapp.service.components.confinement.places import Place, Places
-from webapp.service.components.forks import Finishing, Forks
+from webapp.service.components.forks import Forks, ProcessOwner
 from webapp.service.components.runner_connection import RunnerConnection
-from webapp.service.components.wire import BLOCK, Broken, encode, frame, take
+from webapp.service.components.wire import BLOCK, ProtocolError, encode, frame, take
 
 if TYPE_CHECKING:
     from webapp.service.components.pieces.hosts import Pool
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
 REQUEST_S = 10.0
 
 
-class Open(Protocol):
-    """What the loop watches: a connection with a deadline in monotonic seconds, and what it may use."""
+class WatchedConnection(Protocol):
+    """A connection that the loop watches: ``ends_at`` is its deadline in monotonic seconds."""
 
     ends_at: float
 
     def end_late(self) -> None: ...
 
-    def look_at_use(self) -> None: ...
+    def check_usage(self) -> None: ...
 
     def close(self) -> None: ...
 
 
 @dataclass(slots=True)
 class Jobs:
-    """What the loop and its jobs share: open connections, children not waited for yet, and the places of calls."""
+    """The state that the loop and its jobs share: open connections, running children, and the places of calls."""
 
     places: Places
     selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
-    open: set[Open] = field(default_factory=set)
-    by_pid: dict[int, Finishing] = field(default_factory=dict)
+    open: set[WatchedConnection] = field(default_factory=set)
+    by_pid: dict[int, ProcessOwner] = field(default_factory=dict)
     pool: "Pool | None" = None
     forks: Forks = field(init=False)
 
@@ -58,11 +58,11 @@ class Jobs:
         self.forks = Forks(self.places, self.by_pid)
 
     def begin(self, connection: socket.socket) -> None:
-        """A job for a connection that was just accepted; it has :data:`REQUEST_S` seconds to send its request."""
+        """Start a job for a new connection, whose client has :data:`REQUEST_S` seconds to send its request."""
         self.open.add(Job(self, connection))
 
     def lend(self, connection: RunnerConnection, head: dict[str, Any]) -> None:
-        """A process of Node for ``connection``. Nothing of pieces is loaded before one is wanted."""
+        """Lease a Node process to ``connection``. The modules for pieces are imported with the first lease."""
         if self.pool is None:
             from webapp.service.components.pieces.hosts import Pool
 
@@ -71,7 +71,10 @@ class Jobs:
 
 
 class Job:
-    """One connection, and the child that works for it once its request is whole. ``ends_at`` is monotonic seconds."""
+    """One connection, and the child that works for it once the request is complete.
+
+    ``ends_at`` is monotonic seconds.
+    """
 
     def __init__(self, jobs: Jobs, connection: socket.socket) -> None:
         self._jobs = jobs
@@ -88,36 +91,36 @@ class Job:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def receive(self) -> None:
-        """Read of the request, or notice that nobody waits for the answer any more; write what waits to be written."""
+        """Read the request, or notice that the client is gone; write pending bytes."""
         if not self._connection.heard(self._push, self.close):
             return
         try:
             self._read_request()
-        except (OSError, ValueError, TypeError, KeyError):  # also that no process can be had
+        except (OSError, ValueError, TypeError, KeyError):  # OSError: also if no process can be forked
             self.close()
 
     def end_late(self) -> None:
-        """End a job whose time is over: a working child is killed, and whoever does not read the answer is cut off."""
+        """End a job after its deadline: kill the child, or disconnect a client that does not read the reply."""
         if self._pid and not self._is_over:
             self.kill("timeout")
             self.ends_at += REQUEST_S
         else:
             self.close()
 
-    def look_at_use(self) -> None:
-        """End a child that takes more of the machine than a call may."""
+    def check_usage(self) -> None:
+        """Kill a child that exceeds the limits of memory or disk space."""
         if self._place is not None and self._pid in self._jobs.by_pid:
             reason = usage.excess(self._pid, self._place.folder)
             if reason is not None:
                 self.kill(reason)
 
     def kill(self, reason: str) -> None:
-        """End the child and all below it; the loop notices its death as any other."""
+        """Kill the child and its descendants. The loop notices its end like any other."""
         self._reason = self._reason or reason
         usage.end(self._pid)
 
     def finish(self, code: int) -> None:
-        """The child has ended with ``code``: read what it left in its pipes, and send the last message."""
+        """Read the rest of the child's pipes and send the final message. Called after it has ended with ``code``."""
         for descriptor in list(self._pipes):
             while self._reason is None and self._read_pipe(descriptor):
                 pass
@@ -128,11 +131,11 @@ class Job:
             return
         self._connection.outbox += encode({"end": self._reason, "code": code})
         self._is_over = True
-        self.ends_at = time.monotonic() + REQUEST_S  # for the asker to read the answer
+        self.ends_at = time.monotonic() + REQUEST_S  # for the client to read the reply
         self._push()
 
     def close(self) -> None:
-        """Close the connection, and end the child that still works for it."""
+        """Close the connection, and kill the child if it still runs."""
         if self not in self._jobs.open:
             return
         self._jobs.open.remove(self)
@@ -180,7 +183,7 @@ class Job:
         self._push()
 
     def _read_pipe(self, descriptor: int) -> bool:
-        """Take one block from a pipe of the child; whether there may be more."""
+        """Read one block from a pipe of the child; False if there is no more at present."""
         pass_on = self._pipes.get(descriptor)
         if pass_on is None:
             return False
@@ -199,12 +202,12 @@ class Job:
         return True
 
     def _pass_messages(self, block: bytes) -> None:
-        """Pass on whole messages, unread."""
+        """Pass on complete messages without parsing them."""
         self._messages += block
         try:
             while (payload := take(self._messages)) is not None:
                 self._connection.outbox += frame(payload)
-        except Broken:
+        except ProtocolError:
             self.kill("crash")
         self._push()
 
@@ -213,7 +216,7 @@ class Job:
         self._push()
 
     def _push(self) -> None:
-        """Write what waits; close the connection after the last byte."""
+        """Write pending bytes; close the connection after the last one."""
         stands = self._connection.push()
         if not stands or (self._is_over and not self._connection.outbox):
             self.close()

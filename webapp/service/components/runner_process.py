@@ -1,8 +1,9 @@
-"""The runner: a small, single-threaded process that has loaded all a component needs and has one child per call forked.
+"""The runner: a small, single-threaded process that has imported the libraries of components and forks one child a
+call.
 
-It never opens the store. Its loop accepts connections, waits for what happens to any of them, and ends a child, with
-every process below it, at its deadline, at its limit of output, or when the asker is gone. What is done for one
-connection is ``runner_job``'s. ``runner`` starts it and asks it.
+It never opens the store. Its loop accepts connections, waits for events of all of them, and kills a child, with all its
+descendants, at its deadline, at its limit of output, or when the client disconnects. :mod:`runner_job` handles one
+connection; :mod:`runner` is the client.
 """
 
 import gc
@@ -28,7 +29,7 @@ SCRATCH = "patchbay-calls-"
 
 
 def main(path: str, lifeline: int) -> None:
-    """Serve until SIGTERM, or until ``lifeline`` closes because the process that holds its other end is gone."""
+    """Serve until SIGTERM, or until ``lifeline`` closes because the process that holds its other end has exited."""
     preload(FEEDS)
     limits.adopt_orphans()
     confinement = Confinement.begin()
@@ -37,17 +38,17 @@ def main(path: str, lifeline: int) -> None:
             warm_up(process.scratch)
         gc.collect()
         limits.own_bytes()
-        gc.freeze()  # the children share these pages as long as nobody counts on them
+        gc.freeze()  # children share these pages until a garbage collection writes to them
         process.serve()
 
 
 class RunnerProcess:
-    """The loop. Use it as a context manager: leaving it ends every child."""
+    """The loop. Use it as a context manager: leaving it kills all children."""
 
     def __init__(self, path: Path, lifeline: int, confinement: Confinement) -> None:
         self._path, self._lifeline = path, lifeline
         self._scratch = Scratch(SCRATCH)
-        self._scratch.path.chmod(0o711)  # each call's folder is its user's alone
+        self._scratch.path.chmod(0o711)  # the folder of each call is readable only by its user
         self._jobs = Jobs(Places(self._scratch.path, confinement))
         self._stops_at: float | None = None
         self._looks_at = 0.0
@@ -56,7 +57,7 @@ class RunnerProcess:
 
     @property
     def scratch(self) -> Path:
-        """The folder below which each call has its own."""
+        """The parent of the folders of all calls."""
         return self._scratch.path
 
     def __enter__(self) -> "RunnerProcess":
@@ -64,7 +65,7 @@ class RunnerProcess:
         signal.set_wakeup_fd(written_by_signals, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.signal(signal.SIGTERM, lambda *_: self._stop())
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM,))  # blocked by whoever started us, until now
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM,))  # blocked by the parent process until now
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         self._jobs.selector.register(self._wakeup, selectors.EVENT_READ, self._wake)
@@ -88,13 +89,13 @@ class RunnerProcess:
         self._jobs.selector.close()
         self._path.unlink(missing_ok=True)
         self._scratch.close()
-        if self._is_orphaned:  # whoever made the folder cannot remove it any more
+        if self._is_orphaned:  # the process that made the folder can no longer remove it
             with suppress(OSError):
                 self._path.with_name(LOCK).unlink(missing_ok=True)
                 self._path.parent.rmdir()
 
     def serve(self) -> None:
-        """Work until SIGTERM; then finish what has begun, for at most :data:`GRACE_S` seconds."""
+        """Serve until SIGTERM, then finish running calls for at most :data:`GRACE_S` seconds."""
         self._jobs.forks.start(self._listener)
         while self._stops_at is None or (self._jobs.open and time.monotonic() < self._stops_at):
             self._watch_listener()
@@ -102,10 +103,10 @@ class RunnerProcess:
                 key.data()
             for job in [job for job in self._jobs.open if job.ends_at <= time.monotonic()]:
                 job.end_late()
-            self._look_at_use()
-            self._jobs.forks.tend()
+            self._check_usage()
+            self._jobs.forks.maintain()
             if self._jobs.pool is not None:
-                self._jobs.pool.tend()
+                self._jobs.pool.maintain()
 
     def _stop(self) -> None:
         self._stops_at = time.monotonic() + GRACE_S
@@ -120,7 +121,7 @@ class RunnerProcess:
         self._reap()
 
     def _watch_listener(self) -> None:
-        """Accept connections only while there is room; the others wait in the queue of the socket."""
+        """Accept connections only below the limit; others wait in the backlog of the socket."""
         waiting = self._jobs.pool.waiting if self._jobs.pool is not None else 0
         has_room = self._stops_at is None and len(self._jobs.open) - waiting < limits.CALLS
         if has_room and not self._is_accepting:
@@ -131,12 +132,12 @@ class RunnerProcess:
         if self._stops_at is not None:
             self._listener.close()
 
-    def _look_at_use(self) -> None:
+    def _check_usage(self) -> None:
         if self._looks_at > time.monotonic():
             return
         for job in list(self._jobs.open):
-            job.look_at_use()
-        self._looks_at = time.monotonic() + limits.WATCH_S
+            job.check_usage()
+        self._looks_at = time.monotonic() + limits.USAGE_CHECK_S
 
     def _pause_s(self) -> float | None:
         ends = [job.ends_at for job in self._jobs.open]
@@ -159,12 +160,12 @@ class RunnerProcess:
         self._jobs.begin(connection)
 
     def _reap(self) -> None:
-        """Notice which processes ended: a child's call is over, and what it left behind ends too."""
+        """Reap processes that have ended: finish their calls and kill the processes that they left behind."""
         by_pid = self._jobs.by_pid
         while (pid := _ended_pid()) is not None:
             job = by_pid.pop(pid, None)
             if job is not None:
-                limits.kill_group(pid)  # before its number is given back
+                limits.kill_group(pid)  # before its pid can be reused
             status = os.waitpid(pid, 0)[1]
             if job is not None:
                 job.finish(os.waitstatus_to_exitcode(status))
@@ -173,7 +174,7 @@ class RunnerProcess:
 
 
 def _ended_pid() -> int | None:
-    """A process below this one that has ended and was not waited for yet."""
+    """The pid of a child that has ended and is not yet reaped, or None."""
     try:
         ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:

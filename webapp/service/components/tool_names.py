@@ -1,7 +1,7 @@
-"""The names under which agents know actions (contract "Agents"): the key with ``_``, as strict clients take names.
+"""The names of actions as MCP tools (contract "Agents"): the key of the action with ``_`` for other characters.
 
-A name holds letters, digits and ``_``, at most 64 of them. Where two keys would share one, or a key is too long, the
-name ends with a hash of the key, which stays the same for as long as the key does.
+A name has at most 64 letters, digits and ``_``, which strict clients accept. If two keys would share a name, or a key
+is too long, the name ends with a hash of the key, so that it is stable.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ _OTHERS = re.compile("[^a-zA-Z0-9_]")
 
 
 class NamedAction(NamedTuple):
-    """An action by the name that agents know; ``app`` is the slug of its app."""
+    """An action with its tool name; ``app`` is the slug of its app."""
 
     name: str
     key: str
@@ -27,16 +27,16 @@ class NamedAction(NamedTuple):
 
 
 class ToolNames:
-    """The names of ``actions``, which are pairs of a key and a slug. Those of ``unlisted`` keys stand in no list.
+    """The tool names of ``actions``, pairs of a key and an app's slug. Actions of ``unlisted`` keys are in no list.
 
-    Nothing in it changes.
+    Instances are immutable.
     """
 
     def __init__(self, actions: Iterable[tuple[str, str | None]], unlisted: Collection[str] = ()) -> None:
         self.by_name: dict[str, NamedAction] = {}
         self.by_key: dict[str, NamedAction] = {}
         apps = defaultdict[str | None, list[NamedAction]](list)
-        for key, app in sorted(actions, key=lambda action: action[0]):  # an operator's own, which begin with ~, last
+        for key, app in sorted(actions, key=lambda action: action[0]):  # ~ sorts the operator's own components last
             action = NamedAction(self._free(key), key, app)
             self.by_name[action.name] = self.by_key[key] = action
             if key not in unlisted:
@@ -46,7 +46,7 @@ class ToolNames:
         self._sorted = sorted(action for action in self.by_name.values() if action.key not in unlisted)
 
     def of_apps(self, slugs: Sequence[str]) -> list[NamedAction]:
-        """The actions of these apps by name; without any, all of them."""
+        """The actions of these apps, sorted by name; of all apps if there are no slugs."""
         if not slugs:
             return self._sorted
         return sorted(action for slug in dict.fromkeys(slugs) for action in self._by_app.get(slug, ()))

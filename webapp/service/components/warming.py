@@ -1,6 +1,6 @@
-"""Does once, in the runner, what most calls do, so that libraries have begun and all children share what they keep.
+"""Warms the runner up: runs once what most calls do, so that children share loaded libraries and their caches.
 
-The drivers of databases take a quarter of the runner's memory, so they come with the first call that may need them.
+Database drivers take a quarter of the runner's memory, so they are imported with the first call that may need them.
 """
 
 import gc
@@ -40,7 +40,7 @@ _HEAD = {"status": 200, "headers": [["Content-Type", "application/json"]], "url"
 
 @cache
 def preload(names: tuple[str, ...]) -> None:
-    """Import those of the modules ``names`` that are installed, once, for all children to come."""
+    """Import the modules ``names`` that are installed, once for all later children."""
     for name in names:
         with suppress(ImportError):
             importlib.import_module(name)
@@ -49,7 +49,7 @@ def preload(names: tuple[str, ...]) -> None:
 
 
 def warm_up(folder: Path) -> None:
-    """Run an action of ours that is written below ``folder``, whose one request is answered here."""
+    """Run a built-in action, written below ``folder``, and answer its single HTTP request here."""
     path = folder / "warm" / "actions" / "warm" / "1.0.0.py"
     path.parent.mkdir(parents=True)
     path.write_text(_SOURCE)

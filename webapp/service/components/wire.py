@@ -1,8 +1,7 @@
-"""The runner from outside: how its program is started, and how to talk to it over a Unix socket in a private folder.
+"""The protocol of the runner: the command that starts it, and messages over a Unix socket in a private folder.
 
-This is no way to the network, which belongs to ``outbound`` alone. A message is a JSON object, at most
-:data:`MAX_MESSAGE` bytes long, after four bytes that tell its length (big-endian). Nothing is imported here that a
-process which only starts the runner does not need.
+A message is a JSON object of at most :data:`MAX_MESSAGE` bytes after its length in four bytes (big-endian). Network
+connections are left to ``outbound``. The module imports only what a process that starts the runner needs.
 """
 
 import contextlib
@@ -26,14 +25,14 @@ LENGTH = struct.Struct(">I")
 _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
-class Broken(OSError):
-    """What came is not a message of ours, or the other end hung up."""
+class ProtocolError(OSError):
+    """The peer sent an invalid message or closed the connection."""
 
 
 def command(path: Path, lifeline: int) -> tuple[list[str], dict[str, str]]:
-    """Arguments and environment of a runner that listens at ``path`` until the descriptor ``lifeline`` closes.
+    """The arguments and environment of a runner that listens at ``path`` until the descriptor ``lifeline`` closes.
 
-    The environment carries no setting of ours, so that no component meets a key in it.
+    The environment has none of our settings, so that no component finds a key in it.
     """
     program = (
         f"import sys; sys.path[:] = {[entry for entry in sys.path if entry]!r}; sys.dont_write_bytecode = True\n"
@@ -44,22 +43,25 @@ def command(path: Path, lifeline: int) -> tuple[list[str], dict[str, str]]:
 
 
 def encode(message: Any) -> bytes:
-    """``message`` as bytes, its length in front. Raises ``TypeError`` for what JSON cannot carry."""
+    """``message`` as JSON after its length. Raises ``TypeError`` if it cannot be serialized."""
     return frame(orjson.dumps(message))
 
 
 def frame(payload: bytes) -> bytes:
-    """``payload`` with its length in front."""
+    """``payload`` after its length."""
     return LENGTH.pack(len(payload)) + payload
 
 
 def take(inbox: bytearray) -> bytes | None:
-    """The first whole payload in ``inbox``, taken out; None when more has to come. Raises :class:`Broken`."""
+    """Remove the first complete payload from ``inbox`` and return it; None if it is incomplete.
+
+    Raises :class:`ProtocolError`.
+    """
     if len(inbox) < LENGTH.size:
         return None
     (length,) = LENGTH.unpack_from(inbox)
     if length > MAX_MESSAGE:
-        raise Broken(f"a message of {length} bytes")
+        raise ProtocolError(f"a message of {length} bytes")
     end = LENGTH.size + length
     if len(inbox) < end:
         return None
@@ -69,7 +71,7 @@ def take(inbox: bytearray) -> bytes | None:
 
 
 def listen(path: Path) -> socket.socket:
-    """A listening socket at ``path``, in the place of any that stood there. It never blocks."""
+    """Return a non-blocking socket that listens at ``path``; an older socket there is replaced."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -84,14 +86,15 @@ def listen(path: Path) -> socket.socket:
 
 
 def receive_descriptor(connection: int, size: int) -> tuple[bytes, int | None]:
-    """At most ``size`` bytes from the Unix socket ``connection``, and a descriptor that came with them."""
+    """Receive at most ``size`` bytes from the Unix socket ``connection``, and the descriptor sent with them, or
+    None."""
     with socket.socket(fileno=os.dup(connection)) as copy:
         content, descriptors, _, _ = socket.recv_fds(copy, size, 1)
     return content, descriptors[0] if descriptors else None
 
 
-class Beside(Protocol):
-    """What else is waited for while a Line waits: another conversation of the same call."""
+class SideChannel(Protocol):
+    """Another connection of the same call that is answered while a :class:`Line` waits, such as a broker."""
 
     def fileno(self) -> int: ...
 
@@ -99,7 +102,7 @@ class Beside(Protocol):
 
 
 class Line:
-    """The client's end of one conversation, all of it within ``deadline`` (monotonic seconds)."""
+    """The client's end of one connection to the runner. It ends at ``deadline`` (monotonic seconds)."""
 
     def __init__(self, connection: socket.socket, deadline: float) -> None:
         self._connection, self._deadline, self._inbox = connection, deadline, bytearray()
@@ -117,29 +120,29 @@ class Line:
         return cls(connection, deadline)
 
     def send(self, message: bytes, descriptor: int | None = None) -> None:
-        """Send bytes that :func:`encode` or :func:`frame` made, and a ``descriptor`` with them. Raises ``OSError``."""
+        """Send bytes from :func:`encode` or :func:`frame`, with a ``descriptor`` if given. Raises ``OSError``."""
         self._connection.settimeout(_left(self._deadline))
         count = 0 if descriptor is None else socket.send_fds(self._connection, [message], [descriptor])
-        if count < len(message):  # else the other end may have answered already, and hung up
+        if count < len(message):  # else the runner may already have answered and closed
             self._connection.sendall(memoryview(message)[count:])
 
-    def receive(self, beside: Beside | None = None) -> Any:
-        """The next message; what comes for ``beside`` is answered meanwhile. Raises ``OSError``, :class:`Broken`."""
+    def receive(self, side: SideChannel | None = None) -> Any:
+        """Receive the next message and answer ``side`` meanwhile. Raises ``OSError`` and :class:`ProtocolError`."""
         while (payload := take(self._inbox)) is None:
-            if beside is not None:
-                self._wait(beside)
+            if side is not None:
+                self._wait(side)
             self._connection.settimeout(_left(self._deadline))
             block = self._connection.recv(BLOCK)
             if not block:
-                raise Broken("the other end hung up")
+                raise ProtocolError("the other end hung up")
             self._inbox += block
         try:
             return orjson.loads(payload)
         except ValueError as error:
-            raise Broken("not JSON") from error
+            raise ProtocolError("not JSON") from error
 
     def receive_descriptor(self) -> tuple[Any, int | None]:
-        """The next message, which is short, and a descriptor that came with it. Raises as :meth:`receive` does."""
+        """Receive a short message and the descriptor sent with it, or None. Raises as :meth:`receive` does."""
         self._connection.settimeout(_left(self._deadline))
         block, descriptors, _, _ = socket.recv_fds(self._connection, BLOCK, 1)
         self._inbox += block
@@ -152,32 +155,32 @@ class Line:
             raise
 
     def shorten(self, seconds: float) -> None:
-        """Take at most so many ``seconds`` from now on."""
+        """Move the deadline to at most ``seconds`` from now."""
         self._deadline = min(self._deadline, time.monotonic() + seconds)
 
     def fileno(self) -> int:
-        """The descriptor to wait for; below 0 when it was closed."""
+        """The descriptor to wait for; negative after :meth:`close`."""
         return self._connection.fileno()
 
-    def _wait(self, beside: Beside) -> None:
-        """Until something can be received."""
-        while beside.fileno() >= 0:
+    def _wait(self, side: SideChannel) -> None:
+        """Wait until a message can be received, answering ``side`` meanwhile."""
+        while side.fileno() >= 0:
             poll = select.poll()
             poll.register(self._connection, select.POLLIN)
-            poll.register(beside.fileno(), select.POLLIN)
+            poll.register(side.fileno(), select.POLLIN)
             ready = {number for number, _ in poll.poll(_left(self._deadline) * 1000)}
             if self._connection.fileno() in ready:
                 return
             if ready:
-                beside.answer(self._deadline)
+                side.answer(self._deadline)
 
     def stop(self) -> None:
-        """End the conversation from another thread; whoever waits for a message gets an ``OSError``."""
+        """End the connection from another thread; a waiting :meth:`receive` raises ``OSError``."""
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         with contextlib.suppress(OSError):
             self._connection.close()
 

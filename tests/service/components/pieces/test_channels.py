@@ -26,7 +26,7 @@ from webapp.service.components.pieces import channels, frames
 from webapp.service.components.pieces import channels as module
 from webapp.service.components.pieces.channels import Channel, Dialer, TooMuch, watch
 from webapp.service.components.pieces.frames import Frame
-from webapp.service.components.wire import Broken
+from webapp.service.components.wire import ProtocolError
 from webapp.service.outbound import guard
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_url
@@ -212,7 +212,7 @@ def test_a_host_is_given_credit_for_what_the_server_took(wired: Wired) -> None:
     for _ in range(frames.WINDOW // frames.DATA_BYTES):
         wired.take(frames.DATA, block)
     assert wired.channel.events(False) == 3  # to read, and to write the rest
-    with pytest.raises(Broken):
+    with pytest.raises(ProtocolError):
         wired.take(frames.DATA, b"x" * frames.WINDOW)
     received = 0
     while received < frames.WINDOW:

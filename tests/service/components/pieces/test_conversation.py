@@ -22,7 +22,7 @@ from webapp.service.components.pieces import channels, conversation, frames, nod
 from webapp.service.components.pieces import conversation as module
 from webapp.service.components.pieces.channels import Reach, TooMuch
 from webapp.service.components.runner import Runner
-from webapp.service.components.wire import Broken
+from webapp.service.components.wire import ProtocolError
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure
 
@@ -96,7 +96,7 @@ def test_the_deadline_holds() -> None:
 def test_nonsense_ends_the_call(carried: Carried, nonsense: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channels, "connected", lambda *_: Failure("dns", "None."))
     carried.peer.sendall(nonsense)
-    with pytest.raises(Broken):
+    with pytest.raises(ProtocolError):
         carried.carry()
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from webapp.service.components.pieces import frames
 from webapp.service.components.pieces.frames import Frame
-from webapp.service.components.wire import Broken
+from webapp.service.components.wire import ProtocolError
 
 
 def test_frames_come_out_as_they_were_written_in_whatever_blocks_they_arrive() -> None:
@@ -35,16 +35,16 @@ def test_frames_come_out_as_they_were_written_in_whatever_blocks_they_arrive() -
     ids=["empty", "endless", "too large", "without its channel"],
 )
 def test_what_is_no_frame_is_refused(content: bytes) -> None:
-    with pytest.raises(Broken):
+    with pytest.raises(ProtocolError):
         frames.take(bytearray(content))
 
 
 @pytest.mark.parametrize("payload", [b"{", b"\xff"])
 def test_a_payload_that_is_no_json_is_refused(payload: bytes) -> None:
-    with pytest.raises(Broken):
+    with pytest.raises(ProtocolError):
         Frame(frames.JSON, 0, payload).json()
 
 
 def test_credit_of_another_form_is_refused() -> None:
-    with pytest.raises(Broken):
+    with pytest.raises(ProtocolError):
         Frame(frames.CREDIT, 1, b"12").credit()

@@ -124,12 +124,12 @@ def test_other_first_words_end_it(sleeper: Sleeper, words: bytes | None) -> None
 
 
 def test_what_takes_too_much_is_ended(sleeper: Sleeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    sleeper.look_at_use()
+    sleeper.check_usage()
     assert not sleeper.is_ending
     monkeypatch.setattr(usage, "room", lambda _: 2**40)
-    sleeper.look_at_use()
+    sleeper.check_usage()
     monkeypatch.setattr(usage, "memory", lambda _: 2**40)
-    sleeper.look_at_use()
+    sleeper.check_usage()
     assert (sleeper.reason, sleeper.wait()) == ("disk", -signal.SIGKILL)
 
 
@@ -150,7 +150,7 @@ def test_only_what_said_so_ran_out_of_memory(sleeper: Sleeper, said: bytes, reas
 
 def test_memory_is_looked_at_first(sleeper: Sleeper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(usage, "memory", lambda _: 2**40)
-    sleeper.look_at_use()
+    sleeper.check_usage()
     assert sleeper.reason == "memory"
 
 
@@ -164,7 +164,7 @@ class FakeHost:
     def end(self, reason: str) -> None:
         self.reasons.append(reason)
 
-    def look_at_use(self) -> None:
+    def check_usage(self) -> None:
         self.looks += 1
 
 
@@ -218,7 +218,7 @@ def test_it_gets_the_process_as_a_descriptor_and_gives_it_back(scene: Scene) -> 
     with socket.socket(fileno=descriptor) as host:
         host.sendall(b"x")
     assert scene.host.far.recv(1) == b"x"
-    scene.lease.look_at_use()
+    scene.lease.check_usage()
     scene.lease.receive()  # nothing came
     scene.asker.sendall(encode({"done": True}))
     scene.lease.receive()
@@ -270,7 +270,7 @@ def test_who_waits_too_long_is_told_so_and_waits_no_more(scene: Scene) -> None:
 
 
 def test_a_refusal_has_a_reason(scene: Scene) -> None:
-    scene.lease.look_at_use()
+    scene.lease.check_usage()
     scene.lease.refuse("busy")
     assert orjson.loads(scene.asker.recv(999)[4:]) == {"end": "busy", "code": 0}
 

@@ -1,6 +1,6 @@
-"""Confines the processes of calls, as far as the kernel of this machine allows, and says what holds.
+"""Confines the processes of calls as far as the kernel of this machine allows, and reports which measures hold.
 
-What cannot be taken back is tried in a process that ends at once: a kernel may know a call and still refuse it.
+Irreversible measures are tried in a throw-away process, because a kernel may know a system call and still refuse it.
 """
 
 import os
@@ -18,7 +18,7 @@ from webapp.service.components.confinement.landlock import Restriction
 
 
 def works(attempt: Callable[[], object]) -> bool:
-    """Whether ``attempt`` raises nothing and gives no False back."""
+    """Whether ``attempt`` neither raises nor returns False."""
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -31,7 +31,7 @@ def works(attempt: Callable[[], object]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One promise, and whether it holds on this machine."""
+    """One measure, and whether it holds on this machine."""
 
     name: str
     holds: bool
@@ -40,8 +40,8 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What is possible here: a version of Landlock (0 for none), no network, a filter of system calls, processes that
-    are counted by call, and the first number of users for calls."""
+    """The measures that work here: the version of Landlock (0 for none), no network, a filter of system calls,
+    processes counted by call, and the first user id for calls (None if all calls run as this user)."""
 
     landlock: int = 0
     network: bool = False
@@ -51,7 +51,7 @@ class Confinement:
 
     @classmethod
     def begin(cls) -> "Confinement":
-        """Leave the network for good, with all children to come, and find out what else is possible."""
+        """Leave the network for good, for this process and its children, and find out which other measures work."""
         reach.prepare()
         with suppress(OSError):
             kernel.make_inheritable(kernel.DAC_READ_SEARCH)
@@ -63,14 +63,16 @@ class Confinement:
         if user is not None and not works(partial(users.become, user, reads_all=reads_all)):
             user = None
         if user is not None and not reads_all and not users.readable_by_all(Path(os.__file__)):
-            user = None  # nothing could be loaded
+            user = None  # its user could not read the libraries
         counted = user is not None or (left and os.geteuid() != 0 and works(namespaces.own_user_namespace))
         seccomp.prepare(own_user=user is not None)
         return cls(version, left, filters, counted, user)
 
     def restriction(self, component: Path | None, folder: Path, *, relay: bool) -> Restriction | None:
-        """What a call of ``component``, if that is known already, with its own ``folder`` may reach, as long as the
-        runner's descriptors are open. Raises ``OSError``."""
+        """Return the Landlock restriction for a call of ``component`` (None if not yet known) in ``folder``.
+
+        Call it while the runner's descriptors are open. Raises ``OSError``.
+        """
         if not self.landlock:
             return None
         return Restriction(self.landlock, reach.of_call(component, folder, tcp=relay))
@@ -78,13 +80,16 @@ class Confinement:
     def enter(
         self, restriction: Restriction | None, slot: int, *, relay: bool = False, becomes_program: bool = False
     ) -> None:
-        """Confine this process for good, for a call; no two at a time have the same ``slot``. With ``relay`` there is
-        a loopback. One that ``becomes_program`` keeps what it may, and makes no processes. Raises ``OSError``."""
+        """Confine this process for good; no two running calls have the same ``slot``.
+
+        With ``relay``, it has a loopback interface. With ``becomes_program``, the program that it executes keeps its
+        capabilities and may start no processes. Raises ``OSError``.
+        """
         self.change_user(slot, relay=relay, programs=becomes_program)
         self.seal(restriction, relay=relay, processes=not becomes_program)
 
     def change_user(self, slot: int, *, relay: bool = False, programs: bool = False) -> None:
-        """The first half of :meth:`enter`, for which the call need not be known. Raises ``OSError``."""
+        """Do the first half of :meth:`enter`, which does not depend on the call. Raises ``OSError``."""
         if not kernel.is_linux():
             return
         if relay and self.network:
@@ -93,7 +98,7 @@ class Confinement:
         kernel.no_new_privileges()
 
     def seal(self, restriction: Restriction | None, *, relay: bool = False, processes: bool = True) -> None:
-        """The other half: from here on holds all that :meth:`measures` says. Raises ``OSError``."""
+        """Do the second half of :meth:`enter`; all :meth:`measures` hold afterwards. Raises ``OSError``."""
         if not kernel.is_linux():
             return
         if restriction:
@@ -101,18 +106,18 @@ class Confinement:
         if self.filter:
             seccomp.install(relay, processes=processes, own_user=self.first_user is not None)
         if self.counted:
-            limits.bind_processes()
+            limits.limit_processes()
 
     def user(self, slot: int) -> int | None:
-        """The user of the call with this ``slot``; None for our own."""
+        """The user id of the call with this ``slot``; None for the user of this process."""
         return None if self.first_user is None else self.first_user + slot
 
     def report(self) -> list[dict[str, object]]:
-        """What holds, as JSON."""
+        """The measures as JSON."""
         return [asdict(measure) for measure in self.measures()]
 
     def measures(self) -> tuple[Measure, ...]:
-        """What holds."""
+        """All measures, including those that do not hold here."""
         scoped = self.landlock >= landlock.SCOPES_VERSION
         return (
             _measure(
@@ -184,7 +189,7 @@ def _measure(name: str, holds: bool, promise: str, otherwise: str) -> Measure:
 
 
 def look() -> list[Measure]:
-    """What a runner of this user would say. Raises ``OSError``."""
+    """The measures that a runner of this user would report. Raises ``OSError``."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -1,4 +1,4 @@
-"""The system calls that Python has no name for, by ctypes. Each raises ``OSError``; elsewhere than on Linux, all do."""
+"""Linux system calls that Python does not wrap, by ctypes. Each raises ``OSError``, on other systems always."""
 
 import ctypes
 import errno
@@ -19,12 +19,12 @@ class _Header(ctypes.Structure):
 
 
 def is_linux() -> bool:
-    """Whether there is anything to call."""
+    """Whether this system is Linux."""
     return _libc is not None
 
 
 def call(number: int, *arguments: object) -> int:
-    """The system call ``number``; what it gives back."""
+    """Make the system call ``number`` and return its result."""
     if _libc is None:
         raise OSError(errno.ENOSYS, "not Linux")
     result: int = _libc.syscall(ctypes.c_long(number), *arguments)
@@ -41,25 +41,25 @@ def prctl(option: int, first: object = 0, second: object = 0) -> int:
 
 
 def unshare(flags: int) -> None:
-    """unshare(2): namespaces of our own."""
+    """unshare(2): move this process into new namespaces."""
     if _libc is None:
         raise OSError(errno.ENOSYS, "not Linux")
     _checked(_libc.unshare(flags))
 
 
 def no_new_privileges() -> None:
-    """No program that is started from here gains anything by its owner or its file's capabilities."""
+    """Set PR_SET_NO_NEW_PRIVS: programs started from here gain nothing by set-user-ID or file capabilities."""
     prctl(_NO_NEW_PRIVS, 1)
 
 
 def keep_capabilities() -> None:
-    """Keep what is permitted over a change of the user, until :func:`keep_only`."""
+    """Keep the permitted capabilities across a change of user, until :func:`keep_only`."""
     prctl(_KEEP_CAPS, 1)
 
 
 def keep_only(capability: int | None, *, programs: bool = False) -> None:
-    """Give up every capability but ``capability``, which programs started from here get only with ``programs``: then it
-    must have been made inheritable."""
+    """Drop all capabilities except ``capability``. With ``programs``, programs started from here keep it too; it must
+    then be inheritable."""
     prctl(_CAP_AMBIENT, _AMBIENT_CLEAR_ALL)
     kept = 0 if capability is None else 1 << capability
     _set_capabilities(kept, kept, kept if programs else 0)
@@ -68,7 +68,8 @@ def keep_only(capability: int | None, *, programs: bool = False) -> None:
 
 
 def make_inheritable(capability: int) -> None:
-    """Let :func:`keep_only` leave ``capability`` to programs, also after :func:`drop_bounding_set`."""
+    """Make ``capability`` inheritable, so that :func:`keep_only` can pass it to programs after
+    :func:`drop_bounding_set`."""
     header, data = _Header(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
     if _libc is not None:
         _checked(_libc.capget(ctypes.byref(header), ctypes.byref(data)))
@@ -77,16 +78,16 @@ def make_inheritable(capability: int) -> None:
 
 
 def drop_bounding_set() -> None:
-    """No capability can come back by a program's file. Needs CAP_SETPCAP."""
+    """Drop the bounding set, so that no file can grant a capability again. Needs CAP_SETPCAP."""
     for number in range(_CAPABILITIES):
         try:
             prctl(_CAPBSET_DROP, number)
-        except OSError:  # beyond the last that this kernel knows
+        except OSError:  # above the last capability of this kernel
             return
 
 
 def _set_capabilities(effective: int, permitted: int, inheritable: int) -> None:
-    """Those of the first 32; none of the others."""
+    """capset(2): the masks are for the first 32 capabilities; the others are dropped."""
     data = (ctypes.c_uint32 * 6)(effective, permitted, inheritable, 0, 0, 0)
     if _libc is not None:
         _checked(_libc.capset(ctypes.byref(_Header(_CAPABILITY_VERSION, 0)), ctypes.byref(data)))

@@ -1,7 +1,6 @@
-"""Landlock (kernel documentation, userspace-api/landlock): which files a process and all below it may reach.
+"""Landlock (kernel documentation, userspace-api/landlock): restricts the files that a process and its children reach.
 
-Besides, as far as the kernel knows it: no TCP, no abstract Unix socket of others, no signal to others. Others are all
-outside of what was restricted together.
+Newer kernels also deny TCP, and abstract Unix sockets of and signals to processes outside of the restricted domain.
 """
 
 import ctypes
@@ -31,21 +30,21 @@ NETWORK_VERSION, SCOPES_VERSION = 4, 6
 
 
 class Opened(NamedTuple):
-    """A place to read that is open already, as many processes need it: its descriptor, and whether it is a folder."""
+    """A readable path that was opened once for many processes: its descriptor, and whether it is a folder."""
 
     descriptor: int
     is_folder: bool
 
     @classmethod
     def of(cls, path: Path) -> "Opened":
-        """The place at ``path``. Raises ``OSError``."""
+        """Open ``path``. Raises ``OSError``."""
         return cls(os.open(path, os.O_PATH | os.O_CLOEXEC), path.is_dir())
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What may be reached: files and folders to read and to run, some of them ``opened`` already, those to read alone,
-    folders to look through, and those to write."""
+    """The paths that may be reached: those to read and execute (``readable`` and ``opened``), those only to read,
+    folders only to list, and folders to write."""
 
     readable: tuple[Path, ...]
     opened: tuple["Opened", ...] = ()
@@ -66,7 +65,7 @@ class _Beneath(ctypes.Structure):
 
 
 def version() -> int:
-    """The version that the kernel offers; 0 for none."""
+    """The version of Landlock that the kernel supports; 0 for none."""
     try:
         return kernel.call(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))
     except OSError:
@@ -74,10 +73,10 @@ def version() -> int:
 
 
 class Restriction:
-    """What is to be allowed, collected while the paths can still be opened; :meth:`enforce` makes it so."""
+    """A ruleset, built while the paths can still be opened; :meth:`enforce` puts it into effect."""
 
     def __init__(self, known: int, reach: Reach) -> None:
-        """``known`` is the version of the kernel. Raises ``OSError``."""
+        """``known`` is the kernel's version of Landlock. Raises ``OSError``."""
         self._handled = next(rights for least, rights in _ALL_BY_VERSION if known >= least)
         network = _TCP if known >= NETWORK_VERSION and not reach.tcp else 0
         rules = _Ruleset(self._handled, network, _SCOPES if known >= SCOPES_VERSION else 0)
@@ -86,7 +85,7 @@ class Restriction:
         self.extend(reach)
 
     def extend(self, reach: Reach) -> None:
-        """Allow what ``reach`` names, too. Raises ``OSError``."""
+        """Also allow ``reach``. Raises ``OSError``."""
         for place in reach.opened:
             self._add(place, _READ)
         self._allow(reach.readable, _READ)
@@ -96,12 +95,12 @@ class Restriction:
         self._allow(reach.devices, _READ_FILE | _WRITE_FILE)
 
     def enforce(self) -> None:
-        """Restrict this process and all that come of it, for good. Needs ``no_new_privs``. Raises ``OSError``."""
+        """Restrict this process and its later children for good. Needs ``no_new_privs``. Raises ``OSError``."""
         kernel.call(_RESTRICT, ctypes.c_int(self._ruleset), ctypes.c_uint32(0))
         os.close(self._ruleset)
 
     def move(self, descriptor: int) -> None:
-        """Keep what was collected at ``descriptor`` from now on."""
+        """Move the ruleset to the descriptor number ``descriptor``."""
         os.dup2(self._ruleset, descriptor, inheritable=False)
         self._ruleset = descriptor
 

@@ -1,6 +1,6 @@
-"""Network namespaces: the runner and all its children in one without any way out, a call with a relay in its own.
+"""Network namespaces: the runner and its children share one without interfaces; a call with a relay has its own.
 
-In the runner's not even loopback is up. A process that is not root gets there by a user namespace of its own.
+In the runner's, not even loopback is up. A process that is not root needs a user namespace of its own for that.
 """
 
 import fcntl
@@ -15,7 +15,7 @@ _SET_FLAGS, _UP = 0x8914, 1  # linux/sockios.h, net/if.h
 
 
 def leave() -> bool:
-    """Go into a namespace without interfaces, for good; whether the kernel allows it."""
+    """Enter a network namespace without interfaces for good. Returns whether the kernel allowed it."""
     user, group = os.geteuid(), os.getegid()
     try:
         kernel.unshare(kernel.NEW_NET if user == 0 else kernel.NEW_USER | kernel.NEW_NET)
@@ -27,7 +27,7 @@ def leave() -> bool:
 
 
 def own_user_namespace() -> bool:
-    """Count this process's processes for themselves; whether the kernel allows it."""
+    """Enter a user namespace, whose processes are counted separately. Returns whether the kernel allowed it."""
     user, group = os.geteuid(), os.getegid()
     try:
         kernel.unshare(kernel.NEW_USER)
@@ -38,16 +38,16 @@ def own_user_namespace() -> bool:
 
 
 def own_loopback() -> None:
-    """Go into a namespace whose only interface is loopback. Raises ``OSError``."""
+    """Enter a network namespace whose only interface is loopback. Raises ``OSError``."""
     kernel.unshare(kernel.NEW_NET)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sh22x", b"lo", _UP))
 
 
 def _keep_names(user: int, group: int) -> None:
-    """Be called in the new user namespace as outside of it."""
+    """Map this user and group to the same ids in the new user namespace."""
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         try:
             Path("/proc/self", name).write_text(text)
         except OSError:
-            return  # nobody has a name then, which hinders nothing
+            return  # the ids stay unmapped, which does no harm

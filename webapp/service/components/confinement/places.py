@@ -1,4 +1,4 @@
-"""Where calls live while they run: a number of its own for each, and a folder that nobody else enters."""
+"""Assigns each running call a number of its own and a folder that no other call can enter."""
 
 import itertools
 import os
@@ -11,14 +11,14 @@ from webapp.service.components.confinement.confinement import Confinement
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One call's ``number``, which no other has meanwhile, and its ``folder``."""
+    """The ``number`` of a call, unique among running calls, and its ``folder``."""
 
     number: int
     folder: Path
 
 
 class Places:
-    """Makes places below ``folder`` and takes them away again."""
+    """Creates places below ``folder`` and removes them."""
 
     def __init__(self, folder: Path, confinement: Confinement) -> None:
         self._folder, self.confinement = folder, confinement
@@ -26,7 +26,7 @@ class Places:
         self._count = itertools.count(1)
 
     def take(self) -> Place:
-        """A place for the next call. Raises ``OSError``."""
+        """Create a place for a call. Raises ``OSError``."""
         number = next(number for number in itertools.count() if number not in self._taken)
         folder = self._folder / str(next(self._count))
         folder.mkdir(mode=0o700)
@@ -37,6 +37,6 @@ class Places:
         return Place(number, folder)
 
     def leave(self, place: Place) -> None:
-        """Remove what stands there, and give the number back."""
+        """Remove the folder and free the number."""
         scratch.remove(place.folder)
         self._taken.discard(place.number)

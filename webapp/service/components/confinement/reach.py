@@ -1,5 +1,5 @@
-"""What the process of a call may reach of the file system: the interpreter, the libraries and its component to read,
-its own folder to write."""
+"""The paths that the process of a call may reach: the interpreter, the libraries and its component to read, and its
+own folder to write."""
 
 import sys
 import sysconfig
@@ -20,7 +20,7 @@ _KINDS = ("actions", "triggers")
 
 
 def of_call(component: Path | None, folder: Path, *, tcp: bool) -> Reach:
-    """For a call of ``component``, or of one that :func:`of_component` adds, whose own folder is ``folder``."""
+    """The reach of a call in ``folder`` of ``component``; None if :func:`of_component` adds that later."""
     beside = Reach(()) if component is None else of_component(component)
     return Reach(
         (*beside.readable, Path("/proc/self")),
@@ -33,13 +33,13 @@ def of_call(component: Path | None, folder: Path, *, tcp: bool) -> Reach:
 
 
 def of_component(component: Path) -> Reach:
-    """What a call of ``component`` reads of it."""
+    """The reach that a call needs to load ``component``."""
     readable, listable = _of_component(component)
     return Reach(readable, listable=listable)
 
 
 def of_program(program: Sequence[Path], files: Sequence[Path], folder: Path) -> Reach:
-    """For a ``program``, of which nothing else is run, that reads the ``files`` and whose own folder is ``folder``."""
+    """The reach of a process in ``folder`` that executes only ``program`` and reads ``files``."""
     system = tuple(Path(place) for place in _SYSTEM)
     read_only = (*system, *files, Path("/proc/self"))
     return Reach(tuple(program), read_only=read_only, writable=(folder,), devices=(Path("/dev/null"),))
@@ -47,7 +47,7 @@ def of_program(program: Sequence[Path], files: Sequence[Path], folder: Path) -> 
 
 @cache
 def libraries() -> tuple[Path, ...]:
-    """What every call may read: libraries themselves, never a folder that merely holds them and perhaps data, too."""
+    """The libraries that every call may read: never their parent folders, which may also contain data."""
     paths = sysconfig.get_paths()
     python = Path(sys.executable)
     places = {
@@ -69,13 +69,15 @@ def _opened() -> tuple[Opened, ...]:
 
 
 def prepare() -> None:
-    """Open the libraries, for all children to come."""
+    """Open the libraries once for all later children."""
     _opened()
 
 
 def _of_component(component: Path) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-    """What it may read, and what it may list: its app's folder, or that of the operator's own components. Beside a file
-    that stands elsewhere, only the Python files of the folder above."""
+    """The readable and listable paths: its app's folder, or the folder of the operator's own components.
+
+    For a file elsewhere: the file, and the Python files of the folder above.
+    """
     above = component.parent.parent
     if above.name in _KINDS:
         return (above.parent,), ()

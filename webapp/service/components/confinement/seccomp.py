@@ -1,10 +1,10 @@
-"""A filter of system calls (seccomp(2), filter mode): those that a component never needs, and ways around the rest.
+"""A filter (seccomp(2), filter mode) that refuses system calls that a component never needs or could escape by.
 
-No socket can be made; where a call has a relay (see ``relay``), only those of IP, which lead to it alone. Nobody gets
-at another process's memory, limits or priority, the kernel's keys, messages, mounts or namespaces, watches files or
-sends descriptors; what makes no processes signals none but itself. What is refused looks like a permission that is
-missing, and what only newer kernels know like nothing. Where a call has no user of its own, owners, rights and times
-of files stay as they are, which Landlock does not look after: to change them seems to work.
+Sockets are refused; with a relay (see :mod:`relay`), IP sockets are allowed, which reach only the relay. Also refused
+are access to other processes' memory, limits and priority, kernel keys, message queues, mounts, namespaces, watching
+files and sending descriptors; a process that may start no others can signal only itself. Refused calls fail with
+EACCES, calls of newer kernels with ENOSYS. If a call has no user of its own, changes of the owner, mode and times of
+files, which Landlock does not cover, seem to succeed but have no effect.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ from webapp.service.components.confinement import kernel
 _SET_SECCOMP, _MODE_FILTER = 22, 2  # linux/prctl.h, linux/seccomp.h
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # linux/bpf_common.h
 _ALLOW, _REFUSE, _KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000  # linux/seccomp.h
-_PRETEND = _REFUSE  # with no error
+_PRETEND = _REFUSE  # success without effect
 _EACCES, _ENOSYS = 13, 38
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in seccomp_data, the low half of an argument
 _OTHER_ABI = 0x4000_0000  # x32 on x86_64
@@ -29,9 +29,11 @@ _FAMILIES = (2, 10)  # AF_INET, AF_INET6
 
 
 class _Machine(NamedTuple):
-    """An architecture: its audit number and its numbers of system calls; ``making`` are those that make processes, and
-    that signal by other numbers than ``signalling``, which name a process first; ``changing`` those that give a file
-    another owner, rights or times."""
+    """The audit number and system call numbers of an architecture.
+
+    ``making`` start processes, or send signals otherwise than ``signalling``, whose first argument is the process;
+    ``changing`` change a file's owner, mode or times.
+    """
 
     audit: int
     socket: int
@@ -50,7 +52,7 @@ _EVERYWHERE = (
     443, 447,  # quotactl_fd, memfd_secret
 )  # fmt: skip
 _CLONE3, _FCHMODAT2 = 435, 452
-_NEWER = 457  # statmount and what came after Linux 6.7: nobody has looked at it here
+_NEWER = 457  # statmount and later: calls newer than Linux 6.7 were not reviewed
 _MACHINES = {
     "x86_64": _Machine(
         0xC000_003E, 41, 56, 302,
@@ -94,14 +96,16 @@ class _Program(ctypes.Structure):
 
 
 def available() -> bool:
-    """Whether there is a filter for this machine."""
+    """Whether there is a filter for this architecture."""
     return platform.machine() in _MACHINES
 
 
 def install(sockets: bool, *, processes: bool = True, own_user: bool = False) -> None:
-    """Filter what this process and all that come of it call; ``sockets``: those of IP may be made, ``processes``: it
-    may make others, not threads alone, ``own_user``: no file of others is its user's. Needs ``no_new_privs``. Raises
-    ``OSError``."""
+    """Filter the system calls of this process and its later children.
+
+    ``sockets`` allows IP sockets, ``processes`` allows to start processes and not only threads, ``own_user`` says that
+    its user owns no files of others. Needs ``no_new_privs``. Raises ``OSError``.
+    """
     code = _code(platform.machine(), sockets, None if processes else os.getpid(), own_user)
     buffer = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p))
@@ -114,14 +118,14 @@ def _code(machine: str, sockets: bool, alone: int | None, own_user: bool) -> byt
 
 
 def prepare(*, own_user: bool) -> None:
-    """Write the filters once, for all children to come."""
+    """Build the filters once for all later children."""
     if available():
         for sockets in (False, True):
             _code(platform.machine(), sockets, None, own_user)
 
 
 def _program(machine: _Machine, sockets: bool, alone: int | None, own_user: bool) -> list[bytes]:
-    """Each part ends in a return, or falls through to the next. ``alone`` is the process that makes no others."""
+    """Each part returns or falls through to the next. ``alone`` is the pid of a process that may start no others."""
     processes = alone is None
     families = _FAMILIES if sockets else ()
     refused = machine.refused if processes else (*machine.refused, *machine.making)
@@ -136,12 +140,12 @@ def _program(machine: _Machine, sockets: bool, alone: int | None, own_user: bool
         _step(_JUMP_AT_LEAST, _NEWER, 0, 1),
         _step(_RETURN, _REFUSE | _ENOSYS),
         _step(_JUMP_EQUAL, _CLONE3, 0, 1),
-        _step(_RETURN, _REFUSE | _ENOSYS),  # its arguments cannot be looked at; libraries turn to clone
+        _step(_RETURN, _REFUSE | _ENOSYS),  # its arguments cannot be inspected; libraries fall back to clone
         *(step for number in refused for step in (_step(_JUMP_EQUAL, number, 0, 1), _step(_RETURN, _REFUSE | _EACCES))),
         *(step for number in pretended for step in (_step(_JUMP_EQUAL, number, 0, 1), _step(_RETURN, _PRETEND))),
         *_cloning(machine, processes),
         *(step for number in machine.signalling if alone is not None for step in _only_for(alone, number)),
-        *_only_for(0, machine.prlimit),  # one's own
+        *_only_for(0, machine.prlimit),  # pid 0: the calling process
         _step(_JUMP_EQUAL, machine.socket, 1, 0),
         _step(_RETURN, _ALLOW),
         _step(_LOAD, _FIRST_ARGUMENT),
@@ -151,7 +155,7 @@ def _program(machine: _Machine, sockets: bool, alone: int | None, own_user: bool
 
 
 def _only_for(process: int, number: int) -> list[bytes]:
-    """The system call ``number`` where its first argument is ``process``."""
+    """Allow the system call ``number`` if its first argument is ``process``."""
     return [
         _step(_JUMP_EQUAL, number, 0, 4),
         _step(_LOAD, _FIRST_ARGUMENT),
@@ -162,7 +166,7 @@ def _only_for(process: int, number: int) -> list[bytes]:
 
 
 def _cloning(machine: _Machine, processes: bool) -> list[bytes]:
-    """What comes of clone(2): no namespaces, and threads at least, whose descriptors are those of their process."""
+    """Rules for clone(2): no namespaces; threads only if they share the descriptors of their process."""
     return [
         _step(_JUMP_EQUAL, machine.clone, 0, 6),
         _step(_LOAD, _FIRST_ARGUMENT),

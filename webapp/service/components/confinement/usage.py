@@ -1,7 +1,6 @@
-"""What a call uses in all, which no limit of a single process bounds: memory over its processes, room on the disk.
+"""Measures the memory and disk space of all processes of a call, which no limit of a single process bounds.
 
-Files that were removed while they are open or mapped count too, and so do the buffers of its sockets: no name leads to
-them.
+Deleted files that are still open or mapped count too, and so do the buffers of sockets.
 """
 
 import errno
@@ -15,23 +14,23 @@ from pathlib import Path
 
 from webapp.service.components import limits
 
-_BUFFERS = {stat.S_IFSOCK: 208 * 1024, stat.S_IFIFO: 64 * 1024}  # what Linux takes in before it blocks
-_MAPS_BYTES = 1024 * 1024  # of a description of a process's memory; others' have a tenth
+_BUFFERS = {stat.S_IFSOCK: 208 * 1024, stat.S_IFIFO: 64 * 1024}  # what Linux buffers before it blocks
+_MAPS_BYTES = 1024 * 1024  # the longest /proc/<pid>/maps that is read; ordinary ones have a tenth
 _REMOVED = b" (deleted)\n"
 _File = tuple[int, int]  # device and number
 _ROUNDS = 100
-_LEAST = 16 * 1024  # that an entry of a folder counts, however small it is: looking at many takes time
+_LEAST = 16 * 1024  # the least that a folder entry counts, as scanning many entries takes time
 _HIDDEN = frozenset({errno.ENAMETOOLONG, errno.EACCES, errno.ELOOP})
 
 
 def buffers(processes: Iterable[int]) -> int:
-    """Bytes that may wait in the sockets and pipes of ``processes``; what they share counts once."""
+    """Bytes that the sockets and pipes of ``processes`` may buffer; shared ones count once."""
     kinds = {_file(facts): stat.S_IFMT(facts.st_mode) for pid in processes for facts in _open(pid)}
     return sum(_BUFFERS.get(kind, 0) for kind in kinds.values())
 
 
 def nameless(processes: Iterable[int], folder: Path) -> int:
-    """Bytes of files that ``processes`` hold open, or mapped from ``folder``, and that have no name any more."""
+    """Bytes of deleted files that ``processes`` hold open, or have mapped from ``folder``."""
     sizes = dict[_File, int]()
     for pid in processes:
         sizes |= {_file(facts): facts.st_blocks * 512 for facts in _open(pid) if _is_nameless(facts)}
@@ -47,8 +46,11 @@ def _open(pid: int) -> Iterator[os.stat_result]:
 
 
 def _mapped(pid: int, below: bytes) -> Iterator[tuple[_File, int]]:
-    """The removed files of that folder which are mapped, with their sizes. One that cannot be looked at counts as the
-    largest that may be; a description of the memory that is too long to be read, as more than there may be."""
+    """The mapped deleted files of the folder ``below``, with their sizes in bytes.
+
+    A file whose size is unknown counts as the largest allowed one; a list of mappings that is too long to read counts
+    as more than the limit.
+    """
     with suppress(OSError), Path(f"/proc/{pid}/maps").open("rb") as file:
         lines = file.readlines(_MAPS_BYTES)
         if file.read(1):
@@ -63,7 +65,7 @@ def _mapped(pid: int, below: bytes) -> Iterator[tuple[_File, int]]:
 def _size(place: str, inode: int) -> tuple[_File, int]:
     try:
         facts = Path(place).stat()
-    except OSError:  # only who is root everywhere may look there
+    except OSError:  # needs root in the initial user namespace
         return (0, inode), limits.FILE_BYTES
     return _file(facts), facts.st_blocks * 512
 
@@ -77,14 +79,14 @@ def _file(facts: os.stat_result) -> _File:
 
 
 def excess(pid: int, folder: Path) -> str | None:
-    """Which limit the call with the process ``pid`` and this ``folder`` is beyond: ``memory``, ``disk``, or None."""
+    """The limit that the call with the process ``pid`` and this ``folder`` exceeds: ``memory``, ``disk`` or None."""
     if memory(pid) > limits.CALL_MEMORY_BYTES:
         return "memory"
     return "disk" if disk(pid, folder) > limits.CALL_FOLDER_BYTES else None
 
 
 def memory(pid: int) -> int:
-    """Bytes that ``pid`` and every process below it hold in memory; what they share counts for each."""
+    """Resident memory of ``pid`` and its descendants in bytes; shared memory counts for each."""
     pages = 0
     for each in (pid, *below(pid)):
         with suppress(OSError, ValueError, IndexError):
@@ -93,7 +95,7 @@ def memory(pid: int) -> int:
 
 
 def disk(pid: int, folder: Path) -> int:
-    """Bytes that the files below ``folder`` take, and those that ``pid`` and what is below it hold without a name."""
+    """Bytes of the files below ``folder``, and of deleted files that ``pid`` and its descendants hold."""
     taken = room(str(folder))
     if taken <= limits.CALL_FOLDER_BYTES:
         taken += nameless((pid, *below(pid)), folder)
@@ -101,8 +103,10 @@ def disk(pid: int, folder: Path) -> int:
 
 
 def room(folder: str) -> int:
-    """Bytes that the files below ``folder`` take, each entry :data:`_LEAST` at least. A folder that cannot be looked
-    into, as it is too deep or shut, takes more than there may be."""
+    """Bytes of the files below ``folder``, at least :data:`_LEAST` for each entry.
+
+    A folder that cannot be read, because it is too deep or protected, counts as more than the limit.
+    """
     taken, folders = 0, [folder]
     while folders and taken <= limits.CALL_FOLDER_BYTES:
         try:
@@ -124,7 +128,7 @@ def _blocks(entry: os.DirEntry[str]) -> int:
 
 
 def below(pid: int) -> list[int]:
-    """Every process below ``pid``; empty where the kernel does not tell."""
+    """The pids of the descendants of ``pid``; empty if the kernel does not list them."""
     processes: list[int] = []
     waiting = [pid]
     while waiting:
@@ -137,7 +141,7 @@ def below(pid: int) -> list[int]:
 
 
 def end(pid: int) -> None:
-    """End ``pid`` and every process below it. All are stopped first, so that one that forks cannot outrun this."""
+    """Kill ``pid`` and its descendants. All are stopped first, so that none escapes by forking."""
     stopped: set[int] = set()
     for _ in range(_ROUNDS):
         running = {pid, *below(pid)} - stopped

@@ -1,4 +1,4 @@
-"""A user of its own for each call, where the runner is root: to the kernel, two calls and the service are strangers."""
+"""A user id of its own for each call if the runner is root, so that the kernel separates calls from each other."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ _FIRST = (1_879_048_192, 64_000)
 
 
 def first() -> int | None:
-    """The first of the numbers for calls; None where we are not root, or none is ours to give."""
+    """The first user id for calls; None if this process is not root, or its user namespace maps no range for them."""
     if os.geteuid() != 0:
         return None
     try:
@@ -26,8 +26,11 @@ def _holds(number: int, inside: int, _: int, count: int) -> bool:
 
 
 def become(number: int, *, reads_all: bool, programs: bool = False) -> None:
-    """Be the user ``number`` for good, with no capability but, with ``reads_all``, that to read everybody's files:
-    for where Landlock says which; programs started from here have it too with ``programs``. Raises ``OSError``."""
+    """Become the user ``number`` for good, without capabilities.
+
+    With ``reads_all``, it keeps the capability to read all files, for use where Landlock restricts which; with
+    ``programs``, programs started from here have it too. Raises ``OSError``.
+    """
     kernel.keep_capabilities()
     os.setgroups([])
     os.setresgid(number, number, number)
@@ -36,5 +39,5 @@ def become(number: int, *, reads_all: bool, programs: bool = False) -> None:
 
 
 def readable_by_all(path: Path) -> bool:
-    """Whether everybody may read the file at ``path``."""
+    """Whether all users may read the file at ``path``."""
     return bool(path.stat().st_mode & 0o004) and all(folder.stat().st_mode & 0o001 for folder in path.parents)

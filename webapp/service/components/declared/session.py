@@ -12,7 +12,7 @@ import orjson
 from webapp.kit.cancellation import CURRENT
 from webapp.kit.clock import now
 from webapp.service.components import limits
-from webapp.service.components.account_http import AccountHttp, CredentialWatch
+from webapp.service.components.account_http import AccountHttp, RefusalReporter
 from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.context import REQUEST_S, Memory, Send
 from webapp.service.components.declared.definition import Declared
@@ -39,7 +39,7 @@ class Session:
         self.declared, self.form, self.call, self.send = declared, declared.form, call, send
         self._ends = time.monotonic() + call.deadline_s
         self._client = client
-        watch = CredentialWatch(send)
+        watch = RefusalReporter(send)
         chosen: tuple[str | None, AccountGrant | None] = next(iter(call.accounts.items()), _NO_ACCOUNT)
         prop, self._grant = chosen
         self.http = AccountHttp(client, self._grant, self._left_s, partial(watch.note, prop))

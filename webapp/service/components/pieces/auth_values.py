@@ -1,7 +1,7 @@
-"""What a piece gets of an account: its ``auth``, in the form that pieces of the second context version have.
+"""The ``auth`` value that a piece gets for an account, in the form of the second version of a piece's context.
 
-The account may be one of an app of ours, whose fields have names of their own: the component's file says which field
-is which part of the piece's value.
+The account may belong to a built-in app, whose fields have other names: the component's file maps its fields to the
+parts of the piece's value.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ Accounts = Mapping[str, AccountGrant]
 
 
 def auth(piece: PieceForm, accounts: Accounts) -> dict[str, Any] | None:
-    """The auth value of a call of ``piece`` with ``accounts``, by app prop; None where it works without one.
+    """The auth value of a call of ``piece`` with ``accounts``, by app prop; None if it needs no account.
 
     Raises :class:`ComponentError` for an account of an app that the piece does not know.
     """
@@ -27,22 +27,22 @@ def auth(piece: PieceForm, accounts: Accounts) -> dict[str, Any] | None:
 
 
 def index(piece: PieceForm, accounts: Accounts) -> int | None:
-    """Which of the piece's ways to connect the account is one of."""
+    """The index of the account's auth type among those of the piece; None without an account."""
     chosen = _chosen(piece, accounts)
     return None if chosen is None else chosen[0].index
 
 
 def hosts(piece: PieceForm, accounts: Accounts) -> tuple[str, ...]:
-    """The hosts that follow from the account itself, such as the server that it names: for this call alone.
+    """The host rules that follow from the account, such as its server, for this call only.
 
-    A field that was left out, or that names no server, adds none. Raises :class:`ComponentError`.
+    Rules with a field that is empty or names no server are left out. Raises :class:`ComponentError`.
     """
     chosen = _chosen(piece, accounts)
     return () if chosen is None else hosts_of(*chosen)
 
 
 def hosts_of(form: AuthForm, values: Mapping[str, str]) -> tuple[str, ...]:
-    """The hosts that follow from an account with these ``values``."""
+    """The host rules that follow from an account with these ``values``."""
     rules = [rule for rule in form.hosts if all(values.get(name) for name in fields_in(rule))]
     return tuple(dict.fromkeys(host for rule in rules for host in _filled(rule, values)))
 
@@ -84,7 +84,7 @@ def _chosen(piece: PieceForm, accounts: Accounts) -> tuple[AuthForm, Mapping[str
 
 
 def _value(field: AccountField, values: Mapping[str, str]) -> Any:
-    """The value of a field as the piece has it; None for one that was left out."""
+    """The value of a field in the piece's form; None if it is empty."""
     text = values.get(field.field) or field.value
     if text is None:
         return None

@@ -1,7 +1,7 @@
-"""Makes calls of pieces: what the wire has becomes what the piece takes, and back.
+"""Calls pieces: translates the values of the API to those of the piece, and its results back.
 
-Most calls run a component; a :class:`PackageCall` asks the whole package what it holds, whether an account works, or
-whose an event is.
+Most calls run a component; a :class:`PackageCall` asks the package as a whole for its contents, whether an account
+works, or which account an event belongs to.
 """
 
 from collections.abc import Callable
@@ -29,10 +29,10 @@ _READING = ("options", "reload")
 
 
 def ends_at(cron: str, now: int) -> int:
-    """When what was made at ``now`` ends as far as renewals go, in epoch milliseconds.
+    """The end, in epoch milliseconds, of a subscription made at ``now`` that is renewed by the schedule ``cron`` (UTC).
 
-    Subscriptions are renewed when two thirds of their time have passed: that is the next tick of ``cron``, in UTC. One
-    that cannot be read is a day.
+    Subscriptions are renewed after two thirds of their time, so that is put on the next tick of ``cron``. An invalid
+    ``cron`` counts as one day.
     """
     try:
         tick = next(CronSim(cron, datetime.fromtimestamp(now / SECOND, UTC)), None)
@@ -43,13 +43,16 @@ def ends_at(cron: str, now: int) -> int:
 
 
 class PieceCaller:
-    """Threads may share one. ``connect`` gives a line to the runner that stands until a time (monotonic seconds)."""
+    """Calls pieces. ``connect`` opens a line to the runner until a deadline (monotonic seconds).
+
+    Threads may share one.
+    """
 
     def __init__(self, connect: Callable[[float], Line | None], bounds: PieceBounds) -> None:
         self._connect, self._bounds = connect, bounds
 
     def call(self, call: Call) -> Reply:
-        """Make ``call`` and wait for what comes of it. A failure is part of the Reply, never an exception."""
+        """Make ``call`` and return its Reply. A failure is part of the Reply, never an exception."""
         builder = ReplyBuilder(call)
         try:
             file = form.read(Path(call.path))
@@ -72,7 +75,7 @@ class PieceCaller:
             return replace(builder.reply(), refused_hosts=reply.refused_hosts)
 
     def ask(self, question: PackageCall) -> Reply:
-        """Ask a whole package."""
+        """Make a call to a package as a whole and return its Reply."""
         builder = ReplyBuilder(Call(path="", mask=question.mask, deadline_s=question.deadline_s))
         request = Request(
             question.folder,
@@ -86,7 +89,7 @@ class PieceCaller:
 
 
 def _request(call: Call, file: ComponentFile) -> Request:
-    """``call`` as the program of the process takes it. Raises :class:`ComponentError`."""
+    """``call`` in the form that our Node program takes. Raises :class:`ComponentError`."""
     piece = file.piece
     content = {
         "method": call.method,
@@ -116,7 +119,7 @@ def _request(call: Call, file: ComponentFile) -> Request:
 
 
 def _asked_for(piece: PieceForm, name: str | None) -> dict[str, str | None]:
-    """The prop whose options are asked for, by the piece's own name; and the field, where that is a dynamic one."""
+    """The piece's own name of the prop whose options are requested; for a dynamic prop, also the field."""
     dynamic = piece.dynamic
     place = None if name is None or name in piece.props else field_of(name, dynamic)
     if place is not None:
@@ -125,7 +128,7 @@ def _asked_for(piece: PieceForm, name: str | None) -> dict[str, str | None]:
 
 
 def _value(call: Call, file: ComponentFile, value: Any) -> Any:
-    """``value`` as components give it. Raises :class:`ComponentError`."""
+    """``value`` as Python components return it. Raises :class:`ComponentError`."""
     if call.method == "options":
         return values.remote(call, value)
     if call.method == "reload":
@@ -134,8 +137,10 @@ def _value(call: Call, file: ComponentFile, value: Any) -> Any:
 
 
 def _noting_refusal(call: Call, file: ComponentFile, reply: Reply) -> Reply:
-    """``reply``, which names the account where the provider refused its credential. What was sent before is not known:
-    only what reads may be made again."""
+    """``reply``, with the account named if the provider refused its credential.
+
+    Earlier requests of the call are not known, so only calls that read are repeatable.
+    """
     if reply.error is None or reply.error.status != UNAUTHORIZED or file.piece.account not in call.accounts:
         return reply
     repeatable = not reply.events and (call.method in _READING or file.piece.read_only)

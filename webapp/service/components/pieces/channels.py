@@ -1,7 +1,7 @@
-"""The connections of one call of a piece: opened where it may reach them, so many at a time, and closed with the call.
+"""The connections of one call of a piece: opened to permitted hosts, limited in number, and closed with the call.
 
-A rule names the hosts, which are public or opened by the operator. Connections are made beside the call, so that a
-silent server holds up nothing else; each has bounds on both sides.
+Rules name the hosts, which are public or allowed by the operator. Threads make the connections, so that a slow server
+delays nothing else; buffers are bounded on both sides.
 """
 
 import os
@@ -21,7 +21,7 @@ import orjson
 
 from webapp.kit.clock import Deadline
 from webapp.service.components.pieces import frames
-from webapp.service.components.wire import Broken
+from webapp.service.components.wire import ProtocolError
 from webapp.service.outbound.guard import DATABASE_PORTS, MAIL_PORTS, Guard
 from webapp.service.outbound.outcomes import Failure, connect_failure
 from webapp.service.outbound.transport import Limits, acknowledge_at_once, connect
@@ -32,9 +32,9 @@ T = TypeVar("T")
 _GIVEN_AT = frames.WINDOW // 4
 OPEN_AT_ONCE = 128  # more wait for their turn
 OPEN_IN_ALL = 1_000
-CARRIED_BYTES = 256 * 1024 * 1024  # that servers send to one call
-NAME_CHARS, REFUSED_HOSTS = 253, 50  # of a host, and those that are told of one call
-ADDRESS_BYTES = 4_096  # of what asks for a connection
+CARRIED_BYTES = 256 * 1024 * 1024  # bytes that servers may send to one call
+NAME_CHARS, REFUSED_HOSTS = 253, 50  # characters of a host name; refused hosts reported of one call
+ADDRESS_BYTES = 4_096  # bytes of a request for a connection
 _CODES = {"dns": "ENOTFOUND", "timeout": "ETIMEDOUT", "refused_by_guard": "EACCES"}
 
 
@@ -42,7 +42,7 @@ _CODES = {"dns": "ENOTFOUND", "timeout": "ETIMEDOUT", "refused_by_guard": "EACCE
 
 
 def refusal(rules: tuple[str, ...], host: str, port: int) -> Failure | None:
-    """Why a piece with these ``rules`` may not connect to ``port`` of ``host``; None where it may."""
+    """The reason why a piece with these ``rules`` may not connect to ``port`` of ``host``; None if it may."""
     name = parse_host(f"[{host}]" if ":" in host and not host.startswith("[") else host)
     if isinstance(name, Failure):
         return name
@@ -53,7 +53,7 @@ def refusal(rules: tuple[str, ...], host: str, port: int) -> Failure | None:
 
 
 def connected(allow_hosts: tuple[str, ...], host: str, port: int, deadline: Deadline) -> socket.socket | Failure:
-    """A connection to ``port`` of ``host``, looked up and checked once; or why there is none."""
+    """Return a connection to ``port`` of ``host``, which is resolved and checked once, or the failure."""
     addresses = Guard(allow_hosts).pin_host(host, port, deadline, PORTS)
     if isinstance(addresses, Failure):
         return addresses
@@ -61,7 +61,7 @@ def connected(allow_hosts: tuple[str, ...], host: str, port: int, deadline: Dead
         connection = connect(addresses, port, Limits(deadline, sys.maxsize))
     except OSError as error:
         return connect_failure(error, host)
-    return socket.socket(fileno=connection.detach())  # one without limits of its own, which may block
+    return socket.socket(fileno=connection.detach())  # a blocking socket without a deadline
 
 
 def _admits(rule: str, host: str, port: int) -> bool:
@@ -75,7 +75,7 @@ def _admits(rule: str, host: str, port: int) -> bool:
 
 
 class Dialer(Generic[T]):
-    """Dials until ``deadline`` (monotonic seconds); its descriptor is ready when there are :meth:`results`."""
+    """Connects in threads until ``deadline`` (monotonic seconds); its descriptor is readable if there are results."""
 
     def __init__(self, allow_hosts: tuple[str, ...], deadline: float) -> None:
         self._allow_hosts, self._deadline = allow_hosts, deadline
@@ -88,16 +88,16 @@ class Dialer(Generic[T]):
         return self._reading
 
     def dial(self, purpose: T, host: str, port: int) -> None:
-        """Connect to ``port`` of ``host``; what comes of it is a result with its ``purpose``."""
+        """Start to connect to ``port`` of ``host``; the result has this ``purpose``."""
         threading.Thread(target=self._dial, args=(purpose, host, port), name="piece-dial", daemon=True).start()
 
     def results(self) -> Iterator[tuple[T, socket.socket | Failure]]:
-        """What has come about since the last time."""
+        """Yield the purposes and outcomes since the last call."""
         os.read(self._reading, 4096)
         yield from self._rest()
 
     def close(self) -> None:
-        """Want nothing more; connections that come about are closed."""
+        """Stop; connections that are still being made are closed."""
         with self._lock:
             self._is_over = True
             os.close(self._reading)
@@ -129,7 +129,7 @@ def _close(outcome: socket.socket | Failure) -> None:
 
 
 class Channel:
-    """The channel ``number``, of which ``send`` takes the frames for the host process."""
+    """The channel ``number``; ``send`` takes its frames for the host process."""
 
     def __init__(self, number: int, send: Callable[[bytes], None]) -> None:
         self.number = number
@@ -142,31 +142,31 @@ class Channel:
         self.is_closed = False
 
     def open(self, server: socket.socket) -> None:
-        """Carry bytes to ``server`` and back from now on."""
+        """Start to copy bytes to and from ``server``."""
         server.setblocking(False)
         self._server = server
         self._tell(frames.OPEN, {})
 
     def refuse(self, sentence: str, **more: str | bool) -> None:
-        """Say why there is no connection, with ``more`` for the program."""
+        """Report why there is no connection, with ``more`` details for the program."""
         self._tell(frames.OPEN, {"error": sentence, **more})
         self.close()
 
     @property
     def server(self) -> socket.socket | None:
-        """The open connection."""
+        """The open connection, or None."""
         return self._server
 
     def events(self, host_is_full: bool) -> int:
-        """For what of the connection it waits."""
+        """The selector events to wait for."""
         reads = not self._server_ended and self._credit > 0 and not host_is_full
         return (selectors.EVENT_READ if reads else 0) | (selectors.EVENT_WRITE if self._to_server else 0)
 
     def take(self, frame: frames.Frame) -> None:
-        """Take in a frame of the host. Raises :class:`Broken`."""
+        """Handle a frame of the host process. Raises :class:`ProtocolError`."""
         if frame.kind == frames.DATA and not self._host_ended:
             if len(self._to_server) + self._written + len(frame.payload) > frames.WINDOW:
-                raise Broken("more than there was credit for")
+                raise ProtocolError("more data than the credit allows")
             self._to_server += frame.payload
             self.write()
         elif frame.kind == frames.END:
@@ -178,7 +178,7 @@ class Channel:
             self.close()
 
     def write(self) -> None:
-        """Write to the server what waits, as much as it takes."""
+        """Write pending bytes to the server, as many as it takes."""
         if self._server is None or self.is_closed:
             return
         try:
@@ -199,7 +199,7 @@ class Channel:
             self._half_close()
 
     def read(self) -> int:
-        """Pass on a block that the server sent; how many bytes that were."""
+        """Pass on a block from the server and return its size in bytes."""
         if self._server is None or self.is_closed:
             return 0
         try:
@@ -221,16 +221,16 @@ class Channel:
         return len(block)
 
     def reset(self, sentence: str) -> None:
-        """End both sides, and say why."""
+        """Close both sides and report why."""
         self._tell(frames.RESET, {"error": sentence})
         self.close()
 
     def close(self) -> None:
-        """Carry nothing any more."""
+        """Stop copying bytes."""
         self.is_closed = True
 
     def release(self) -> None:
-        """Let the connection go."""
+        """Stop copying bytes and close the connection."""
         self.is_closed = True
         if self._server is not None:
             self._server.close()
@@ -252,21 +252,24 @@ class Channel:
 
 
 class TooMuch(Exception):
-    """The call sent or received more than it may."""
+    """The call sent or received more bytes than allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a call may reach: ``hosts`` are rules, ``allow_hosts`` private targets that the operator opened."""
+    """The hosts that a call may reach: ``hosts`` are rules, ``allow_hosts`` private targets that the operator
+    allowed."""
 
     hosts: tuple[str, ...] = ()
     allow_hosts: tuple[str, ...] = ()
 
 
 class Channels:
-    """Those of one call until ``deadline`` (monotonic seconds). ``send`` takes frames for the host process; what has to
-    be waited for is registered with ``selector``, as what has to be called with the events. ``refused`` are the hosts
-    that no rule admits."""
+    """The channels of one call until ``deadline`` (monotonic seconds).
+
+    ``send`` takes frames for the host process. Sockets are registered with ``selector``; the data is a function to call
+    with the events. ``refused`` are the hosts that no rule admits.
+    """
 
     def __init__(
         self, reach: Reach, deadline: float, selector: selectors.BaseSelector, send: Callable[[bytes], None]
@@ -280,14 +283,14 @@ class Channels:
         selector.register(self._dialer, selectors.EVENT_READ, self._take_results)
 
     def take(self, frame: frames.Frame) -> None:
-        """Take in a frame of a channel; that of one that is over is ignored. Raises :class:`Broken`."""
+        """Handle a frame of a channel; frames of closed channels are ignored. Raises :class:`ProtocolError`."""
         if frame.kind == frames.OPEN:
             self._begin(frame)
         elif frame.channel in self._open:
             self._open[frame.channel].take(frame)
 
     def watch(self, host_is_full: bool) -> None:
-        """Wait for what each connection waits for, and begin those whose turn it is."""
+        """Register the events of all connections, and open waiting ones as far as the limit allows."""
         for channel in [*self._open.values()]:
             if channel.is_closed:
                 self._drop(channel)
@@ -299,7 +302,7 @@ class Channels:
                 self._dialer.dial(channel, host, port)
 
     def close(self) -> None:
-        """Let all connections go, also those that are being made."""
+        """Close all connections, including those being made."""
         self._dialer.close()
         for channel in self._open.values():
             channel.release()
@@ -309,9 +312,9 @@ class Channels:
             case {"host": str(host), "port": int(port)} if 0 < port < 65536:
                 pass
             case _:
-                raise Broken("no address")
+                raise ProtocolError("no address")
         if frame.channel in self._open:
-            raise Broken("a channel that is open already")
+            raise ProtocolError("a channel that is open already")
         channel = self._open[frame.channel] = Channel(frame.channel, self._send)
         self._opened += 1
         refused = refusal(self._reach.hosts, host, port)
@@ -350,7 +353,7 @@ class Channels:
 
 
 def watch(selector: selectors.BaseSelector, sock: socket.socket, events: int, data: Any) -> None:
-    """Wait for ``events`` on ``sock``, and for no others; 0 for none."""
+    """Register ``sock`` for exactly ``events``; 0 unregisters it."""
     key = selector.get_map().get(sock)
     if key is None:
         if events:

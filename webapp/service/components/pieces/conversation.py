@@ -1,6 +1,6 @@
-"""One conversation with a process of Node, which the runner lends: the call goes there and its messages come back.
+"""One call to a Node process leased from the runner: sends the call and receives its messages.
 
-It is carried in the asker's thread, with the connections to the hosts that the piece may reach.
+It runs in the calling thread, which also copies the bytes of the piece's connections.
 """
 
 import selectors
@@ -19,24 +19,26 @@ from webapp.service.components.calls import ErrorKind, PieceBounds, Reply
 from webapp.service.components.pieces import frames, host_process, node
 from webapp.service.components.pieces.channels import Channels, Reach, TooMuch, watch
 from webapp.service.components.reply_builder import ReplyBuilder
-from webapp.service.components.wire import Broken, Line, encode
+from webapp.service.components.wire import Line, ProtocolError, encode
 
-_FULL = 1024 * 1024  # bytes waiting for the host, from which servers are not read
-_FLOODED = 32 * 1024 * 1024  # of answers that the host asks for and does not read
-_REST_S = 0.5  # for what remains to be said when the call is over
+_FULL = 1024 * 1024  # unsent bytes for the host above which servers are not read
+_FLOODED = 32 * 1024 * 1024  # unsent bytes for a host that does not read
+_REST_S = 0.5  # for unsent bytes after the call is over
 NOT_RUNNING = "Integrations from npm cannot run now, because the runner does not answer. Try again in a moment."
 BUSY = "Too many integrations work at once. Try again in a moment."
 LOST = "The runner ended while the integration was working. Run it again."
 
 
 class HungUp(OSError):
-    """The process is gone."""
+    """The process closed the connection."""
 
 
 class Carrier:
-    """One call over the socket ``host``; its messages go to ``take``, which says whether that was the last one. They
-    have ``most`` bytes at most. ``refused`` are the hosts that it may not reach; ``is_clean``: the process may serve
-    again."""
+    """One call over the socket ``host``. ``take`` gets its messages, at most ``most`` bytes, and returns True for the
+    last.
+
+    ``refused`` are the hosts that were refused; ``is_clean`` says that the process may be used again.
+    """
 
     def __init__(
         self, host: socket.socket, reach: Reach, take: Callable[[Any], bool], deadline: float, most: int
@@ -50,7 +52,8 @@ class Carrier:
 
     def carry(self, first: bytes, line: int) -> bool:
         """Send ``first`` and work until the last message; False where there is news of the process on the descriptor
-        ``line``, or it hung up. Raises ``TimeoutError`` at the deadline, :class:`Broken` and :class:`TooMuch`."""
+        ``line``, or it hung up. Raises ``TimeoutError`` at the deadline, :class:`ProtocolError` and
+        :class:`TooMuch`."""
         self._host.setblocking(False)
         self._outbox += first
         self._selector.register(line, selectors.EVENT_READ, self._end)
@@ -64,12 +67,12 @@ class Carrier:
         return self._stands
 
     def close(self) -> None:
-        """Let all connections go."""
+        """Close all connections."""
         self._channels.close()
         self._selector.close()
 
     def _turn(self) -> None:
-        """Send what the host takes, and wait for what happens next."""
+        """Send as much as the host takes, and wait for the next event."""
         self._push()
         watch(self._selector, self._host, selectors.EVENT_READ | _writes(self._outbox), self._receive)
         self._channels.watch(len(self._outbox) > _FULL)
@@ -94,7 +97,7 @@ class Carrier:
             raise HungUp from error
 
     def _receive(self, _: int) -> None:
-        """Take in what the host says, until its last message."""
+        """Handle the frames of the host until its last message."""
         try:
             block = self._host.recv(4 * frames.DATA_BYTES)
         except BlockingIOError:
@@ -118,7 +121,7 @@ class Carrier:
             self._stands = False
 
     def _rest(self) -> None:
-        """Say to the end what is half said, so that the next call can begin, where that is possible."""
+        """Send the rest of partly sent frames, if possible, so that the next call can begin."""
         until = time.monotonic() + _REST_S
         while time.monotonic() < until:
             self._push()
@@ -145,13 +148,13 @@ def _writes(outbox: bytearray) -> int:
 
 
 """What it did is not known."""
-_NEWS_S = 3.0  # for the runner to say how a process ended
+_NEWS_S = 3.0  # for the runner to report how a process ended
 _READY = "ready"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked: ``call`` goes to the process of ``user`` that has loaded ``package`` from ``folder``."""
+    """A request: ``call`` is for the process of ``user`` that has loaded ``package`` from ``folder``."""
 
     folder: Path
     package: str
@@ -163,7 +166,7 @@ class Request:
 
 
 class Conversation:
-    """Asks for one ``request`` and tells ``builder``; ``connect`` gives a line to the runner."""
+    """Makes one ``request`` and passes its messages to ``builder``; ``connect`` opens a line to the runner."""
 
     def __init__(
         self, request: Request, builder: ReplyBuilder, connect: Callable[[float], Line | None], bounds: PieceBounds
@@ -173,7 +176,8 @@ class Conversation:
         self._is_spent = False
 
     def hold(self) -> Reply:
-        """Have it, and tell what came of it; at the latest at the deadline, which begins when there is a process."""
+        """Make the request and return its Reply, at the latest at the deadline, which counts from when there is a
+        process."""
         here = node.find()
         if here is None:
             return self._builder.fail(node.MISSING)
@@ -242,7 +246,7 @@ class Conversation:
             self._builder.take({"end": "timeout", "code": 0})
         except TooMuch:
             self._builder.take({"end": "output", "code": 0})
-        except Broken:
+        except ProtocolError:
             self._fail("crash", "Crash", "The integration's process said what makes no sense, so it was stopped.")
         finally:
             self._refused = tuple(carrier.refused)
@@ -254,21 +258,21 @@ class Conversation:
             self._ended(line)
 
     def _take(self, message: Any) -> bool:
-        """Tell of one message of the process; whether it was the last one."""
+        """Pass one message of the process on; True for the last one."""
         if not isinstance(message, dict):
-            raise Broken("no message")
+            raise ProtocolError("no message")
         if _READY in message:
             return False
         self._builder.take_from_child(message)
-        self._is_spent = message.get("spent") is True  # what it did for this call goes on, so it does no other
+        self._is_spent = message.get("spent") is True  # work of this call continues in it, so it gets no other call
         return ("value" in message and not {"export", "set"} & message.keys()) or "error" in message
 
     def _ended(self, line: Line) -> None:
-        """The process is gone, or speaks no sense any more: say why, as far as the runner knows."""
+        """Report why the process ended or sent invalid frames, as far as the runner knows."""
         line.shorten(_NEWS_S)
         try:
             message = line.receive()
-        except TimeoutError:  # it was ended at the deadline, which is over for us, too
+        except TimeoutError:  # it was killed at the deadline, which has passed here too
             message = {"end": "timeout"}
         reason, code = message.get("end"), int(message.get("code", 0))
         if reason == "memory":
@@ -291,7 +295,7 @@ class Conversation:
 
 
 def _stamp(folder: Path, package: str) -> int:
-    """What changes when the package is installed again in the same place."""
+    """A number that changes when the package is installed again in the same folder."""
     try:
         return (folder / "node_modules" / package / "package.json").stat().st_mtime_ns
     except OSError:

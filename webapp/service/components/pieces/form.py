@@ -1,11 +1,10 @@
-"""The file of a component whose code is a piece: ``DATA/pieces/apps/<slug>/actions/<name>/<version>.json``, or the same
-in ``triggers``.
+"""The file of a component from a piece: ``DATA/pieces/apps/<slug>/actions/<name>/<version>.json``, or in ``triggers``.
 
-It says which part of which installed package to call, how the wire's values become the piece's, and what the catalog
-keeps of it: ``declaration`` is what ``loader.declaration`` gives of a component that is code. Nothing here starts Node.
+It says which part of which installed package to call, how values of the API become those of the piece, and its catalog
+entry: ``declaration`` has the form of ``loader.declaration``. Nothing here starts Node.
 
-Values on the wire are flat. A prop of the wire has a name of its own where the piece's is none that every client takes
-(``props``), and what a field of a ``DYNAMIC`` prop is called follows from both names (``prop_mapping.field_name``).
+Values in the API are flat. A prop has another name there if clients would not accept the piece's own (``props``); the
+name of a field of a ``DYNAMIC`` prop combines both names (``values.field_name``).
 """
 
 import functools
@@ -27,7 +26,7 @@ FieldKind = Literal["text", "number", "boolean", "choice"]
 
 
 class AccountField(Facts):
-    """A field of the account, and as what the piece gets its value; ``value`` is what it gets where there is none."""
+    """A field of the account and the type that the piece expects; ``value`` is the default."""
 
     field: str = ""
     kind: FieldKind = "text"
@@ -35,11 +34,11 @@ class AccountField(Facts):
 
 
 class AuthForm(Facts):
-    """How an account of one app becomes the piece's auth value: which of its ways to connect it is (``index``), and the
+    """How an account of one app becomes the piece's auth value: the ``index`` among the piece's auth types, and the
     account's ``fields`` by the piece's own names.
 
-    OAuth 2: ``token`` is the field that is the access token, ``data`` are members of the token answer (dotted paths)
-    by the fields that hold them. ``hosts`` are those that follow from the account, with ``{field}`` in them.
+    For OAuth 2, ``token`` is the field with the access token, and ``data`` maps fields to members of the token response
+    (dotted paths). ``hosts`` are rules that depend on the account, with ``{field}`` placeholders.
     """
 
     type: AuthType
@@ -52,9 +51,9 @@ class AuthForm(Facts):
 
 
 class PropForm(Facts):
-    """What a prop of the wire is in the piece: its ``name`` there, and how its value is written (``kind``).
+    """The piece's prop for a prop of the API: its ``name``, and the form of its value (``kind``).
 
-    ``members`` are the kinds of the fields of each row, where it is a list of rows.
+    ``members`` are the kinds of the fields of each row, if the value is a list of rows.
     """
 
     name: str
@@ -65,9 +64,9 @@ class PropForm(Facts):
 class PieceForm(Facts):
     """The part of a package that a component calls.
 
-    ``folder`` is where the package is installed, as a path from ``DATA/pieces``. ``account`` is the name of the app
-    prop, empty where it needs no account; ``auth`` says by the slug of the account's app what its values become.
-    ``hosts`` is what it may reach, as host rules: what was confirmed when it was written.
+    ``folder`` is where the package is installed, relative to ``DATA/pieces``. ``account`` is the name of the app prop,
+    empty if it needs no account; ``auth`` maps the slug of the account's app to the form of its auth value. ``hosts``
+    are the rules for hosts that it may reach, as confirmed when the integration was added.
     """
 
     package: str = Field(pattern=f"^{PACKAGE}$")
@@ -86,12 +85,12 @@ class PieceForm(Facts):
 
     @property
     def dynamic(self) -> dict[str, str]:
-        """The piece's names of its dynamic props, by those of the wire."""
+        """The piece's names of its dynamic props, by their names in the API."""
         return {wire: prop.name for wire, prop in self.props.items() if prop.kind == "dynamic"}
 
 
 class WireProp(BaseModel):
-    """A prop as the wire lists it, with the fields of its type."""
+    """A prop as the API lists it, with the fields of its type."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
     name: str = Field(min_length=1)
@@ -99,7 +98,7 @@ class WireProp(BaseModel):
 
 
 class Declaration(Facts):
-    """What the catalog keeps of a component, as ``loader.declaration`` has it."""
+    """The catalog's entry for a component, in the form of ``loader.declaration``."""
 
     kind: Literal["action", "source"]
     name: str = Field(min_length=1)
@@ -128,7 +127,7 @@ def is_piece(path: str | Path) -> bool:
 
 
 def read(path: Path) -> ComponentFile:
-    """The component at ``path``, read again only where its file has changed. Raises :class:`LoadError`."""
+    """Read the component at ``path``; the result is cached until the file changes. Raises :class:`LoadError`."""
     try:
         status = path.stat()
         return _read(path, status.st_mtime_ns, status.st_size)
@@ -137,12 +136,12 @@ def read(path: Path) -> ComponentFile:
 
 
 def folder(path: Path, piece: PieceForm) -> Path:
-    """Where the package is installed whose part the component at ``path`` is."""
+    """The folder of the installed package to which the component at ``path`` belongs."""
     return path.parents[4] / piece.folder
 
 
 def examine(path: Path) -> tuple[dict[str, Any] | None, list[str]]:
-    """What the file at ``path`` declares, as the catalog keeps it, and what is wrong with it."""
+    """Return the catalog entry that the file at ``path`` declares, and its problems."""
     try:
         return read(path).declaration.model_dump(mode="json"), []
     except LoadError as error:

@@ -1,8 +1,8 @@
-"""One process of Node for pieces: forked from the runner, confined, and only then Node.
+"""One Node process for pieces: forked from the runner and confined before it executes Node.
 
-It reads Node, our program and the package, writes its own folder, starts nothing, and has no way out but descriptor 3,
-over which it is spoken to in frames (see ``frames``). What it writes as errors is kept for when it has ended: V8 says
-there that it got no memory, before it ends by a signal that may mean anything.
+It reads Node, our program and the package, writes to its own folder, starts no processes, and communicates only over
+descriptor 3, in frames (see :mod:`frames`). Its standard error is kept until it has ended, because V8 reports there
+that it ran out of memory.
 """
 
 import os
@@ -23,7 +23,7 @@ from webapp.service.components.pieces import node
 
 PROGRAM = Path(__file__).parent / "program" / "main.cjs"
 _FRAMES, _RULES, _DESCRIPTORS = 3, 4, 65_536
-_THREADS_MB = 16  # for the stacks of threads that begin later
+_THREADS_MB = 16  # for the stacks of threads that start later
 _ERROR_BYTES = 65_536  # a pipe holds no more
 _OUT_OF_MEMORY = (b"out of memory", b"bad_alloc")
 """Words of V8 and of the C++ library where a process gets no memory."""
@@ -32,10 +32,10 @@ _KEPT_ENVIRONMENT = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """What a process has loaded: the package ``name`` in the npm prefix ``folder``, the Node that runs it, and the
-    ``program`` of ours that loads it.
+    """The package that a process loads: ``name`` in the npm prefix ``folder``, the Node that runs it, and our
+    ``program`` that loads it.
 
-    Node begins with ``base_mb`` of data and takes at most ``memory_mb`` more. ``stamp`` changes with its files.
+    Node starts with ``base_mb`` MiB of data and may take ``memory_mb`` MiB more. ``stamp`` changes with its files.
     """
 
     folder: str
@@ -49,7 +49,7 @@ class Package:
 
     @classmethod
     def asked(cls, piece: Mapping[str, Any], memory_mb: int) -> Self:
-        """The one that a request to the runner names. Raises ``KeyError`` and others for another form."""
+        """The package that a request to the runner names. Raises ``KeyError`` and others for an invalid request."""
         node = piece["node"]
         return cls(
             folder=piece["folder"],
@@ -65,15 +65,14 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process that was started: its number, our end of its frames, and the descriptor of what it writes as errors.
-    Neither blocks."""
+    """A running process: its pid, our end of its frames, and the descriptor of its standard error. Neither blocks."""
 
     pid: int
     near: socket.socket
     errors: int
 
     def ran_out_of_memory(self) -> bool:
-        """Whether that is what it said last, now that it has ended."""
+        """Whether its standard error says so. Call it after the process has ended."""
         try:
             errors = os.read(self.errors, _ERROR_BYTES)
         except BlockingIOError:
@@ -81,13 +80,13 @@ class Process:
         return any(words in errors for words in _OUT_OF_MEMORY)
 
     def close(self) -> None:
-        """Let go of what it said."""
+        """Close both descriptors."""
         self.near.close()
         os.close(self.errors)
 
 
 def start(package: Package, place: Place, confinement: Confinement) -> Process:
-    """A process that loads ``package`` in ``place``. Raises ``OSError``."""
+    """Start a process that loads ``package`` in ``place``. Raises ``OSError``."""
     near, far = socket.socketpair()
     errors, written = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     runner = os.getpid()
@@ -111,9 +110,9 @@ def _live(
         if confinement.landlock:
             restriction = Restriction(confinement.landlock, reach.of_program(program, files, place.folder))
         _settle(ends, place.folder, restriction)
-        limits.bind_host((package.memory_mb + package.base_mb + _THREADS_MB) * 2**20)
+        limits.limit_node((package.memory_mb + package.base_mb + _THREADS_MB) * 2**20)
         confinement.enter(restriction, place.number, becomes_program=True)
-        limits.die_with_parent(runner)  # another user has forgotten it
+        limits.die_with_parent(runner)  # the kernel clears the setting when the user changes
         os.execve(package.node, _arguments(package), _environment(place.folder))  # noqa: S606  # no shell is wanted
     except BaseException:
         traceback.print_exc()
@@ -122,8 +121,8 @@ def _live(
 
 
 def _settle(ends: tuple[int, int], folder: Path, restriction: Restriction | None) -> None:
-    """Keep these descriptors alone, of frames and of errors, in a session and a folder of its own, with signals as a
-    new process has them."""
+    """Keep only the descriptors of frames and of errors; start a session, enter ``folder``, and reset signals to those
+    of a new process."""
     os.setsid()
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGPIPE):
@@ -139,7 +138,7 @@ def _settle(ends: tuple[int, int], folder: Path, restriction: Restriction | None
 
 
 def _above(descriptor: int) -> int:
-    """``descriptor`` with a number that stands in nobody's way."""
+    """``descriptor`` duplicated to a number above those that :func:`_settle` assigns."""
     while descriptor <= _RULES:
         descriptor = os.dup(descriptor)
     return descriptor

@@ -1,7 +1,7 @@
-"""The runner's processes of Node: which call gets which, which are kept for their users, which wait as spares.
+"""The runner's pool of Node processes: assigns them to calls, keeps idle ones for their users, and starts spares.
 
-An asker's connection waits for a process, leases it and gives it back. It is part of the runner, so it imports nothing
-of what askers do with the process.
+A client's connection waits for a process, leases it and returns it. The module is part of the runner, so it imports
+nothing of the code that talks to a leased process.
 """
 
 import os
@@ -23,16 +23,16 @@ from webapp.service.components.confinement.places import Place
 from webapp.service.components.pieces import frames, host_process
 from webapp.service.components.pieces.host_process import Package, Process
 from webapp.service.components.runner_connection import RunnerConnection
-from webapp.service.components.wire import BLOCK, Broken, encode, take
+from webapp.service.components.wire import BLOCK, ProtocolError, encode, take
 
 if TYPE_CHECKING:
     from webapp.service.components.runner_job import Jobs
 
 FOLDER_BYTES = 128 * 2**20
 LOAD_S = 20.0
-_DROPPED_BYTES = 2 * 2**20  # that a process may say before anybody asks it something
-_BESIDE_MB = 128  # that Node takes for itself, its program among that
-READ_S = 10.0  # for the asker to read the last message
+_DROPPED_BYTES = 2 * 2**20  # bytes that a process may send before its first call
+_BESIDE_MB = 128  # that Node itself takes, including its program
+READ_S = 10.0  # for the client to read the last message
 MOST_WAITING = 512
 SPARE_S = 300.0  # since its package was last used
 _NEVER = float("inf")
@@ -40,16 +40,16 @@ _BREATH_S = 0.3  # after a call began, before a spare is started beside it
 
 
 class Borrower(Protocol):
-    """Whoever has a host for a call."""
+    """The holder of a host, which is notified when the process ends."""
 
     def host_ended(self, reason: str | None, code: int) -> None: ...
 
 
 class Host:
-    """One process. ``user`` is whom it serves, None as long as it has served nobody."""
+    """One process. ``user`` is the only user that it serves; None before its first call."""
 
     def __init__(self, package: Package, place: Place, process: Process, ended: Callable[["Host", int], None]) -> None:
-        """``ended`` is called when ``process`` has ended, with the code of that."""
+        """``ended`` is called with the exit code when ``process`` has ended."""
         self._process, self._ended = process, ended
         self.package, self.place, self.pid, self.near = package, place, process.pid, process.near
         self.user: str | None = None
@@ -61,11 +61,11 @@ class Host:
 
     @property
     def is_spare(self) -> bool:
-        """Whether it has served nobody yet, and may."""
+        """Whether it has served no user yet and can serve one."""
         return self.user is None and not self.is_ending
 
     def lend(self, borrower: Borrower, user: str) -> bool:
-        """Let it work for a call of ``user``; whether it can."""
+        """Assign it to a call of ``user``; False if it cannot be used."""
         if not self._is_clean():
             self.end("crash")
             return False
@@ -75,7 +75,10 @@ class Host:
         return True
 
     def come_back(self, ends_at: float) -> None:
-        """Rest until the next call, or until ``ends_at``. Somebody's that nobody knows is not used again."""
+        """Stay idle until the next call, or until ``ends_at``.
+
+        A process that served an unknown user is not used again.
+        """
         self.borrower, self.ends_at = None, ends_at
         self.rest()
         scratch.empty(self.place.folder)
@@ -83,18 +86,18 @@ class Host:
             self.end("gone")
 
     def rest(self) -> None:
-        """Stop it where it is."""
+        """Suspend the process (SIGSTOP)."""
         if not self.is_ending:
             _signal(self.pid, signal.SIGSTOP)
 
     def load(self) -> bool:
-        """Read what it says of itself while it loads; whether there is an end to that: it is ready, or gone wrong."""
+        """Read its messages while it loads; True when it is ready or has failed."""
         try:
             block = self.near.recv(BLOCK)
             self._inbox += block
             message = frames.take(self._inbox)
             if not block or (message is not None and (message.kind != frames.JSON or "ready" not in message.json())):
-                raise Broken("no word of being ready")
+                raise ProtocolError("no word of being ready")
         except BlockingIOError:
             return False
         except (OSError, TypeError):
@@ -103,8 +106,8 @@ class Host:
         self.is_loaded = message is not None
         return self.is_loaded
 
-    def look_at_use(self) -> None:
-        """End it where it takes more of the machine than it may."""
+    def check_usage(self) -> None:
+        """Kill it if it exceeds the limits of memory or disk space."""
         if self.is_ending:
             return
         if usage.memory(self.pid) > (self.package.memory_mb + _BESIDE_MB) * 2**20:
@@ -113,21 +116,21 @@ class Host:
             self.end("disk")
 
     def end(self, reason: str) -> None:
-        """Kill it; the runner notices its death as any other."""
+        """Kill it; the runner notices its end like any other."""
         self.reason = self.reason or reason
         if not self.is_ending:
             self.is_ending = True
             usage.end(self.pid)
 
     def finish(self, code: int) -> None:
-        """The process has ended."""
+        """Release its resources and notify its borrower. Called when the process has ended."""
         if self.reason is None and self._process.ran_out_of_memory():
             self.reason = "memory"
         self._ended(self, code)
         self._process.close()
 
     def _is_clean(self) -> bool:
-        """Whether nothing of an earlier call is half said; what was said whole is dropped."""
+        """Whether no partial frame of an earlier call is pending; complete frames are discarded."""
         dropped = 0
         try:
             while dropped <= _DROPPED_BYTES and (block := self.near.recv(BLOCK)):
@@ -135,7 +138,7 @@ class Host:
                 self._inbox += block
                 while frames.take(self._inbox) is not None:
                     pass
-            return False  # it hung up, or does not stop talking
+            return False  # it closed the connection, or does not stop sending
         except BlockingIOError:
             return not self._inbox
         except OSError:
@@ -148,7 +151,8 @@ def _signal(pid: int, number: int) -> None:
 
 
 class Lease:
-    """``ends_at`` is monotonic seconds. ``package`` and ``user`` are what is wanted, for a call of ``deadline_s``."""
+    """A client's request for a process that has loaded ``package`` for ``user``, and its use for a call of
+    ``deadline_s`` seconds. ``ends_at`` is monotonic seconds."""
 
     def __init__(
         self, pool: "Pool", connection: RunnerConnection, package: Package, user: str, deadline_s: float
@@ -160,26 +164,26 @@ class Lease:
         self.is_waiting = True
 
     def give(self, host: Host) -> None:
-        """Have ``host`` from now on."""
+        """Take ``host``."""
         self.is_waiting, self._host = False, host
         self.ends_at = time.monotonic() + self._deadline_s
         if not self._connection.pass_descriptor(encode({"host": host.pid}), host.near.fileno()):
             self.close()
 
     def refuse(self, reason: str) -> None:
-        """Say why there is no process, and that it's over."""
+        """End the lease without a process, and report the ``reason``."""
         self.is_waiting = False
         self.host_ended(reason, 0)
 
     def receive(self) -> None:
-        """Notice that the call is done, or that nobody waits any more."""
+        """Notice that the call is done or the client has disconnected."""
         if not self._connection.heard(self._push, self.close):
             return
         try:
             payload = take(self._connection.inbox)
             if payload is None or not orjson.loads(payload).get("done"):
                 return
-        except (Broken, ValueError, AttributeError):
+        except (ProtocolError, ValueError, AttributeError):
             self.close()
             return
         host, self._host = self._host, None
@@ -188,14 +192,14 @@ class Lease:
         self.close()
 
     def host_ended(self, reason: str | None, code: int) -> None:
-        """Tell that the process has ended."""
+        """Report to the client that the process has ended."""
         self._host = None
         self._connection.outbox += encode({"end": reason, "code": code})
         self.ends_at = time.monotonic() + READ_S
         self._push()
 
     def end_late(self) -> None:
-        """End what takes too long: the call, or the waiting for it."""
+        """End the call, or the wait for a process, after its deadline."""
         if self._host is not None:
             self._host.end("timeout")
             self.ends_at += READ_S
@@ -205,13 +209,13 @@ class Lease:
         else:
             self.close()
 
-    def look_at_use(self) -> None:
-        """End a process that takes more of the machine than it may."""
+    def check_usage(self) -> None:
+        """Kill a process that exceeds the limits of memory or disk space."""
         if self._host is not None:
-            self._host.look_at_use()
+            self._host.check_usage()
 
     def close(self) -> None:
-        """Hang up, and end the process that still works for it."""
+        """Close the connection, and kill the process if it still works for it."""
         if not self._pool.forget(self):
             return
         self.is_waiting = False
@@ -226,7 +230,7 @@ class Lease:
 
 
 class Waiting:
-    """The leases that wait, in the order in which they came."""
+    """The leases that wait for a process, in order of arrival."""
 
     def __init__(self) -> None:
         self._leases: list[Lease] = []
@@ -235,20 +239,23 @@ class Waiting:
         return len(self._leases)
 
     def join(self, lease: Lease) -> bool:
-        """Let ``lease`` wait; whether there is room for it."""
+        """Add ``lease``; False if too many wait."""
         if len(self._leases) >= MOST_WAITING:
             return False
         self._leases.append(lease)
         return True
 
     def leave(self, lease: Lease) -> None:
-        """``lease`` waits no longer, if it did."""
+        """Remove ``lease`` if it waits."""
         if lease in self._leases:
             self._leases.remove(lease)
 
     def in_turn(self, hosts: Iterable[Host]) -> list[Lease]:
-        """Those who wait: first those whose users have got none of ``hosts`` for longest, so that many calls of one
-        user hold up no other, then in the order in which they came."""
+        """The waiting leases in the order in which they are served.
+
+        Users who have been without one of ``hosts`` for longest come first, so that many calls of one user do not
+        delay others; then the order of arrival counts.
+        """
         lent_at = dict[str | None, float]()
         for host in hosts:
             lent_at[host.user] = max(host.lent_at, lent_at.get(host.user, 0.0))
@@ -257,14 +264,14 @@ class Waiting:
 
 @dataclass(slots=True)
 class Bounds:
-    """What the operator allows: processes, and seconds that one waits for its user's next call."""
+    """The operator's limits: the number of processes, and the seconds that an idle one is kept for its user."""
 
     processes: int = 8
     idle_s: float = 30.0
 
     @property
     def spares(self) -> int:
-        """How many of the processes may wait for nobody in particular."""
+        """How many of the processes may be spares."""
         return max(1, self.processes // 4) if self.processes > 1 else 0
 
 
@@ -280,11 +287,14 @@ class Pool:
 
     @property
     def waiting(self) -> int:
-        """How many calls wait for a process."""
+        """The number of calls that wait for a process."""
         return len(self._waiting)
 
     def lease(self, connection: RunnerConnection, head: dict[str, Any]) -> None:
-        """Find a process for the connection that asks by ``head``. Raises ``KeyError`` and others for another form."""
+        """Lease a process to ``connection``, whose request is ``head``.
+
+        Raises ``KeyError`` and others if it is invalid.
+        """
         piece, bounds = head["piece"], head["bounds"]
         self._bounds = Bounds(min(int(bounds["processes"]), limits.HOSTS), float(bounds["idle_s"]))
         package = Package.asked(piece, int(bounds["memory_mb"]))
@@ -297,13 +307,13 @@ class Pool:
             lease.refuse("busy")
 
     def take_back(self, host: Host) -> None:
-        """``host`` has done its call."""
+        """Return ``host`` to the pool after a call."""
         host.come_back(time.monotonic() + self._bounds.idle_s)
         self._used_at[host.package] = time.monotonic()
         self._serve()
 
     def forget(self, lease: Lease) -> bool:
-        """``lease`` is over; whether it was not so yet."""
+        """Remove ``lease``, which has ended; False if it was removed before."""
         if lease not in self._jobs.open:
             return False
         self._jobs.open.remove(lease)
@@ -311,22 +321,22 @@ class Pool:
         return True
 
     def give_up(self, lease: Lease) -> None:
-        """``lease`` waits no longer."""
+        """Let ``lease`` wait no longer."""
         self._waiting.leave(lease)
 
-    def tend(self) -> None:
-        """End what has waited long enough, and start the spares that are missing."""
+    def maintain(self) -> None:
+        """End processes that have been idle for too long, and start missing spares."""
         clock = time.monotonic()
         for host in self._hosts:
             if host.borrower is None and host.ends_at <= clock:
                 host.end("gone")
             elif host.is_spare and not host.is_loaded:
-                host.look_at_use()
+                host.check_usage()
         if self._spares_at <= clock:
             self._start_spares(clock)
 
     def next_at(self) -> Iterator[float]:
-        """When :meth:`tend` has something to do next."""
+        """Yield the times, in monotonic seconds, at which :meth:`maintain` has to be called."""
         for host in self._hosts:
             if host.borrower is None and not host.is_ending:
                 yield host.ends_at
@@ -339,7 +349,7 @@ class Pool:
             host.end("gone")
 
     def _ended(self, host: Host, code: int) -> None:
-        """The process of ``host`` has ended with ``code``."""
+        """Remove ``host``, whose process has ended with ``code``."""
         self._hosts.remove(host)
         self._unwatch(host)
         self._jobs.places.leave(host.place)
@@ -348,7 +358,7 @@ class Pool:
         self._serve()
 
     def _serve(self) -> None:
-        """Give processes to those who wait, and make room for those who still do."""
+        """Assign processes to waiting leases, and make room for the rest."""
         coming = sum(host.is_ending for host in self._hosts)
         for lease in self._waiting.in_turn(self._hosts):
             try:
@@ -373,7 +383,7 @@ class Pool:
             lease.give(host)
 
     def _suitable(self, lease: Lease) -> Host | None:
-        """A process for ``lease``: that of its user, a spare, or a new one; None where there is no room."""
+        """A process for ``lease``: its user's own, a spare, or a new one; None if there is no room."""
         free = [host for host in self._resting() if host.package == lease.package]
         own = next((host for host in free if host.user is not None and host.user == lease.user), None)
         spare = own or next((host for host in free if host.user is None), None)
@@ -385,14 +395,14 @@ class Pool:
         return [host for host in self._hosts if host.borrower is None and not host.is_ending]
 
     def _make_room(self) -> bool:
-        """End the process that has rested longest, a spare last; whether there was one."""
+        """End the process that has been idle for longest, spares last; False if there is none."""
         resting = min(self._resting(), key=lambda host: (host.is_spare, host.ends_at), default=None)
         if resting is not None:
             resting.end("gone")
         return resting is not None
 
     def _start_spares(self, clock: float) -> None:
-        """One for each package in use, as far as there is room; those of others end by themselves."""
+        """Start one spare for each package in use, as far as there is room. Spares of other packages expire."""
         self._spares_at = _NEVER
         self._used_at = {package: at for package, at in self._used_at.items() if at > clock - SPARE_S}
         spares = {host.package for host in self._hosts if host.is_spare}
@@ -411,7 +421,7 @@ class Pool:
         return host
 
     def _watch(self, host: Host) -> None:
-        """Have a spare say when it has loaded, and stop it then."""
+        """Suspend a spare when it reports that it has loaded."""
         self._jobs.selector.register(host.near, selectors.EVENT_READ, partial(self._loaded, host))
 
     def _loaded(self, host: Host) -> None:

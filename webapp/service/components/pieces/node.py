@@ -1,6 +1,6 @@
-"""Finds Node, which runs pieces: the machine's, else the one that the extra ``patchbay[pieces]`` brings along.
+"""Finds the Node that runs pieces: the machine's own, or else the one that the extra ``patchbay[pieces]`` installs.
 
-Nothing else needs it. Where it is missing, :data:`MISSING` says what to do.
+Only pieces need it. If it is missing, :data:`MISSING` tells the operator what to do.
 """
 
 import importlib.util
@@ -33,8 +33,8 @@ _LEAST_MB = 48
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One Node: its program, its version, the libraries that it loads, and the MiB of data that it begins with: later
-    ones reserve more."""
+    """A Node installation: its program, its version, the libraries that it loads, and the MiB of data with which it
+    starts: later versions reserve more."""
 
     path: Path
     version: str
@@ -43,17 +43,17 @@ class Node:
 
     @property
     def major(self) -> int:
-        """The first number of its version."""
+        """The major version."""
         return int(self.version.partition(".")[0])
 
 
 def find() -> Node | None:
-    """The Node that runs pieces; None where there is none that is new enough."""
+    """Return the Node that runs pieces; None if there is none of version :data:`LEAST` or later."""
     return next((node for path in _candidates() if (node := _look(path)) and node.major >= LEAST), None)
 
 
 def certificates() -> dict[str, str]:
-    """Whom the operator trusts besides, by the name that Node has for it."""
+    """The operator's extra certificate authorities, as Node's environment variable."""
     file = os.environ.get("SSL_CERT_FILE")
     return {"NODE_EXTRA_CA_CERTS": file} if file else {}
 
@@ -68,7 +68,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _look(path: Path) -> Node | None:
-    """What stands at ``path``; it is asked again when its file changes."""
+    """The Node at ``path``; the result is cached until its file changes."""
     try:
         return _ask(path, path.stat().st_mtime_ns)
     except OSError:

@@ -1,4 +1,4 @@
-"""A question to an installed npm package itself, not to one of its components."""
+"""Calls to an installed npm package as a whole, not to one of its components."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ PackageMethod = Literal["describe", "validate", "verify", "parse"]
 
 @dataclass(frozen=True, slots=True)
 class PackageCall:
-    """One question to the package ``name``, which is installed in the npm prefix ``folder``.
+    """One call to the package ``name``, which is installed in the npm prefix ``folder``.
 
-    ``fields`` are what the method takes. ``user``, ``hosts``, ``allow_hosts`` and ``mask`` are as of a Call. The
-    value of the Reply by method:
+    ``fields`` are the arguments of the method. ``user``, ``hosts``, ``allow_hosts`` and ``mask`` are those of a Call.
+    The value of the Reply by method:
 
-    - describe: what the package holds (see ``webapp.service.pieces.metadata``)
+    - describe: the contents of the package (see ``webapp.service.pieces.metadata``)
     - validate: ``{"valid": bool, "error"?: sentence}``
     - verify: whether the request came from the provider
     - parse: ``{"event", "identifier", "reply"}``

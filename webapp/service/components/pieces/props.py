@@ -1,6 +1,4 @@
-"""A prop of a piece, as its description has it, as a prop of the wire with its default; and the list that follows from
-dynamic ones.
-"""
+"""Translates the props in a piece's description to props of the API, with defaults, and expands dynamic ones."""
 
 import re
 from collections.abc import Mapping
@@ -45,7 +43,7 @@ _FRACTIONS = re.compile(
 
 
 def default(prop: Mapping[str, Any], described: Mapping[str, Any]) -> dict[str, Any]:
-    """The ``default`` of the wire's ``prop``, or nothing."""
+    """The ``default`` of the API's ``prop`` as a dict, which is empty without one."""
     value = described.get("defaultValue")
     if value is None and described.get("required") is True:
         value = _LEFT_ALONE.get(prop["type"])
@@ -58,7 +56,7 @@ def default(prop: Mapping[str, Any], described: Mapping[str, Any]) -> dict[str, 
 
 
 def _fitting(type_: str, value: Any) -> Any:
-    """``value`` as one of the type; None where it is none."""
+    """``value`` converted to the type; None if it does not fit."""
     if type_.endswith("[]"):
         items = [_fitting(type_.removesuffix("[]"), item) for item in value] if isinstance(value, list) else [None]
         return None if None in items else items
@@ -101,7 +99,7 @@ def _is_offered(prop: Mapping[str, Any], value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """A prop of the wire, and how its value becomes the piece's."""
+    """A prop of the API, and how its value becomes the piece's."""
 
     prop: dict[str, Any]
     kind: ValueKind
@@ -109,9 +107,9 @@ class Mapped:
 
 
 def mapped(name: str, described: Mapping[str, Any], *, is_field: bool = False) -> Mapped | None:
-    """The prop ``described``, called ``name`` on the wire; None for one of a kind that we do not have.
+    """The prop ``described``, called ``name`` in the API; None for an unsupported type.
 
-    ``is_field`` says that it is a field of a ``DYNAMIC`` prop, which is no prop of the wire itself.
+    ``is_field`` says that it is a field of a ``DYNAMIC`` prop.
     """
     kind = described.get("type")
     if kind == "MARKDOWN":
@@ -129,9 +127,9 @@ def mapped(name: str, described: Mapping[str, Any], *, is_field: bool = False) -
 
 
 def reloaded(file: ComponentFile, described: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """All props of a component, those of its dynamic props at the end: the value of the Reply to a reload.
+    """The value of the Reply to a reload: all props of a component, the fields of dynamic props last.
 
-    ``described`` are the fields that the piece tells, by its own names of the dynamic props and of the fields.
+    ``described`` are the fields that the piece returned, by its own names of the dynamic props and of the fields.
     """
     props = [prop.model_dump() for prop in file.declaration.configurable_props]
     for wire, own in file.piece.dynamic.items():
@@ -146,7 +144,7 @@ def reloaded(file: ComponentFile, described: Mapping[str, Any]) -> list[dict[str
 def _typed(
     described: Mapping[str, Any], *, is_field: bool
 ) -> tuple[dict[str, Any], ValueKind, dict[str, ValueKind]] | None:
-    """The fields of its type, how its value is written, and the kinds of the members of each row."""
+    """The type's own fields, the kind of the value, and the kinds of the members of each row."""
     kind = str(described.get("type"))
     if kind == "NUMBER":
         return _number(described, decimal=is_field)
@@ -169,17 +167,20 @@ def _typed(
     own |= {"secret": True} if kind == "SECRET_TEXT" else {}
     own |= {"format": "file-ref"} if kind == "FILE" else {}
     if value_kind in ("choice", "choices") and (described.get("hasOptions") or not is_field):
-        own |= {"remoteOptions": True, "withLabel": True}  # a value may hold more than a page should show, even a token
+        own |= {
+            "remoteOptions": True,
+            "withLabel": True,
+        }  # values may be secret, such as tokens
         own |= {"useQuery": True} if described.get("refreshOnSearch") else {}
     return own, value_kind, {}
 
 
 def _number(described: Mapping[str, Any], *, decimal: bool) -> tuple[dict[str, Any], ValueKind, dict[str, ValueKind]]:
-    """A whole number; a text where it may have a fraction, which no prop of the wire has."""
+    """An integer; text if it may have a fraction, which no prop type of the API supports."""
     bounds, default = [described.get(name) for name in ("min", "max", "step")], described.get("defaultValue")
     fractions = any(isinstance(number, float) and not number.is_integer() for number in (*bounds, default))
     named = _FRACTIONS.search(str(described.get("displayName") or ""))
-    likely = named or (decimal and not _is_whole(default))  # the whole number that a price begins with says little
+    likely = named or (decimal and not _is_whole(default))  # a whole default of a price does not rule out fractions
     if fractions or (likely and not any(_is_whole(bound) for bound in bounds)):
         return {"type": "string"}, "number", {}
     limits = {name: int(described[name]) for name in ("min", "max") if _is_whole(described.get(name))}
@@ -192,7 +193,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _array(described: Mapping[str, Any]) -> tuple[dict[str, Any], ValueKind, dict[str, ValueKind]]:
-    """A list of texts; with properties, a list of objects."""
+    """A list of strings; with properties, a list of objects."""
     properties = described.get("properties")
     if not isinstance(properties, Mapping) or not properties:
         return {"type": "string[]"}, "list", {}
@@ -204,7 +205,7 @@ def _array(described: Mapping[str, Any]) -> tuple[dict[str, Any], ValueKind, dic
 
 
 def _said(name: str, described: Mapping[str, Any], kind: ValueKind, members: Mapping[str, ValueKind]) -> dict[str, Any]:
-    """What a person reads of it, and whether it may be left out."""
+    """The label and description, and whether it is optional."""
     label = texts.line(described.get("displayName"), 200) or texts.label(name)
     more = f"A JSON list of objects with {', '.join(list(members)[:12])}." if members else _MORE.get(kind, "")
     more = _DRAWN_BY_ITSELF if described.get("type") == "CUSTOM" else more

@@ -1,10 +1,10 @@
-"""The texts of a piece as our pages and answers have them: plain, without the marks of Markdown and HTML."""
+"""Converts the texts of a piece to plain text, without Markdown and HTML markup."""
 
 import re
 
 _FENCE = re.compile(r"```[a-z]*[ \t]*\n?(.*?)```", re.DOTALL)
 _CODE = re.compile(r"`([^`\n]*)`")
-# None of these goes back over what it has read: whoever writes the texts could stop us with one of a few kilobytes.
+# None of these backtracks over what it has matched: the texts are untrusted, and a few kilobytes could block us.
 _IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^)\[\]]*\)")
 _LINK = re.compile(r"\[([^\[\]]+)\]\(([^)\s\[\]]*)(?:\s[^)\[\]]*)?\)")
 _BREAK = re.compile(r"<br\s*/?>|</(?:p|li|div|tr|h[1-6])>", re.IGNORECASE)
@@ -21,12 +21,12 @@ _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 _OF_FLOWS = re.compile(r"\{\{\s*pausedFlowTimeoutDays\s*\}\}")  # how long a flow may pause
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
-_IDEOGRAPHIC = "\u3000"  # from here on, letters are those of languages that end a sentence with 。
+_IDEOGRAPHIC = "\u3000"  # letters from here on belong to languages that end sentences with 。
 MOST = 4_000
 
 
 def plain(text: object, most: int = MOST) -> str:
-    """``text`` without markup, its lines kept; empty for what is no text. A link is its words and its address."""
+    """``text`` without markup, with its line breaks; empty if it is not a string. Links show their text and URL."""
     if not isinstance(text, str):
         return ""
     text = _CONTROL.sub("", text[: 4 * MOST].replace("\r\n", "\n").replace("\t", " "))
@@ -41,17 +41,17 @@ def plain(text: object, most: int = MOST) -> str:
 
 
 def line(text: object, most: int = 1_000) -> str:
-    """The same in one line."""
+    """As :func:`plain`, in one line."""
     return " ".join(plain(text, most).split())
 
 
 def sentence(text: object, most: int = 1_000) -> str:
-    """The same in one line with a full stop; empty for nothing."""
+    """As :func:`line`, with a full stop; empty for an empty text."""
     return ended(line(text, most))
 
 
 def ended(words: str) -> str:
-    """``words`` with a full stop where they do not end a sentence; empty for nothing."""
+    """``words`` with a full stop unless they end with punctuation; empty if they are empty."""
     if not words or words.endswith(_ENDS):
         return words
     return f"{words}。" if words[-1] > _IDEOGRAPHIC else f"{words}."

@@ -1,7 +1,7 @@
-"""The values of the wire's props as a piece has them, its ``propsValue``, and what a piece offers to choose from.
+"""Translates prop values of the API to a piece's ``propsValue``, and a piece's options to those of the API.
 
-On the wire a choice is text, a whole number or a boolean; the name of a field of a ``DYNAMIC`` prop says its kind, so
-that its value finds back without a question.
+In the API an option is text, an integer or a boolean. The name of a field of a ``DYNAMIC`` prop contains its kind, so
+that its value can be translated back without asking the piece.
 """
 
 import datetime
@@ -28,13 +28,13 @@ FILE = "$file"
 
 
 def field_name(prop: str, field: str, kind: ValueKind) -> str:
-    """The name on the wire of the ``field`` of the dynamic prop that is called ``prop`` there."""
+    """The name in the API of a ``field`` of the dynamic prop that is called ``prop`` there."""
     written = _SPECIAL.sub(lambda match: "".join(f"_x{ord(character):x}_" for character in match[0]), field)
     return f"{prop}__{written}{f'_x{kind}' if kind in _KINDS else ''}"
 
 
 def field_of(name: str, props: Iterable[str]) -> tuple[str, str, ValueKind] | None:
-    """The dynamic prop out of ``props``, the field and the kind of the value called ``name``; None for another's."""
+    """The dynamic prop among ``props``, the field and the kind of the value called ``name``; None if there is none."""
     for prop in sorted(props, key=len, reverse=True):
         if name.startswith(f"{prop}__"):
             written, kind = _without_kind(name.removeprefix(f"{prop}__"))
@@ -55,14 +55,14 @@ def _character(match: re.Match[str]) -> str:
 
 
 def encoded(value: Any) -> str:
-    """``value`` as a text."""
+    """``value`` encoded as text."""
     if isinstance(value, str) and not value.startswith(WRITTEN):
         return value
     return f"{WRITTEN}{orjson.dumps(value).decode()}"
 
 
 def decoded(value: Any) -> Any:
-    """The inverse of :func:`encoded`; what is no text is itself."""
+    """The inverse of :func:`encoded`; values other than text are returned unchanged."""
     if not isinstance(value, str) or not value.startswith(WRITTEN):
         return value
     try:
@@ -72,7 +72,7 @@ def decoded(value: Any) -> Any:
 
 
 def static(state: Any) -> tuple[str, list[dict[str, Any]]]:
-    """The type of a prop with these options of a piece, and the options; ``string`` where there are none."""
+    """The type of a prop with a piece's options, and the options in the API's form; ``string`` without options."""
     pairs = [(_label(option), option.get("value")) for option in _options(state)]
     kind = next((name for type_, name in _TYPES if pairs and all(_is(value, type_) for _, value in pairs)), "string")
     values = {_key(value): (label, value) for label, value in pairs if value is not None}
@@ -82,9 +82,11 @@ def static(state: Any) -> tuple[str, list[dict[str, Any]]]:
 
 
 def remote(call: Call, state: Any) -> dict[str, Any]:
-    """The value of the Reply for the options that a piece gave: one page, narrowed by what is sought where the piece
-    itself does not search. Raises :class:`ComponentError` with the piece's own words where it offers none until
-    something else is chosen."""
+    """The value of the Reply for the options that a piece returned: one page, filtered by the query if the piece does
+    not search itself.
+
+    Raises :class:`ComponentError` with the piece's own message if another prop has to be chosen first.
+    """
     options = [] if call.page else [(_label(option), encoded(option.get("value"))) for option in _options(state)]
     if not options and not call.page and isinstance(state, Mapping) and state.get("disabled"):
         words = texts.sentence(state.get("placeholder"))
@@ -118,10 +120,10 @@ def _key(value: Any) -> str:
 
 
 def props_value(piece: PieceForm, values: Mapping[str, Any]) -> dict[str, Any]:
-    """``values`` by the piece's own names and in its own forms; what it does not ask for is left out.
+    """``values`` by the piece's own names and in its own forms, without values of unknown props.
 
-    A dynamic prop is an object of its fields, empty without any. A file is ``{"$file": <its name or address>}``.
-    Raises :class:`ComponentError` for a value that is not what the piece takes.
+    A dynamic prop becomes an object of its fields. A file becomes ``{"$file": <its name or URL>}``. Raises
+    :class:`ComponentError` for a value that does not fit the prop.
     """
     dynamic = piece.dynamic
     written: dict[str, Any] = {own: {} for own in dynamic.values()}
@@ -177,7 +179,7 @@ def _number(value: Any) -> int | float:
 
 
 def _json(value: Any) -> Any:
-    """What a text says as JSON; a text that is none is itself."""
+    """``value`` parsed as JSON; text that is not JSON is returned unchanged."""
     if not isinstance(value, str):
         return value
     try:
@@ -187,7 +189,7 @@ def _json(value: Any) -> Any:
 
 
 def _time(value: Any) -> Any:
-    """A time in ISO 8601, in UTC where it says no other; what is none is left to the piece."""
+    """A time in ISO 8601, in UTC unless it has an offset; anything else is returned unchanged."""
     text = str(value).strip()
     try:
         time = datetime.datetime.fromisoformat(text)
@@ -202,7 +204,7 @@ def _file(value: Any) -> Any:
 
 
 def _choice(value: Any) -> Any:
-    """What was chosen, of a list each: what a field of a dynamic prop is called tells of no list."""
+    """The chosen value or values: the name of a field of a dynamic prop does not say whether it is a list."""
     return [decoded(item) for item in value] if isinstance(value, list) else decoded(value)
 
 
