@@ -13,15 +13,15 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from webapp.service.components.declared.form import (
-    Answered,
-    Asking,
+    AnswerTemplate,
+    ItemTemplate,
     Kind,
     Listing,
     Lookup,
-    OfEach,
     Pages,
     PropForm,
     Request,
+    RequestTemplate,
     Signature,
     TriggerForm,
 )
@@ -36,13 +36,13 @@ APPHOOK = {"apphook": {"events": ["note"]}}
 @pytest.mark.parametrize(
     ("kind", "text", "fits"),
     [
-        (Asking, "{title} {$label.title}", True),
-        (Asking, "{$answer.id}", False),
-        (Asking, "{other}", False),
-        (Answered, "{$answer.id|or(title)}", True),
-        (Answered, "{$answer.id|or(other)}", False),
-        (Answered, "{$item.id}", False),
-        (OfEach, "{$item.id}", True),
+        (RequestTemplate, "{title} {$label.title}", True),
+        (RequestTemplate, "{$answer.id}", False),
+        (RequestTemplate, "{other}", False),
+        (AnswerTemplate, "{$answer.id|or(title)}", True),
+        (AnswerTemplate, "{$answer.id|or(other)}", False),
+        (AnswerTemplate, "{$item.id}", False),
+        (ItemTemplate, "{$item.id}", True),
     ],
 )
 def test_names_that_are_known(kind: Any, text: str, fits: bool) -> None:

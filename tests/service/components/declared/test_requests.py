@@ -10,7 +10,7 @@ import pytest
 from tests.service.catalog.components.providers.app_harness import FakeAnswer
 from tests.service.components.declared.conftest import HEAD, Desk
 from webapp.service.components.declared.form import Listing, Request
-from webapp.service.components.declared.requests import quietly, read
+from webapp.service.components.declared.requests import read, read_or_none
 from webapp.service.components.declared.session import Session
 from webapp.service.components.errors import HttpError
 from webapp.service.components.http import HttpResponse
@@ -53,8 +53,8 @@ def test_json_and_xml_are_read_alike() -> None:
 def test_what_is_neither_is_told_or_nothing() -> None:
     with pytest.raises(HttpError):
         read(XML, answered(b"<r>"))
-    assert quietly(XML, answered(b"<r>")) is None
-    assert quietly(JSON, answered(b"<html>")) is None
+    assert read_or_none(XML, answered(b"<r>")) is None
+    assert read_or_none(JSON, answered(b"<html>")) is None
 
 
 def test_query_and_headers(desk: Desk) -> None:

@@ -1,4 +1,4 @@
-"""What a declared component is, checked and ready: its form, its props, and what the catalog keeps of it."""
+"""Loads declared components: the checked form, the props, and the catalog entry."""
 
 import functools
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from webapp.service.components import checker, loader
 from webapp.service.components.declared import problems, source
-from webapp.service.components.declared.form import OF_TRIGGERS, ActionForm, AppHook, Lookup, PropForm, TriggerForm
+from webapp.service.components.declared.form import TRIGGER_NAMES, ActionForm, AppHook, Lookup, PropForm, TriggerForm
 from webapp.service.components.declared.patterns import Pattern
 from webapp.service.components.declared.problems import APPHOOK
 from webapp.service.components.declared.source import Mark, Source
@@ -38,8 +38,7 @@ _HINTS: Mapping[str, tuple[bool, bool, bool]] = {  # read-only, destructive, ide
 
 @dataclass(frozen=True)
 class Declared:
-    """A component that may be called. ``props`` are its own, by name; ``marks`` are those of the files that it is read
-    from."""
+    """A valid component. ``props`` are its own, by name; ``marks`` tell whether one of its files has changed."""
 
     form: ActionForm | TriggerForm
     props: Mapping[str, Prop]
@@ -47,13 +46,16 @@ class Declared:
 
     @functools.cached_property
     def patterns(self) -> tuple[tuple[str, Pattern, str], ...]:
-        """The props whose text has to match something, and the advice where it does not."""
+        """The props with a pattern: the name, the pattern, and the message for a value that does not match."""
         props = self.form.props.items()
         return tuple((name, Pattern(fields.pattern), fields.advice) for name, fields in props if fields.pattern)
 
 
 def component(path: Path) -> Declared:
-    """The component at ``path``, read again only where one of its files has changed. Raises :class:`LoadError`."""
+    """Load the component at ``path``; the result is cached until one of its files changes.
+
+    Raises :class:`LoadError`.
+    """
     known = _KNOWN.get(path)
     if known is not None and all(source.mark_of(file) == mark for file, mark in known.marks.items()):
         return known
@@ -68,7 +70,7 @@ _KNOWN: dict[Path, Declared] = {}
 
 
 def examine(path: Path) -> tuple[dict[str, Any] | None, list[str]]:
-    """What the file at ``path`` declares, as the catalog keeps it, and every problem as ``line 3: sentence``."""
+    """Return the catalog entry that the file at ``path`` declares, and its problems as ``line 3: sentence``."""
     try:
         declared, sentences = _examined(source.read(path))
     except LoadError as error:
@@ -77,7 +79,7 @@ def examine(path: Path) -> tuple[dict[str, Any] | None, list[str]]:
 
 
 def declaration(declared: Declared) -> dict[str, Any]:
-    """As :func:`webapp.service.components.loader.declaration` has it for those that are code."""
+    """The catalog entry, in the form of :func:`webapp.service.components.loader.declaration`."""
     form = declared.form
     kind: dict[str, Any] = {"kind": "source", "annotations": {}, "dedupe": None, "hooks": [], "stash": None}
     if isinstance(form, TriggerForm):
@@ -99,7 +101,7 @@ def declaration(declared: Declared) -> dict[str, Any]:
 
 
 def _hooks(form: TriggerForm) -> list[str]:
-    """The methods that it has beside ``run``."""
+    """The names of its methods other than ``run``."""
     hooks = ["deploy"] if form.poll else []
     if form.subscription is not None:
         hooks += ["activate", "deactivate", *(["renew"] if form.subscription.lasts else [])]
@@ -107,7 +109,7 @@ def _hooks(form: TriggerForm) -> list[str]:
 
 
 def prop(form: PropForm) -> Prop:
-    """A prop as components in code have it."""
+    """The prop as Python components declare it."""
     own = {wire: getattr(form, name) for name, wire in _OWN.items() if getattr(form, name) is not None}
     own = {name: list(value) if isinstance(value, tuple) else value for name, value in own.items()}
     common = {name: getattr(form, name) for name in _COMMON if name in form.model_fields_set}
@@ -123,34 +125,34 @@ def _options(options: Any) -> Any:
 
 
 def _remote(_: Any) -> Options:
-    """Stands for options that a request finds."""
+    """A placeholder for options that a request finds."""
     raise NotImplementedError
 
 
 def _examined(read: Source) -> tuple[Declared | None, list[str]]:
     fields = read.fields.get("props")
     names = list(fields) if isinstance(fields, dict) else []
-    model, without = (TriggerForm, ()) if _is_trigger(read) else (ActionForm, OF_TRIGGERS)
+    model, without = (TriggerForm, ()) if _is_trigger(read) else (ActionForm, TRIGGER_NAMES)
     try:
         form = model.model_validate(read.fields, context={"props": names, "without": without})
     except ValidationError as error:
         return None, problems.of_form(read, error)
     props = {name: prop(fields) for name, fields in form.props.items()}
     if isinstance(form, TriggerForm) and form.apphook is not None:
-        props = _hearing(props, form.apphook)
+        props = _with_event_names(props, form.apphook)
     declared = Declared(form, props, read.marks)
     sentences = problems.between_parts(read, form, declared.props)
     return (None if sentences else declared), sentences
 
 
-def _hearing(props: Mapping[str, Prop], apphook: AppHook) -> dict[str, Prop]:
-    """``props`` with what the prop for events is to hear, and with whose account."""
+def _with_event_names(props: Mapping[str, Prop], apphook: AppHook) -> dict[str, Prop]:
+    """``props`` with the account and the event names in the prop for app events."""
     account = next((name for name, each in props.items() if each.type == "app"), None)
     own = {"appProp": account, "eventNames": list(apphook.events)}
     return {name: replace(each, own=own) if each.type == APPHOOK else each for name, each in props.items()}
 
 
 def _is_trigger(read: Source) -> bool:
-    """By its folder; outside any app, by what it says."""
+    """Whether it is a trigger, by its folder; outside of an app, by its tables."""
     kinds = [folder.name for folder in read.path.parents if folder.name in source.KINDS]
     return kinds[0] == "triggers" if kinds else not {"poll", "webhook", "apphook"}.isdisjoint(read.fields)

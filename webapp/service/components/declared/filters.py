@@ -1,6 +1,6 @@
-"""The filters of templates: what can be done to a value on its way, by name.
+"""The filters of templates, by name.
 
-Each is total: a ``TypeError`` or ``ValueError`` on data counts as nothing.
+A filter never fails on data: a ``TypeError`` or ``ValueError`` gives None.
 """
 
 import base64
@@ -27,7 +27,7 @@ _MILLISECONDS = 10**11  # a number above it counts milliseconds, not seconds
 
 
 def number(value: Any) -> Any:
-    """``value`` as a number; what is none stays as it is."""
+    """``value`` as a number; returned unchanged if it is not one."""
     try:
         parsed = float(value)
     except (TypeError, ValueError):
@@ -38,37 +38,37 @@ def number(value: Any) -> Any:
 
 
 def plus(value: Any, other: Any) -> Any:
-    """Both together. Raises ``TypeError`` where one is no number."""
+    """The sum. Raises ``TypeError`` if one is not a number."""
     return sum((number(value), number(other)))
 
 
 def decimals(currency: str) -> int:
-    """The number of decimals; ``currency`` is its code in lower case."""
+    """The number of decimals of ``currency``, a lower-case ISO 4217 code."""
     return 0 if currency in _NO_DECIMALS else 3 if currency in _THREE_DECIMALS else 2
 
 
 def items_of(value: Any) -> list[Any]:
-    """``value`` as a list: the values of an object, a single value alone."""
+    """``value`` as a list: the values of an object, or a list of the single value."""
     if isinstance(value, Mapping):
         return list(value.values())
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def each(value: Any, *paths: Any) -> list[Any]:
-    """Of every item the member at ``paths``; of several, the first that is not empty."""
+    """The member at ``paths`` of each item; with several paths, the first that is not empty."""
     if len(paths) == 1:
         return [at_path(item, str(paths[0])) for item in items_of(value)]
     return [member(item, *paths) for item in items_of(value)]
 
 
 def unique(value: Any, path: Any) -> list[Any]:
-    """Each item once, by its member at ``path``; the last one counts, and those without it are left out."""
+    """The items with distinct members at ``path``: the last of equal ones; items without the member are left out."""
     by_member = {str(key): item for item in items_of(value) if (key := at_path(item, str(path))) not in _EMPTY}
     return list(by_member.values())
 
 
 def wrap(value: Any, path: Any) -> list[Any]:
-    """Each item as an object that has it at ``path``."""
+    """Each item wrapped in an object, at ``path``."""
     wrapped = [item for item in items_of(value) if item not in (None, "")]
     for step in reversed(str(path).split(".")):
         wrapped = [{step: item} for item in wrapped]
@@ -81,12 +81,12 @@ def where(value: Any, path: Any, *wanted: Any) -> list[Any]:
 
 
 def holding(value: Any, wanted: Any, *paths: Any) -> list[Any]:
-    """The items of which a member at one of ``paths`` is ``wanted``."""
+    """The items with a member at one of ``paths`` equal to ``wanted``."""
     return [item for item in items_of(value) if any(at_path(item, str(path)) == wanted for path in paths)]
 
 
 def at(value: Any, place: Any) -> Any:
-    """The item at ``place``, from 0, or from the end by -1."""
+    """The item at index ``place``; -1 is the last one."""
     items = items_of(value)
     return items[place] if isinstance(place, int) and -len(items) <= place < len(items) else None
 
@@ -98,26 +98,26 @@ def member(value: Any, *paths: Any) -> Any:
 
 
 def exchange(value: Any, *pairs: Any) -> list[Any]:
-    """Each item exchanged by ``pairs`` of an old and a new one; what none of them names is left out."""
+    """Each item replaced by ``pairs`` of an old and a new value; items in no pair are left out."""
     new = dict(zip(pairs[::2], pairs[1::2], strict=True))
     return [new[item] for item in items_of(value) if item in new]
 
 
 def among(value: Any, others: Any) -> list[Any]:
-    """The items that stand in ``others``, a list or a text with commas."""
+    """The items that are in ``others``, a list or comma-separated text."""
     listed = [part.strip() for part in others.split(",")] if isinstance(others, str) else items_of(others)
     return [item for item in items_of(value) if item in listed]
 
 
 def as_text(value: Any) -> str:
-    """``value`` within a text: true and false as JSON has them, lists and objects as JSON."""
+    """``value`` as text: booleans, lists and objects as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     try:
         return orjson.dumps(value).decode()
-    except orjson.JSONEncodeError:  # an integer of more than 64 bits, or half a surrogate pair
+    except orjson.JSONEncodeError:  # an integer of more than 64 bits, or a lone surrogate
         return json.dumps(value, separators=(",", ":"))
 
 
@@ -129,7 +129,8 @@ class Encoded(str):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter: ``arguments`` are the fewest and the most that it takes, ``meaning`` what the manual says of it."""
+    """A filter: ``arguments`` are the least and greatest number that it takes, ``meaning`` is its text in the
+    manual."""
 
     function: Callable[..., Any]
     arguments: tuple[int, int]
@@ -137,7 +138,7 @@ class Filter:
     takes_none: bool = False
 
     def apply(self, value: Any, *arguments: Any) -> Any:
-        """The value after it; None where it makes no sense of the value or an argument."""
+        """Return the filtered value; None if the value or an argument does not fit."""
         if value is None and not self.takes_none:
             return None
         try:
@@ -216,7 +217,7 @@ def _money(value: Any, currency: Any) -> str:
 
 
 def _name(value: Any) -> str:
-    """A name that a prop may have, another for every text."""
+    """A valid name of a prop, different for each text."""
     return re.sub(r"[^A-Za-z0-9]", lambda match: f"_{ord(match[0]):x}", as_text(value))
 
 

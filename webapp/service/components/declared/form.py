@@ -1,7 +1,7 @@
-"""The form of a declared component: the models of ``actions/<name>.toml`` and ``triggers/<name>.toml``.
+"""The models of ``actions/<name>.toml`` and ``triggers/<name>.toml``, the files of declared components.
 
-First what all models are made of, then requests, lists, options and steps, then actions, then triggers: those that poll
-a list, those with a webhook of their own, and those that get an app's events at the one address of its OAuth client.
+Basic types come first, then requests, lists, options and steps, then actions, then triggers: those that poll a list,
+those with a webhook of their own, and those that get an app's events at the one URL of its OAuth client.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ from webapp.service.components.declared.templates import parse, texts_in
 from webapp.service.components.props import PropType
 from webapp.service.outbound.client import header_refusal
 
-BEFORE = (
+REQUEST_NAMES = (
     "$account",
     "$label",
     "$fields",
@@ -39,7 +39,7 @@ BEFORE = (
     "$until",
     "$channel",
 )
-OF_TRIGGERS = ("$since", "$endpoint", "$secret", "$hook", "$event", "$until", "$channel")
+TRIGGER_NAMES = ("$since", "$endpoint", "$secret", "$hook", "$event", "$until", "$channel")
 Hints = Literal["creates", "deletes", "overwrites", "reads", "sets", "spends"]
 EXAMPLES = 5
 MAKE = "make"
@@ -47,12 +47,12 @@ TOLERANCE_S = 300
 
 
 """What actions do not have."""
-AFTER = (*BEFORE, "$answer", "$items", "$file")
-EACH = (*AFTER, "$item", "$value")
+ANSWER_NAMES = (*REQUEST_NAMES, "$answer", "$items", "$file")
+ITEM_NAMES = (*ANSWER_NAMES, "$item", "$value")
 
 
 class Facts(BaseModel):
-    """Facts that were read once and never change; a key that is not declared here is a mistake."""
+    """The base of immutable models; unknown keys are errors."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
@@ -71,20 +71,20 @@ def _checked(allowed: tuple[str, ...]) -> Callable[[Any, ValidationInfo], Any]:
     return check
 
 
-Asking = Annotated[str, AfterValidator(_checked(BEFORE))]
-AskingAll = Annotated[Any, AfterValidator(_checked(BEFORE))]
-Answered = Annotated[str, AfterValidator(_checked(AFTER))]
-AnsweredAll = Annotated[Any, AfterValidator(_checked(AFTER))]
-OfEach = Annotated[str, AfterValidator(_checked(EACH))]
-OfEachAll = Annotated[Any, AfterValidator(_checked(EACH))]
-Params = Annotated[dict[str, Any], AfterValidator(_checked(BEFORE))]
+RequestTemplate = Annotated[str, AfterValidator(_checked(REQUEST_NAMES))]
+RequestJson = Annotated[Any, AfterValidator(_checked(REQUEST_NAMES))]
+AnswerTemplate = Annotated[str, AfterValidator(_checked(ANSWER_NAMES))]
+AnswerJson = Annotated[Any, AfterValidator(_checked(ANSWER_NAMES))]
+ItemTemplate = Annotated[str, AfterValidator(_checked(ITEM_NAMES))]
+ItemJson = Annotated[Any, AfterValidator(_checked(ITEM_NAMES))]
+Params = Annotated[dict[str, Any], AfterValidator(_checked(REQUEST_NAMES))]
 
 
-EachParams = Annotated[dict[str, Any], AfterValidator(_checked(EACH))]
-AnsweredFields = Annotated[dict[str, Any], AfterValidator(_checked(AFTER))]
+ItemParams = Annotated[dict[str, Any], AfterValidator(_checked(ITEM_NAMES))]
+AnswerFields = Annotated[dict[str, Any], AfterValidator(_checked(ANSWER_NAMES))]
 
 
-def _sendable(headers: dict[str, Any]) -> dict[str, Any]:
+def _valid_headers(headers: dict[str, Any]) -> dict[str, Any]:
     for name in headers:
         if refusal := header_refusal(name, ""):
             raise ValueError(refusal.sentence.removesuffix("."))
@@ -93,19 +93,19 @@ def _sendable(headers: dict[str, Any]) -> dict[str, Any]:
 
 _WITHOUT_BODY = ("GET", "HEAD")
 SEVERAL = BeforeValidator(lambda url: url if isinstance(url, list) else [url])
-Addresses = Annotated[tuple[Asking, ...], SEVERAL]
-Headers = Annotated[Params, AfterValidator(_sendable)]
+Addresses = Annotated[tuple[RequestTemplate, ...], SEVERAL]
+Headers = Annotated[Params, AfterValidator(_valid_headers)]
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 
 class Pages(Facts):
-    """How the rest of a list is asked for, after its first page, until ``most`` items or ``cap`` pages are there.
+    """How the pages of a list after the first are requested, up to ``most`` items or ``cap`` pages.
 
-    ``cursor``: ``param`` is sent with what stands at ``next`` of the answer, or at ``last`` of its last item ·
-    ``page``: with the number of the page, from ``start`` on · ``offset``: with how many items are there already ·
-    ``link``: the address in the header ``Link`` with rel="next" (RFC 8288) · ``url``: the address at ``next``.
-    There is no further page where the member at ``more`` is not true. ``size`` is sent as ``size_param``, or ``least``
-    where fewer are wanted than the app takes. ``partial``: what came stands where the app refuses a further page.
+    ``cursor``: ``param`` is the member at ``next`` of the response, or at ``last`` of its last item · ``page``:
+    ``param`` is the number of the page, from ``start`` · ``offset``: ``param`` is the number of items so far ·
+    ``link``: the URL in the header ``Link`` with rel="next" (RFC 8288) · ``url``: the URL at ``next``. If the member at
+    ``more`` is not true, there are no more pages. ``size`` is sent as ``size_param``, but never less than ``least``.
+    With ``partial``, earlier pages are kept if the app refuses a later one.
     """
 
     by: Literal["cursor", "page", "offset", "link", "url"]
@@ -117,7 +117,7 @@ class Pages(Facts):
     size_param: str = ""
     size: int = Field(default=100, ge=1, le=10_000)
     least: int = Field(default=1, ge=1, le=10_000)
-    most: int | Asking = 1000
+    most: int | RequestTemplate = 1000
     cap: int = Field(default=50, ge=1, le=200)
     place: Literal["params", "json", "form"] = "params"
     partial: bool = False
@@ -134,33 +134,33 @@ class Pages(Facts):
 
 
 class Instead(Facts):
-    """How a request is sent once more where the app refuses it with ``code``: with ``fields`` over its own in
-    ``place``, unless they come to nothing."""
+    """How a request is repeated if the app refuses it with ``code``: with ``fields`` added to its ``place``, unless
+    they are empty."""
 
     code: Annotated[str, Field(min_length=1)]
     place: Literal["params", "json", "form"] = "params"
-    fields: AnsweredFields
+    fields: AnswerFields
 
 
 class Request(Facts):
-    """One request. ``url`` follows the app's base URL where it begins with ``/``; what a hole in it holds is encoded.
+    """One request. A ``url`` that begins with ``/`` is relative to the app's base URL; values in it are
+    percent-encoded.
 
-    ``url`` may be several, of which the first counts whose holes all have a value.
-    At most one of ``json``, ``form``, ``multipart``, ``text`` and ``file`` is the body; what comes to nothing is left
-    out of it, of ``params`` and of ``headers``. ``allow`` are statuses that count as success, and ``instead`` says how
-    the request is sent again where the app refuses it. With ``answer = "xml"``, what the root of an answer holds is
-    looked at as if it were JSON.
+    Of several URLs, the first is used whose placeholders all have a value. At most one of ``json``, ``form``,
+    ``multipart``, ``text`` and ``file`` is the body; empty values are left out of it, of ``params`` and of ``headers``.
+    ``allow`` are statuses that count as success, and ``instead`` says how a refused request is repeated. With
+    ``answer = "xml"``, the content of the response's root element is read like JSON.
     """
 
     method: Method = "GET"
     url: Addresses
     params: Params = Field(default_factory=dict)
     headers: Headers = Field(default_factory=dict)
-    json_: AskingAll = Field(default=None, alias="json")
+    json_: RequestJson = Field(default=None, alias="json")
     form: Params | None = None
     multipart: Params | None = None
-    text: Asking | None = None
-    file: Asking | None = None
+    text: RequestTemplate | None = None
+    file: RequestTemplate | None = None
     allow: tuple[int, ...] = ()
     instead: Instead | None = None
     answer: Literal["json", "xml"] = "json"
@@ -176,24 +176,23 @@ class Request(Facts):
 
 
 class Step(Request):
-    """A request before the main one, only where ``only_if`` is not empty; ``{$steps.name}`` is its ``result``."""
+    """A request before the main one, sent if ``only_if`` is not empty; ``{$steps.name}`` is its ``result``."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-    only_if: Asking | None = None
-    result: AnsweredAll = "{$answer}"
+    only_if: RequestTemplate | None = None
+    result: AnswerJson = "{$answer}"
 
 
 class After(Step):
-    """A step behind a page of options, whose condition may look at its ``$items``."""
+    """A step after a page of options, whose condition may use its ``$items``."""
 
-    only_if: Answered | None = None
+    only_if: AnswerTemplate | None = None
 
 
 class Listing(Request):
-    """A request whose answer holds a list at ``items``, a path or a template; ``where`` keeps those whose members are
-    as it says."""
+    """A request whose response has a list at ``items``, a path or a template; ``where`` filters it by members."""
 
-    items: Answered = ""
+    items: AnswerTemplate = ""
     where: Params = Field(default_factory=dict)
     sort: str = ""
     pages: Pages | None = None
@@ -210,31 +209,32 @@ class Listing(Request):
 
 
 class Lookup(Listing):
-    """What a prop offers. ``steps`` come before it, those of ``after`` behind each page that makes them necessary.
+    """The request for the options of a prop. ``steps`` come before it, those of ``after`` follow each page that needs
+    them.
 
-    Without ``label``, texts are offered as they are. Where the prop has ``use_query`` and no template looks at
-    ``$query``, the labels are searched here.
+    Without ``label``, the values are the labels. If the prop has ``use_query`` and no template uses ``$query``, the
+    labels are searched here.
     """
 
-    label: OfEach | None = None
-    value: OfEach
+    label: ItemTemplate | None = None
+    value: ItemTemplate
     steps: tuple[Step, ...] = ()
     after: tuple[After, ...] = ()
 
 
 class Kind(Facts):
-    """A prop for a field of one type; ``write`` is its value as the app takes it, ``pattern`` what a text has to match,
-    else ``advice`` is said."""
+    """The prop for a field of one type; ``write`` is its value in the app's form. A text has to match ``pattern``, or
+    ``advice`` is the error message."""
 
     type: PropType = "string"
-    label: OfEach = ""
-    description: OfEach = ""
-    optional: OfEach | bool = True
-    options: OfEach | None = None
+    label: ItemTemplate = ""
+    description: ItemTemplate = ""
+    optional: ItemTemplate | bool = True
+    options: ItemTemplate | None = None
     option_label: str = ""
     option_value: str = ""
-    default: OfEachAll = None
-    write: OfEachAll = None
+    default: ItemJson = None
+    write: ItemJson = None
     pattern: str | None = None
     advice: str = ""
 
@@ -245,21 +245,21 @@ class Kind(Facts):
 
 
 class Reload(Listing):
-    """Props that follow from a request: one for each item, named ``name``, by its ``kind`` of ``kinds`` (``*`` is any).
+    """Props found by a request: one for each item, named ``name``, of its ``kind`` in ``kinds`` (``*`` is any).
 
-    ``{$fields}`` is what was given for them, by ``key``. Nothing is added while a prop that the address needs is empty.
-    ``steps`` come before it.
+    ``{$fields}`` has their values by ``key``. No props are added while a prop that the URL needs is empty. ``steps``
+    come before the request.
     """
 
-    name: OfEach
-    key: OfEach
-    kind: OfEach = ""
+    name: ItemTemplate
+    key: ItemTemplate
+    kind: ItemTemplate = ""
     kinds: dict[str, Kind]
     steps: tuple[Step, ...] = ()
 
 
 class Option(Facts):
-    """One thing to choose."""
+    """One choice."""
 
     label: str
     value: str | int | bool
@@ -274,8 +274,10 @@ Options = Annotated[Listed | Annotated[Lookup, Tag("(request)")], Discriminator(
 
 
 class PropForm(Facts):
-    """A prop, of any type that the contract knows. ``pattern`` is what a text has to match as a whole, else ``advice``
-    is said. ``aliases`` are other names under which its value may be sent."""
+    """A prop of any type of the contract. A text has to match ``pattern`` entirely, or ``advice`` is the error message.
+
+    ``aliases`` are other names under which its value may be sent.
+    """
 
     type: PropType
     label: str = ""
@@ -316,7 +318,7 @@ class PropForm(Facts):
 
 
 class Failing(Facts):
-    """An error in an answer with a good status: the member at ``path`` is ``equals``, or is ``present`` at all."""
+    """An error in a response with a good status: the member at ``path`` is ``equals``, or is ``present`` at all."""
 
     path: str
     equals: Any = False
@@ -328,28 +330,28 @@ def _listed(failing: Any) -> Any:
 
 
 class Errors(Facts):
-    """How the app tells errors: ``message`` is the path of its own words, ``code`` that of a word for programs.
+    """How the app reports errors: ``message`` is the path of its message, ``code`` that of its error code.
 
-    ``failing`` may be several, of which one is enough. ``words`` are sentences by that code or by status; ``other`` is
-    for the rest.
+    Any one of ``failing`` makes a response an error. ``words`` are sentences by code or status; ``other`` is the
+    sentence for the rest.
     """
 
     message: str = ""
     code: str = ""
     failing: Annotated[tuple[Failing, ...], BeforeValidator(_listed)] = ()
-    words: dict[str, Answered] = Field(default_factory=dict)
-    other: Answered | None = None
+    words: dict[str, AnswerTemplate] = Field(default_factory=dict)
+    other: AnswerTemplate | None = None
 
 
 class Refuse(Facts):
-    """A reason to go no further: where ``only_if`` is not empty, ``words`` are said instead of a request."""
+    """A reason to fail: if ``only_if`` is not empty, no request is sent and ``words`` is the error message."""
 
-    only_if: Asking
-    words: Asking
+    only_if: RequestTemplate
+    words: RequestTemplate
 
 
 class ComponentForm(Facts):
-    """What actions and triggers share. ``aliases`` are other names of the file, under which it is called, too."""
+    """The fields of actions and triggers. ``aliases`` are other names under which the component can be called."""
 
     name: Annotated[str, Field(min_length=1)]
     version: Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$")]
@@ -361,38 +363,37 @@ class ComponentForm(Facts):
 
 
 class ActionForm(ComponentForm):
-    """An action: ``steps``, then one ``request``. Without ``result`` that is the answer, or all items of its pages.
+    """An action: ``steps``, then one ``request``. The default ``result`` is the response, or all items of its pages.
 
-    ``values`` are named values between the two, each of which may look at those before it as ``$values``.
-
-    ``hints`` names what running it means; ``annotations`` say otherwise of one of them. ``file`` names the file that
-    the answer is kept as. ``each`` is what stands for each ``$item`` of a list in what is returned.
+    ``values`` are named values computed between the two; each may use those before it as ``$values``. ``hints`` is the
+    effect of running it; ``annotations`` override single ones. ``file`` names the file in which the response is kept.
+    ``each`` replaces each ``$item`` of a list in the result.
     """
 
     hints: Hints
     annotations: Mapping[str, bool] = Field(default_factory=dict)
-    summary: Answered
+    summary: AnswerTemplate
     steps: tuple[Step, ...] = ()
     values: Params = Field(default_factory=dict)
     refuse: tuple[Refuse, ...] = ()
     request: Listing
-    file: Asking | None = None
-    each: OfEachAll = None
-    result: AnsweredAll = None
-    exports: AnsweredFields = Field(default_factory=dict)
+    file: RequestTemplate | None = None
+    each: ItemJson = None
+    result: AnswerJson = None
+    exports: AnswerFields = Field(default_factory=dict)
 
 
 """How old a signed time may be: what Slack and Stripe recommend."""
 
 
 class Sync(Facts):
-    """How an app tells what changed since the look before: by a token that stands at ``next`` of the last page of a
-    list, and is sent as ``param``, with ``params`` in place of the list's own.
+    """How an app lists changes since the last poll: the last page of a list has a token at ``next``, which is sent as
+    ``param`` with ``params`` in place of the list's own.
 
-    The first token is that of the whole list, asked for with ``start``. Where the app refuses a token with a status of
-    ``gone``, the list itself is looked at, which tells what changed lately, and another token is asked for.
-    ``{$since}`` is the time of the look before, ``days`` ago at most, and at the first look. With ``new``, the time at
-    which an item was made, what was made before that is left out.
+    The first token is that of the whole list, requested with ``start``. If the app refuses a token with a status of
+    ``gone``, the list itself is polled for recent changes, and a new token is requested. ``{$since}`` is the time of
+    the last poll, at most ``days`` ago, and ``days`` ago at the first. ``new`` is the time at which an item was
+    created; items created before the last poll are left out.
     """
 
     param: str
@@ -401,14 +402,14 @@ class Sync(Facts):
     start: Params = Field(default_factory=dict)
     gone: tuple[int, ...] = (410,)
     days: int = Field(default=14, ge=1, le=365)
-    new: OfEach = ""
+    new: ItemTemplate = ""
 
 
 class Poll(Listing):
-    """A list to look at on each tick. Of what is there at the first look, the ``first`` newest are emitted as examples.
+    """A list that is polled on each tick. At the first poll, the ``first`` newest items are emitted as examples.
 
-    ``{$since}`` is the time of the newest that was seen. ``order`` says how the list comes. ``steps`` come before it.
-    With ``sync``, the app tells what changed.
+    ``{$since}`` is the time of the newest item so far. ``order`` is the order of the list. ``steps`` come before it.
+    With ``sync``, the app lists the changes.
     """
 
     steps: tuple[Step, ...] = ()
@@ -419,12 +420,12 @@ class Poll(Listing):
 
 
 class Signature(Facts):
-    """How the app signs what it sends: in ``header``, by an HMAC over ``signed``, or by the secret itself (token).
+    """How the app signs its requests: ``header`` has an HMAC (RFC 2104) of ``signed``, or the secret itself (token).
 
-    ``by`` is who signs, as the log calls it. ``{$body}`` are the bytes that came, as text, ``{$method}`` and ``{$url}``
-    those of the request, at our public address, and ``{$time}`` the signed time: from ``time_header``, or from the path
-    ``time_member`` of the body, in seconds or milliseconds since 1970. With ``pairs`` the header holds
-    ``t=<time>,v1=<signature>``, of which one has to fit.
+    ``by`` is the name of the signer in the log. ``{$body}`` is the request's body as text, ``{$method}`` and ``{$url}``
+    are its method and public URL, ``{$time}`` is the signed time, from ``time_header`` or from the path ``time_member``
+    of the body, in seconds or milliseconds since 1970. With ``pairs``, the header is ``t=<time>,v1=<signature>``, and
+    one of its signatures has to match.
     """
 
     header: str
@@ -441,35 +442,34 @@ class Signature(Facts):
 
 
 class Detail(Step):
-    """A request for what is not told of a thing, perhaps of an ``$item``. Where its result comes to nothing, or a
-    member of that is not as ``where`` says, the thing is not emitted."""
+    """A request for details that an event, perhaps an ``$item``, lacks. If its result is empty or does not match
+    ``where``, the event is not emitted."""
 
-    url: Annotated[tuple[OfEach, ...], SEVERAL]
-    params: EachParams = Field(default_factory=dict)
+    url: Annotated[tuple[ItemTemplate, ...], SEVERAL]
+    params: ItemParams = Field(default_factory=dict)
     where: Params = Field(default_factory=dict)
 
 
 class Challenge(Facts):
-    """How the app asks whether the address is ours: a request of which ``only_if`` comes to something is answered with
-    ``answer``, a text as it is and anything else as JSON, and with ``headers``.
+    """How the app verifies that we own the URL: a request with a non-empty ``only_if`` gets the response ``answer``,
+    text unchanged and anything else as JSON, with ``headers``.
 
-    It may bring the ``secret`` that signs from then on, which is kept as long as the webhook stands: another one is
+    It may carry the ``secret`` of later signatures, which is kept as long as the webhook exists; a different secret is
     refused.
     """
 
-    only_if: Asking
-    answer: AskingAll = ""
+    only_if: RequestTemplate
+    answer: RequestJson = ""
     headers: Params = Field(default_factory=dict)
-    secret: Asking = ""
+    secret: RequestTemplate = ""
 
 
 class Subscription(Facts):
-    """What is made at the app by ``subscribe``, whose answer gives its ``id``, and taken back by ``unsubscribe``.
+    """A subscription at the app: ``subscribe`` creates it and returns its ``id``, ``unsubscribe`` deletes it.
 
-    ``secret`` is what both share: ``make`` for a random one of ours, or a template. ``steps`` come before
-    ``subscribe``. One that ends by itself ``lasts`` so many seconds: until ``{$until}``, or as the answer has it at
-    ``ends``. It is renewed before that: by ``renew``, or without it by a new one in its place. ``{$channel}`` is a new
-    random id for each.
+    ``secret`` is the shared secret: ``make`` for a random one, or a template. ``steps`` come before ``subscribe``. A
+    subscription that expires ``lasts`` so many seconds: until ``{$until}``, or until ``ends`` of the response. It is
+    renewed before that by ``renew``, or else replaced by a new one. ``{$channel}`` is a new random id for each.
     """
 
     steps: tuple[Step, ...] = ()
@@ -477,14 +477,14 @@ class Subscription(Facts):
     unsubscribe: Request
     renew: Request | None = None
     lasts: int | None = Field(default=None, ge=60, le=31_536_000)
-    ends: Answered = ""
-    id: AnsweredAll = "{$answer.id}"
-    secret: Answered = MAKE
+    ends: AnswerTemplate = ""
+    id: AnswerJson = "{$answer.id}"
+    secret: AnswerTemplate = MAKE
     challenge: Challenge | None = None
 
     @property
-    def is_told_secret(self) -> bool:
-        """Whether the app makes the secret, and brings it with its challenge."""
+    def gets_secret_from_app(self) -> bool:
+        """Whether the app chooses the secret and sends it with its challenge."""
         return self.challenge is not None and self.challenge.secret != ""
 
     @model_validator(mode="after")
@@ -495,33 +495,33 @@ class Subscription(Facts):
 
 
 class Webhook(Subscription):
-    """A webhook at the app. Requests that come are ignored unless they bear the ``signature`` and ``accept`` holds:
+    """A webhook at the app. Requests are ignored unless they have the ``signature`` and match ``accept``, which has
     members of the request by their paths.
 
-    Of a request that tells several things, ``items`` is the list; each is emitted, with its ``details``. A
-    ``challenge`` and all else is answered here, where the prop for requests has ``custom_response``.
+    If a request has several events, ``items`` is their list; each is emitted with its ``details``. If the prop for
+    requests has ``custom_response``, the trigger responds to a ``challenge`` and to all other requests.
     """
 
-    items: Asking = ""
+    items: RequestTemplate = ""
     details: tuple[Detail, ...] = ()
     signature: Signature | None = None
-    accept: dict[str, AskingAll] = Field(default_factory=dict)
+    accept: dict[str, RequestJson] = Field(default_factory=dict)
 
 
 class Push(Subscription):
-    """What an app tells so that its list is looked at at once, and not at the next time alone.
+    """Notifications of an app that make us poll its list at once instead of at the next tick.
 
-    A request counts whose ``token`` is the secret; one that tells several things is the list ``items``, each with a
-    ``token`` of its own. What is ``ignore_if`` comes to nothing, and ``renew_if`` says that the subscription needs to
-    be renewed. A ``challenge`` is answered. ``values`` are named values for its requests.
+    A notification counts if its ``token`` is the secret; a request with several has the list ``items``, each with its
+    own ``token``. Those with a non-empty ``ignore_if`` are ignored; ``renew_if`` says that the subscription has to be
+    renewed. A ``challenge`` gets its response. ``values`` are named values for its requests.
     """
 
     lasts: int = Field(ge=60, le=31_536_000)
-    values: dict[str, AskingAll] = Field(default_factory=dict)
-    items: Asking = ""
-    token: OfEach
-    ignore_if: OfEach = ""
-    renew_if: OfEach = ""
+    values: dict[str, RequestJson] = Field(default_factory=dict)
+    items: RequestTemplate = ""
+    token: ItemTemplate
+    ignore_if: ItemTemplate = ""
+    renew_if: ItemTemplate = ""
 
     @model_validator(mode="after")
     def _answers_in_words(self) -> "Push":
@@ -531,29 +531,29 @@ class Push(Subscription):
 
 
 class AppHook(Facts):
-    """Events of these names that the app tells to the one address of an OAuth client; all, without names.
+    """Events that the app sends to the one URL of an OAuth client: those with these names, or all if there are none.
 
-    They were verified before, and the account may see them. Those of which ``accept`` does not hold are ignored:
-    members of the request by their paths. ``details`` say more of the others.
+    They were verified before, and the account may see them. Events that do not match ``accept``, members of the request
+    by their paths, are ignored. ``details`` are requested for the others.
     """
 
     events: tuple[str, ...] = ()
-    accept: dict[str, AskingAll] = Field(default_factory=dict)
+    accept: dict[str, RequestJson] = Field(default_factory=dict)
     details: tuple[Detail, ...] = ()
 
 
 class TriggerForm(ComponentForm):
-    """A trigger, by ``poll``, ``webhook`` or ``apphook``; one that polls may have a ``push``.
+    """A trigger with ``poll``, ``webhook`` or ``apphook``; one that polls may have a ``push``.
 
-    Each event has an ``id``, a ``summary`` and perhaps a ``time``. ``event`` is what is emitted: the item, or the body
-    of the request. ``dedupe`` says which ids count.
+    Each event has an ``id``, a ``summary`` and perhaps a ``time``. ``event`` is emitted; the default is the item, or
+    the body of the request. ``dedupe`` says which ids count.
     """
 
     dedupe: Literal["unique", "greatest", "last"] | None = "unique"
-    id: OfEach
-    summary: OfEach
-    time: OfEach | None = None
-    event: OfEachAll = None
+    id: ItemTemplate
+    summary: ItemTemplate
+    time: ItemTemplate | None = None
+    event: ItemJson = None
     poll: Poll | None = None
     push: Push | None = None
     webhook: Webhook | None = None
@@ -561,12 +561,12 @@ class TriggerForm(ComponentForm):
 
     @property
     def answers(self) -> bool:
-        """Whether it answers the requests itself that set it off."""
+        """Whether the trigger itself responds to requests."""
         return any(prop.custom_response for prop in self.props.values())
 
     @property
     def subscription(self) -> Subscription | None:
-        """What it makes at its app."""
+        """The subscription that it creates at its app, or None."""
         return self.webhook or self.push
 
     @model_validator(mode="after")

@@ -1,7 +1,7 @@
-"""Runs declared components in the thread that asks: no child, the same Reply, the same guard, masks and limits.
+"""Runs declared components in the calling thread, with the same Reply, guard, masks and limits as the runner.
 
-A declared component can only send requests that its form says, look at values and copy them, so that what a child
-confines is not there; what it may read and take time for is bounded here.
+A declared component can only send the requests in its form and copy values, so it needs no confined process; the bytes
+that it reads and the time that it takes are bounded here.
 """
 
 import base64
@@ -32,18 +32,18 @@ _INTEGERS = range(-(2**63), 2**64)
 
 
 class TooMuchOutput(Exception):
-    """The call gave more than a call may."""
+    """The call produced more output than allowed."""
 
 
 class Interpreter:
-    """Makes calls of components that are data. Threads may share one."""
+    """Calls declared components. Threads may share one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._client: OutboundClient | None = None
 
     def call(self, call: Call) -> Reply:
-        """Do what ``call`` asks, and tell what came of it; at the latest at its deadline."""
+        """Make ``call`` and return its Reply, at the latest at its deadline."""
         builder = ReplyBuilder(call)
         output = _Output(call, builder.take)
         try:
@@ -69,7 +69,7 @@ class Interpreter:
         if isinstance(session.form, TriggerForm):
             triggers.perform(session, session.form, call.method)
             return None
-        return _act(session, session.form)
+        return _run_action(session, session.form)
 
     def _outbound(self, allow_hosts: tuple[str, ...]) -> OutboundClient:
         with self._lock:
@@ -79,17 +79,17 @@ class Interpreter:
 
 
 class _Output:
-    """Hands the messages of ``call`` on, as long as they are together no larger than those of a child may be."""
+    """Passes the messages of ``call`` on until they exceed the limit of a child's output."""
 
     def __init__(self, call: Call, take: Callable[[dict[str, Any]], None]) -> None:
         self._left, self._take = limits.output_bytes(call.stash), take
 
     def send(self, message: dict[str, Any]) -> None:
-        """Hand ``message`` on. Raises :class:`TooMuchOutput`."""
+        """Pass ``message`` on. Raises :class:`TooMuchOutput`."""
         try:
             payload = orjson.dumps(message)
         except orjson.JSONEncodeError:
-            message = _carried(message)
+            message = _json_safe(message)
             payload = orjson.dumps(message)
         self._left -= len(payload)
         if self._left < 0:
@@ -97,9 +97,9 @@ class _Output:
         self._take(message)
 
 
-def _carried(message: dict[str, Any]) -> dict[str, Any]:
-    """``message`` with what apps may answer and few can read in a form that all can: integers of more than 64 bits
-    lose their last digits, half a surrogate pair becomes a question mark."""
+def _json_safe(message: dict[str, Any]) -> dict[str, Any]:
+    """``message`` with values that every JSON parser can read: integers of more than 64 bits lose their last digits,
+    and lone surrogates become question marks."""
     carried: dict[str, Any] = json.loads(
         json.dumps(message, ensure_ascii=False).encode(errors="replace"), parse_int=_number
     )
@@ -111,7 +111,7 @@ def _number(digits: str) -> int | float:
     return number if number in _INTEGERS else float(digits)
 
 
-def _act(session: Session, form: ActionForm) -> Any:
+def _run_action(session: Session, form: ActionForm) -> Any:
     """Run an action."""
     if form.reload is not None:
         session.scope["$fields"] = lookups.field_values(session, form.reload)
@@ -133,7 +133,7 @@ def _act(session: Session, form: ActionForm) -> Any:
 
 
 def _answered(session: Session, form: ActionForm) -> Mapping[str, Any]:
-    """What the main request gave, by our own names without their ``$``."""
+    """The outcome of the main request, by template names without their ``$``."""
     request = form.request
     if form.file is not None:
         answer = send(session, request, session.scope)
@@ -147,7 +147,7 @@ def _answered(session: Session, form: ActionForm) -> Mapping[str, Any]:
 
 
 def _kept(session: Session, template: str, answer: HttpResponse) -> dict[str, Any]:
-    """Hand the answer over as a file; what there is to tell of it."""
+    """Send the response as a file and return a description of it."""
     name = Path(parse(template).text(session.scope).strip()).name or "file"
     if len(answer.body) > limits.STASH_BYTES:
         raise ComponentError(f"The file has {len(answer.body):,} bytes, which is too much. Ask for a smaller one.")

@@ -1,6 +1,6 @@
-"""What a prop offers and which props follow from the values so far, each found by a request of the form.
+"""Finds the options of a prop, and the props that depend on the values so far, by requests of the form.
 
-What leads to the next page passes through the hands of whoever asks: nothing secret is in it.
+Callers receive the cursor of the next page, so it contains nothing secret.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,14 +26,14 @@ PAGES_AT_ONCE = 5
 
 
 def passable(session: Session, lookup: Lookup, at: object) -> Cursor:
-    """``at``, which leads to a page, as a caller may have it and give it back; None for what may not pass."""
+    """The cursor ``at`` in a form that a caller may see and send back; None if there is none."""
     if lookup.pages is None or lookup.pages.by not in ("link", "url"):
         return at if isinstance(at, str | int) else None
     return _address(session, lookup, at) if isinstance(at, str) else None
 
 
 def _address(session: Session, lookup: Lookup, at: str) -> str | None:
-    """A whole address without the parameters that hold a secret of the account, which its requests carry anyway."""
+    """An absolute URL without parameters that contain a secret of the account; requests add those again."""
     own = parse_url(session.http.absolute(first_address(session, lookup, session.scope)))
     following = parse_url(session.http.absolute(at))
     if isinstance(own, Failure) or isinstance(following, Failure) or own.origin != following.origin:
@@ -58,7 +58,7 @@ Offer = tuple[str | None, Any]
 
 
 def options(session: Session, name: str) -> dict[str, Any]:
-    """One page of what the prop ``name`` offers, and what leads to the next. Raises :class:`ComponentError`."""
+    """Return one page of options of the prop ``name`` and the cursor of the next. Raises :class:`ComponentError`."""
     fields = session.form.props.get(name)
     lookup = fields.options if fields else None
     if not isinstance(lookup, Lookup):
@@ -74,15 +74,14 @@ def options(session: Session, name: str) -> dict[str, Any]:
 
 
 def reload(session: Session) -> list[dict[str, Any]]:
-    """All props of the component, those that its request tells at the end, as the wire lists them."""
+    """Return all props of the component as the API lists them, those found by its request last."""
     follow = session.form.reload
     added = added_props(session, follow) if follow else {}
     return loader.to_json({**session.declared.props, **added})
 
 
 def added_props(session: Session, follow: Reload) -> dict[str, Prop]:
-    """The props that follow from a request, by name; none while its address lacks a value. None takes the place of one
-    that the component declares itself."""
+    """The props found by a request, by name; none while its URL lacks a value. They never replace declared props."""
     if not any(has_values(url, session.scope, but="$steps") for url in follow.url):
         return {}
     added = {str(parse(follow.name).text(scope)): _prop(kind, scope) for kind, scope in _fields(session, follow)}
@@ -90,7 +89,7 @@ def added_props(session: Session, follow: Reload) -> dict[str, Prop]:
 
 
 def field_values(session: Session, follow: Reload) -> dict[str, Any]:
-    """What was given for the added props, by the keys of their fields, each as its kind writes it."""
+    """The values of the added props by the keys of their fields, each in the app's form."""
     added = {name: value for name, value in session.call.props.items() if name not in session.declared.props}
     values: dict[str, Any] = {}
     if not added:
@@ -110,8 +109,8 @@ def field_values(session: Session, follow: Reload) -> dict[str, Any]:
 
 
 def _prefix(follow: Reload) -> str | None:
-    """What the names of added props begin with, where their keys are the rest and all are written as they are: then
-    nothing has to be asked to tell what was given."""
+    """The common prefix of the added props' names, if the rest is the key and values are sent unchanged: then the
+    values are known without a request."""
     if any(kind.write is not None or kind.pattern for kind in follow.kinds.values()) or "|" in follow.name:
         return None
     prefix = follow.name.removesuffix(follow.key)
@@ -145,7 +144,7 @@ def _offers(session: Session, lookup: Lookup, sought: str) -> tuple[list[Offer],
 
 
 def _numbered(session: Session, lookup: Lookup, sought: str, number: int) -> list[Offer]:
-    """A page by its number; a search looks through several, and has one page."""
+    """A page by its number; a search covers several pages and returns one."""
     pages = lookup.pages
     if number and (pages is None or sought):
         return []
@@ -176,7 +175,7 @@ def _offer(lookup: Lookup, scope: Mapping[str, Any]) -> Offer:
 
 
 def _fields(session: Session, follow: Reload) -> Iterator[tuple[Kind, Mapping[str, Any]]]:
-    """The fields that the request tells, each with its kind and its scope; what is of no known kind is left out."""
+    """The fields that the request finds, each with its kind and scope; fields of unknown kinds are left out."""
     steps.take(session, follow.steps)
     items, _ = gather(session, follow, session.scope)
     for item in items:

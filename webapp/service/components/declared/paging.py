@@ -1,4 +1,4 @@
-"""Lists of an app, page by page: one page with the way to the next, or all of them up to a cap."""
+"""Reads lists of an app: one page and the cursor of the next, or all pages up to a limit."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ _BETWEEN_LINKS = re.compile(r",\s*(?=<)")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The items of one page, the whole answer, and what leads to the next: a cursor, a number or an address."""
+    """The items of one page, the whole response, and the cursor, number or URL of the next page."""
 
     items: list[Any] = field(repr=False)
     answer: Any = field(repr=False)
@@ -27,7 +27,7 @@ class Page:
 
 
 def page(session: Session, listing: Listing, scope: Scope, at: Any = None, left: int | None = None) -> Page:
-    """The first page of ``listing``, or the one ``at`` which the page before led. ``left`` items are wanted at most."""
+    """Return the first page of ``listing``, or the page ``at``, with at most ``left`` items."""
     pages = listing.pages
     if pages is None:
         answer = send(session, listing, scope)
@@ -41,7 +41,7 @@ def page(session: Session, listing: Listing, scope: Scope, at: Any = None, left:
 
 
 def gather(session: Session, listing: Listing, scope: Scope) -> tuple[list[Any], Any]:
-    """All items of ``listing`` up to what is wanted, and its last answer. Raises :class:`ComponentError`."""
+    """Return all items of ``listing`` up to the limit, and its last response. Raises :class:`ComponentError`."""
     pages = listing.pages
     most = _most(pages, scope) if pages else None
     items: list[Any] = []
@@ -68,7 +68,7 @@ def _most(pages: Pages, scope: Scope) -> int:
 
 
 def _sent(pages: Pages, at: Any, left: int | None) -> Mapping[str, Any]:
-    """What the page adds to its request. Only pages by cursor may differ in size: others would shift."""
+    """The parameters that select the page. Only pages by cursor may vary in size; others would shift."""
     size = max(pages.least, min(pages.size, left)) if left is not None and pages.by == "cursor" else pages.size
     sized = {pages.size_param: size} if pages.size_param else {}
     if pages.by == "page":
@@ -96,7 +96,7 @@ def _next(pages: Pages, answer: HttpResponse, body: Any, rows: list[Any], at: An
 
 
 def next_link(answer: HttpResponse) -> str | None:
-    """The address of the next page in the header ``Link`` (RFC 8288)."""
+    """The URL of the next page in the header ``Link`` (RFC 8288), or None."""
     links: list[str] = _BETWEEN_LINKS.split(answer.headers.get("link", ""))
     for link in links:
         target, _, parameters = link.strip().removeprefix("<").partition(">")
@@ -132,7 +132,7 @@ def _chosen(listing: Listing, rows: list[Any], scope: Scope) -> list[Any]:
 
 
 def _rank(value: Any) -> tuple[bool, float, str]:
-    """Numbers by size, then texts."""
+    """A sort key: numbers first, then texts."""
     is_number = isinstance(value, int | float)
     return not is_number, value if is_number else 0, str(value)
 

@@ -1,6 +1,6 @@
-"""What a text has to match: expressions that authors write, on text that anybody writes, in the service's own process.
+"""Regular expressions of authors, matched against untrusted text in the service's own process.
 
-So they match within a moment, whatever the text: it may not be long, and no repeat may stand within another.
+Matching time is bounded: the text may not be long, and no repeat may contain another.
 """
 
 import functools
@@ -19,12 +19,12 @@ _ONCE = ("?", "??", "?+")
 
 @dataclass(frozen=True)
 class Pattern:
-    """An expression without a problem."""
+    """An expression for which :func:`problem` found nothing."""
 
     text: str
 
     def fullmatch(self, text: str) -> bool:
-        """Whether all of ``text`` is as it should be; what is longer than ``LONGEST`` never is."""
+        """Whether all of ``text`` matches; a text longer than :data:`LONGEST` never does."""
         return len(text) <= LONGEST and self._compiled.fullmatch(text) is not None
 
     @functools.cached_property
@@ -33,7 +33,7 @@ class Pattern:
 
 
 def check(pattern: str | None, advice: str) -> None:
-    """Raise ``ValueError`` unless there is advice for a pattern that can be used, or neither."""
+    """Raise ``ValueError`` for an invalid pattern, or if only one of the two is given."""
     if (pattern is None) != (not advice):
         raise ValueError("pattern and advice belong together")
     if pattern is not None and (sentence := problem(pattern)):
@@ -41,7 +41,7 @@ def check(pattern: str | None, advice: str) -> None:
 
 
 def problem(text: str) -> str | None:
-    """What is wrong with an expression, for its author."""
+    """The problem of an expression as a sentence for its author, or None."""
     try:
         re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:

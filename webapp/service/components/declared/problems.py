@@ -1,4 +1,4 @@
-"""Everything that is wrong with the file of a declared component, each with its line, as sentences for its author."""
+"""Describes the problems of a declared component's file in sentences for its author, with their lines."""
 
 import re
 import tomllib
@@ -24,13 +24,13 @@ _TAGS = ("(list)", "(request)")  # steps of pydantic's own in the place of an er
 
 
 def of_form(read: Source, error: ValidationError) -> list[str]:
-    """What is wrong with the shape of the file."""
+    """Return the problems of the file's structure."""
     return sorted(_sentences(read, error), key=_line)
 
 
 def between_parts(read: Source, form: ActionForm | TriggerForm, props: Mapping[str, Prop]) -> list[str]:
-    """What is wrong between the parts of a ``form`` whose shape is right."""
-    return sorted((_told(read, *problem) for problem in _problems(form, props)), key=_line)
+    """Return the contradictions between parts of a structurally valid ``form``."""
+    return sorted((_with_line(read, *problem) for problem in _problems(form, props)), key=_line)
 
 
 def _sentences(read: Source, error: ValidationError) -> Iterator[str]:
@@ -43,16 +43,16 @@ def _sentences(read: Source, error: ValidationError) -> Iterator[str]:
             message = "shared.toml has no such prop" if used else "nothing is called so here; check its spelling"
         elif details["type"] == "missing":
             message = "it is missing"
-        yield _told(read, place, f"{message if message[1:2].isupper() else message[:1].lower() + message[1:]}.")
+        yield _with_line(read, place, f"{message if message[1:2].isupper() else message[:1].lower() + message[1:]}.")
 
 
-def _told(read: Source, place: Place, sentence: str) -> str:
+def _with_line(read: Source, place: Place, sentence: str) -> str:
     shown = ".".join(str(step) for step in place)
     return f"line {line_of(read.text, place)}: {shown + ': ' if shown else ''}{sentence}"
 
 
 def line_of(text: str, place: Place) -> int:
-    """Where in a file's ``text`` the member at ``place`` stands, or the nearest one around it."""
+    """The line in ``text`` of the member at ``place``, or of the innermost table around it."""
     lines = dict(_lines(text))
     around = (place[:end] for end in range(len(place), 0, -1))
     return next((lines[part] for part in around if part in lines), 1)
@@ -96,7 +96,7 @@ def _by_kind(form: ActionForm | TriggerForm, types: list[str]) -> Iterator[tuple
 
 
 def _requests(form: ActionForm | TriggerForm) -> Iterator[tuple[Place, Any]]:
-    """Every request of a component, and where it stands."""
+    """Yield all requests of a component and their places."""
     if isinstance(form, ActionForm):
         yield ("request",), form.request
         yield from _steps((), form.steps)

@@ -1,4 +1,4 @@
-"""Sends one request of a form, reads the answer (JSON, or XML as if it were), and says why the app refuses."""
+"""Sends the requests of a form, parses the responses (JSON, or XML as JSON), and describes the app's errors."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ Sent = Mapping[str, Any]
 
 
 def read(request: Request, answer: HttpResponse) -> Any:
-    """What an answer to ``request`` holds. Raises :class:`HttpError`."""
+    """Parse the response to ``request``. Raises :class:`HttpError`."""
     if request.answer == "json" or not answer.body.strip():
         return answer.json()
     parsed = parse_xml(answer.body, request.items.split(".")[-1:] if isinstance(request, Listing) else ())
@@ -29,8 +29,8 @@ def read(request: Request, answer: HttpResponse) -> Any:
     return parsed.value
 
 
-def quietly(request: Request, answer: HttpResponse) -> Any:
-    """What an answer holds; None where it cannot be read, such as the page of a gateway."""
+def read_or_none(request: Request, answer: HttpResponse) -> Any:
+    """Parse the response; None if it cannot be parsed, such as the HTML page of a gateway."""
     try:
         return read(request, answer)
     except HttpError:
@@ -38,7 +38,7 @@ def quietly(request: Request, answer: HttpResponse) -> Any:
 
 
 def ask(session: Session, request: Request, scope: Scope, more: Sent | None = None, place: str = "params") -> Any:
-    """The JSON that ``request`` is answered with; None for a bad status that it allows. Raises ComponentError."""
+    """Send ``request`` and return the response's JSON; None for a bad status that it allows. Raises ComponentError."""
     answer = send(session, request, scope, more, place)
     return read(request, answer) if answer.ok else None
 
@@ -48,7 +48,7 @@ def send(
 ) -> HttpResponse:
     """Send ``request``, with ``more`` in its ``place``, to ``url`` in place of its own address.
 
-    Raises :class:`ComponentError` with a sentence where the app refuses, or has answered with too much.
+    Raises :class:`ComponentError` if the app refuses it, or the response is too large.
     """
     own = first_address(session, request, scope)
     address = url or own
@@ -73,20 +73,20 @@ def send(
     if again := _instead(session, request, answer, scope):
         other = request.model_copy(update={"instead": None})
         return send(session, other, scope, {**(more or {}), **again}, request.instead.place if request.instead else "")
-    _judge(session, request, answer)
+    _raise_for_refusal(session, request, answer)
     return answer
 
 
 def first_address(session: Session, request: Request, scope: Scope) -> str:
-    """The first address of ``request`` whose holes all have a value. Raises :class:`ComponentError` for none."""
+    """The first URL of ``request`` whose placeholders all have a value. Raises :class:`ComponentError` without one."""
     template = next((url for url in request.url if has_values(url, scope)), request.url[-1])
     return address_of(session, template, scope)
 
 
 def address_of(session: Session, template: str, scope: Scope) -> str:
-    """The address that ``template`` comes to; what holes hold is percent-encoded, and never leaves its segment.
+    """The URL from ``template``; values are percent-encoded and cannot leave their path segment.
 
-    Raises :class:`ComponentError` for a hole without a value.
+    Raises :class:`ComponentError` for a placeholder without a value.
     """
     parts = parse(template).parts
     address = ""
@@ -107,8 +107,8 @@ def address_of(session: Session, template: str, scope: Scope) -> str:
 
 
 def flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Fields of a query or a form: a list is a name several times, a member of an object is ``name[member]``, and
-    that of an object in a list ``name[0][member]``."""
+    """Yield the fields of a query or a form: a list repeats its name, a member of an object is ``name[member]``, of an
+    object in a list ``name[0][member]``."""
     for name, value in fields.items():
         if isinstance(value, Mapping):
             yield from flat({f"{name}[{member}]": inner for member, inner in value.items()})
@@ -121,7 +121,7 @@ def flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def has_values(template: str, scope: Scope, but: str = "") -> bool:
-    """Whether each hole of the address ``template`` has a value; those that begin with ``but`` need none."""
+    """Whether all placeholders of the URL ``template`` have a value, except those with the root ``but``."""
     holes = (part for part in parse(template).parts if isinstance(part, Hole))
     return all(hole.of(scope) not in (None, "") for hole in holes if hole.path.root != but)
 
@@ -151,7 +151,7 @@ def _body(
 
 
 def _with_members(body: Mapping[str, Any], members: Sent) -> dict[str, Any]:
-    """``body`` with ``members``, each at its dotted path: ``variables.after`` for GraphQL."""
+    """``body`` with ``members``, each at its dotted path, such as ``variables.after`` for GraphQL."""
     placed = dict(body)
     for path, value in members.items():
         name, _, rest = path.partition(".")
@@ -161,7 +161,10 @@ def _with_members(body: Mapping[str, Any], members: Sent) -> dict[str, Any]:
 
 
 def _multipart(session: Session, fields: Mapping[str, Any], scope: Scope) -> tuple[dict[str, Any], str]:
-    """A field that is a table with ``file`` is one; its ``name`` may say what it is called."""
+    """The multipart body and its media type.
+
+    A field that is a table with ``file`` is a file, with the optional ``name``.
+    """
     parts: list[tuple[str, str | None, bytes]] = []
     for name, written in fields.items():
         filled = fill(written, scope)
@@ -177,23 +180,23 @@ def _multipart(session: Session, fields: Mapping[str, Any], scope: Scope) -> tup
 
 
 def _instead(session: Session, request: Request, answer: HttpResponse, scope: Scope) -> Sent:
-    """The fields to send the request with once more; none where that would change nothing."""
+    """The fields for repeating the request; empty if they would change nothing."""
     instead, errors = request.instead, session.form.errors
     if instead is None or errors is None or not errors.code:
         return {}
-    body = quietly(request, answer)
+    body = read_or_none(request, answer)
     if str(at_path(body, errors.code)) != instead.code:
         return {}
     return fill(instead.fields, {**scope, "$answer": body}) or {}
 
 
-def _judge(session: Session, request: Request, answer: HttpResponse) -> None:
-    """Raise :class:`HttpError` where the app refuses, with the most telling sentence that there is."""
+def _raise_for_refusal(session: Session, request: Request, answer: HttpResponse) -> None:
+    """Raise :class:`HttpError` if the app refuses the request, with the most specific message available."""
     errors = session.form.errors or Errors()
     ok = answer.ok or answer.status in request.allow
     if ok and not errors.failing:
         return
-    body = quietly(request, answer)
+    body = read_or_none(request, answer)
     if ok and (answer.status in request.allow or not any(_fails(failing, body) for failing in errors.failing)):
         return
     scope = session.with_(answer=body)

@@ -1,4 +1,4 @@
-"""One call of a declared component: what its templates may look at, its account's HTTP, and the time that is left."""
+"""One call of a declared component: the values for its templates, its account's HTTP client, and its limits."""
 
 import base64
 import time
@@ -32,8 +32,8 @@ class OutOfTime(Exception):
 
 
 class Session:
-    """A call under way. ``send`` takes its messages, as the runner's do. What all its answers hold is bounded, and so
-    is what all files that go in hold."""
+    """A running call. ``send`` takes its messages, which are those of the runner. The total sizes of responses and of
+    input files are bounded."""
 
     def __init__(self, declared: Declared, call: Call, client: OutboundClient, send: Send) -> None:
         self.declared, self.form, self.call, self.send = declared, declared.form, call, send
@@ -61,7 +61,7 @@ class Session:
         self._check_values()
 
     def with_(self, **more: Any) -> Mapping[str, Any]:
-        """The scope with further names of our own, written without their ``$``."""
+        """The scope with more template names, given without their ``$``."""
         return {**self.scope, **{f"${name}": value for name, value in more.items()}}
 
     def log(self, line: str) -> None:
@@ -73,15 +73,17 @@ class Session:
         self.send({"emit": event, "id": id, "summary": summary, "ts": now() if ts is None else ts})
 
     def respond(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
-        """Answer the request that set a trigger off: text as it is, anything else as JSON, with ``headers``."""
+        """Respond to the request that started a trigger: text unchanged, anything else as JSON, with ``headers``."""
         is_text = isinstance(body, str)
         media_type = "text/plain; charset=utf-8" if is_text else "application/json"
         text = body if is_text else orjson.dumps(body).decode()
         self.send({"respond": status, "body": text, "headers": {"content-type": media_type, **(headers or {})}})
 
     def check_address(self, url: str, first: str | None = None) -> None:
-        """Raise :class:`ComponentError` for a whole address outside the hosts of the account's app; without an
-        account, for one of another origin than ``first``, whose answer led there."""
+        """Raise :class:`ComponentError` for an absolute URL outside of the hosts of the account's app.
+
+        Without an account, the URL must have the origin of ``first``, whose response led there.
+        """
         if "://" not in url or (self._grant is None and first is None):
             return
         checked = self._client.guard.check(url)
@@ -96,30 +98,30 @@ class Session:
 
     @property
     def left_bytes(self) -> int:
-        """How many bytes further answers may hold; below 0 after one that held too many."""
+        """The bytes that further responses may have; negative after the limit was exceeded."""
         keeps_file = isinstance(self.form, ActionForm) and self.form.file is not None
         return limits.OUTPUT_BYTES + (limits.STASH_BYTES if keeps_file else 0) - self._bytes_read
 
     def count_answer(self, answer: HttpResponse) -> None:
-        """Count what an answer holds. Raises :class:`ResultError` for more than a call may read."""
+        """Count the size of a response. Raises :class:`ResultError` if a call may not read that much."""
         self._bytes_read += len(answer.body)
         if self.left_bytes < 0:
             raise ResultError("The app answered with more than 6 MiB. Ask for less.")
 
     def count_file(self, content: bytes) -> None:
-        """Count a file that goes in. Raises :class:`ComponentError` for more than a call may hold."""
+        """Count the size of an input file. Raises :class:`ComponentError` if the total is too large."""
         self._file_bytes += len(content)
         if self._file_bytes > limits.STASH_BYTES:
             raise ComponentError(f"The file has {len(content):,} bytes, which is too much. Ask for a smaller one.")
 
     def check_time(self) -> None:
-        """Raise :class:`OutOfTime` where another request has no time left, or nobody wants it any more."""
+        """Raise :class:`OutOfTime` if no time is left for another request, or the call was cancelled."""
         work = CURRENT.get()
         if self._left_s() <= 0 or (work is not None and work.is_requested):
             raise OutOfTime
 
     def label_of(self, name: str) -> str:
-        """What a person calls the prop ``name``."""
+        """The label of the prop ``name``."""
         prop = self.declared.props.get(name)
         return (prop.label if prop else "") or name
 
@@ -136,7 +138,7 @@ class Session:
 
 
 def file_in(session: Session, value: Any) -> tuple[str, bytes]:
-    """Name and content of the file that the value of a ``file-ref`` prop names: an address, or a file of the stash."""
+    """The name and content of the file in a ``file-ref`` prop, whose value is a URL or the name of a stash file."""
     text = str(value)
     if text.startswith(("https://", "http://")):
         answer = session.open_http.get(text)
@@ -154,7 +156,7 @@ def _is_led_within(first: str | None, led: Url) -> bool:
 
 
 def _shown(grant: AccountGrant | None) -> Mapping[str, str]:
-    """The fields of an account that are no secret."""
+    """The fields of an account that are not secret."""
     if grant is None or grant.secrets is None:
         return {}
     return {name: value for name, value in grant.values.items() if name not in grant.secrets}

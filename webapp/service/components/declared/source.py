@@ -1,8 +1,8 @@
-"""Reading the file of a declared component: its members, the lines on which they stand, and what it shares.
+"""Reads the file of a declared component and merges the parts that it shares with others.
 
-``use = "name"`` in a prop takes that prop of ``shared.toml`` in the app's folder, with changes; ``[errors]`` there is
-for all of them. ``use = "app/name"`` in a push takes that push of an app's ``shared.toml``, with changes, and
-``like = "app/actions/name"`` everything from another app's file.
+``use = "name"`` in a prop inherits from that prop in ``shared.toml`` of the app's folder; ``[errors]`` there is for all
+components of the app. ``use = "app/name"`` in a push inherits from that push in an app's ``shared.toml``, and
+``like = "app/actions/name"`` inherits from a whole file of another app.
 """
 
 import functools
@@ -28,8 +28,8 @@ Mark = tuple[int, int] | None
 
 @dataclass(frozen=True)
 class Source:
-    """A file as it was read: ``fields`` with all that it shares; ``marks`` of all files that could have a part in them,
-    as they were before they were read."""
+    """A file that was read: ``fields`` includes shared parts; ``marks`` are those of all files that may contribute,
+    from before they were read."""
 
     path: Path
     fields: dict[str, Any]
@@ -38,12 +38,12 @@ class Source:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """All that had a part in it."""
+        """The files that contribute to it."""
         return tuple(path for path, mark in self.marks.items() if mark is not None)
 
 
 def is_declared(path: str | Path) -> bool:
-    """Whether the component at ``path`` is data."""
+    """Whether the component at ``path`` is a declared one."""
     return str(path).endswith(ENDING)
 
 
@@ -53,13 +53,13 @@ def name_of(path: Path) -> str:
 
 
 def app_folder(path: Path) -> Path:
-    """The folder of its app; for one outside any app, the folder that it stands in."""
+    """The folder of its app; for a component outside of an app, its own folder."""
     folder = path.parent.parent if _VERSION.fullmatch(path.stem) else path.parent
     return folder.parent if folder.name in KINDS else folder
 
 
 def shared_files(path: Path) -> tuple[Path, ...]:
-    """The files that have a part in the component at ``path``; it alone where they cannot be read."""
+    """The files that contribute to the component at ``path``; only ``path`` if they cannot be read."""
     try:
         if _SAYS_MORE.search(_text(path)):
             return read(path).files
@@ -70,7 +70,7 @@ def shared_files(path: Path) -> tuple[Path, ...]:
 
 
 def mark_of(path: Path) -> Mark:
-    """The mark of the file at ``path``."""
+    """The mark of the file at ``path``, which changes with the file; None if it does not exist."""
     try:
         status = path.stat()
     except OSError:
@@ -79,12 +79,12 @@ def mark_of(path: Path) -> Mark:
 
 
 def read(path: Path) -> Source:
-    """The file at ``path``. Raises :class:`LoadError`."""
+    """Read the file at ``path``. Raises :class:`LoadError`."""
     return _read(path, ())
 
 
 def _read(path: Path, followers: tuple[Path, ...]) -> Source:
-    """The file at ``path``, which ``followers`` are like."""
+    """Read the file at ``path``, from which ``followers`` inherit."""
     if path in followers:
         raise LoadError(f"{path.name} is like itself. Let it be like a file that is like none of these.")
     shared_file = app_folder(path) / SHARED
@@ -104,7 +104,7 @@ def _read(path: Path, followers: tuple[Path, ...]) -> Source:
 def _pushing(
     path: Path, fields: dict[str, Any], marks: Mapping[Path, Mark]
 ) -> tuple[dict[str, Any], Mapping[Path, Mark]]:
-    """``fields`` with the push that theirs uses, and ``marks`` with that of the file where it stands."""
+    """``fields`` with the push that they inherit, and ``marks`` with that of the file that has it."""
     push = fields.get("push")
     if not isinstance(push, dict) or "use" not in push:
         return fields, marks
@@ -128,7 +128,7 @@ def _base_file(path: Path, like: object) -> Path:
 
 @functools.lru_cache(maxsize=4)
 def _shared(path: Path, mark: Mark) -> dict[str, Any]:
-    """What an app's components share, if its tables are tables; read again when its ``mark`` has changed."""
+    """The content of an app's ``shared.toml``; ``mark`` invalidates the cache. Raises :class:`LoadError`."""
     shared = _load(_text(path), path)
     tables: dict[str, Any] = {name: shared[name] for name in ("props", "errors", "push") if name in shared}
     props = tables.get("props")
@@ -156,7 +156,7 @@ def _load(text: str, path: Path) -> dict[str, Any]:
 
 
 def _sharing(fields: dict[str, Any], shared: Mapping[str, Any], merged: bool) -> dict[str, Any]:
-    """``fields`` with what is ``shared``; themselves where they have another shape, which their form tells."""
+    """``fields`` with the ``shared`` parts; unchanged if their structure is invalid, which the form reports."""
     if not all(isinstance(fields.get(name, {}), dict) for name in ("props", "errors")):
         return fields
     props = dict(fields.get("props", {}))
@@ -172,7 +172,7 @@ def _sharing(fields: dict[str, Any], shared: Mapping[str, Any], merged: bool) ->
 
 
 def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """``base`` with ``changes``, table by table; options are exchanged whole."""
+    """``base`` with ``changes``, merged table by table; options are replaced as a whole."""
     merged = dict(base)
     for name, value in changes.items():
         inner = merged.get(name)

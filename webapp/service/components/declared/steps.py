@@ -1,5 +1,4 @@
-"""Steps: requests beside the main one, whose results templates look at as ``$steps``; those that say more of what a
-trigger is told are details."""
+"""Sends steps, requests before the main one whose results are ``$steps`` in templates, and the details of events."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,7 +11,7 @@ from webapp.service.outbound.outcomes import at_path
 
 
 def take(session: Session, steps: Sequence[Step], **more: Any) -> None:
-    """Send those of ``steps`` whose condition holds and that have no result yet; conditions may look at ``more``."""
+    """Send those of ``steps`` whose condition is true and that have no result yet; conditions may use ``more``."""
     for step in steps:
         known = session.scope["$steps"]
         if step.name not in known and (step.only_if is None or holds(session, step.only_if, **more)):
@@ -21,12 +20,12 @@ def take(session: Session, steps: Sequence[Step], **more: Any) -> None:
 
 
 def holds(session: Session, condition: str, **more: Any) -> bool:
-    """Whether ``condition`` comes to something."""
+    """Whether ``condition`` is neither empty nor false."""
     return _comes_to_something(condition, session.with_(**more))
 
 
 def with_details(session: Session, details: Sequence[Detail], rows: Iterable[Scope]) -> Iterator[Scope]:
-    """Those of ``rows`` that are there and as they are wanted, each with its own details as ``$steps``."""
+    """Those of ``rows`` that exist and match the details' ``where``, each with its own details as ``$steps``."""
     for row in rows:
         known = dict(row["$steps"])
         detailed = {**row, "$steps": known}
@@ -35,8 +34,8 @@ def with_details(session: Session, details: Sequence[Detail], rows: Iterable[Sco
 
 
 def is_as_wanted(value: Any, members: Mapping[str, Any], scope: Scope) -> bool:
-    """Whether each of the ``members`` of ``value``, by its path, is what is wanted, or one of it; a template that comes
-    to nothing wants nothing."""
+    """Whether each of the ``members`` of ``value``, by its path, equals the wanted value or is in the wanted list; an
+    empty template matches anything."""
     for path, template in members.items():
         wanted = fill(template, scope)
         if wanted in (None, "", []):

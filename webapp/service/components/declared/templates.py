@@ -1,6 +1,6 @@
-"""Templates: texts with holes such as ``{title}`` or ``{$answer.items.0.name|or('nothing')}``, and nothing else.
+"""Templates: texts with placeholders such as ``{title}`` or ``{$answer.items.0.name|or('nothing')}``.
 
-``fill`` fills JSON whose texts are templates: what a request sends, and what a component returns.
+:func:`fill` fills JSON whose texts are templates, such as the body of a request or the result of a component.
 """
 
 import functools
@@ -24,18 +24,18 @@ EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 class TemplateMistake(ValueError):
-    """The template cannot be read. The message is one sentence for its author."""
+    """The template is invalid. The message is one sentence for its author."""
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Where a value stands: ``root`` is a prop or one of our own names."""
+    """The path of a value: ``root`` is a prop, or a template name such as ``$answer``."""
 
     root: str
     steps: tuple[str, ...] = ()
 
     def of(self, scope: Scope) -> Any:
-        """The value there; None where there is none."""
+        """The value at the path, or None."""
         value = scope.get(self.root)
         for step in self.steps:
             value = value.get(step) if isinstance(value, Mapping) else at_path(value, step) if value else None
@@ -44,13 +44,13 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A path and the filters that its value goes through, each with its arguments."""
+    """A placeholder: a path and the filters for its value, each with its arguments."""
 
     path: Path
     filters: tuple[tuple[str, tuple[Path | str | int, ...]], ...] = ()
 
     def of(self, scope: Scope) -> Any:
-        """The value after the filters."""
+        """The filtered value."""
         value = self.path.of(scope)
         for name, arguments in self.filters:
             resolved = [argument.of(scope) if isinstance(argument, Path) else argument for argument in arguments]
@@ -58,13 +58,13 @@ class Hole:
         return value
 
     @property
-    def has_other(self) -> bool:
-        """Whether it says what stands there instead of nothing."""
+    def has_default(self) -> bool:
+        """Whether it has a default."""
         return any(name == "or" for name, _ in self.filters)
 
     @property
     def roots(self) -> Iterator[str]:
-        """The names that it looks at."""
+        """The names that it uses."""
         yield self.path.root
         for _name, arguments in self.filters:
             yield from (argument.root for argument in arguments if isinstance(argument, Path))
@@ -72,38 +72,38 @@ class Hole:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A text in its parts."""
+    """A parsed text: literal parts and placeholders."""
 
     parts: tuple[str | Hole, ...]
 
     @property
     def roots(self) -> Iterator[str]:
-        """The names that its holes look at."""
+        """The names that its placeholders use."""
         for part in self.parts:
             if isinstance(part, Hole):
                 yield from part.roots
 
     def value(self, scope: Scope) -> Any:
-        """What it comes to; None for a text of which a hole has no value."""
+        """The value of a single placeholder, or the text; None if a placeholder within a text has no value."""
         if len(self.parts) == 1 and isinstance(self.parts[0], Hole):
             return self.parts[0].of(scope)
         texts = []
         for part in self.parts:
             value = part if isinstance(part, str) else part.of(scope)
-            if isinstance(part, Hole) and value in _NOTHING and not part.has_other:
+            if isinstance(part, Hole) and value in _NOTHING and not part.has_default:
                 return None
             texts.append("" if value is None else as_text(value))
         return "".join(texts)
 
     def text(self, scope: Scope) -> str:
-        """What it comes to as text; a hole without a value is empty."""
+        """The text; placeholders without a value are empty."""
         values = (part if isinstance(part, str) else part.of(scope) for part in self.parts)
         return "".join("" if value is None else as_text(value) for value in values)
 
 
 @functools.lru_cache(maxsize=8192)
 def parse(text: str) -> Template:
-    """``text`` as a template. Raises :class:`TemplateMistake`."""
+    """Parse ``text``. Raises :class:`TemplateMistake`."""
     parts: list[str | Hole] = []
     plain, end = "", 0
     for match in _HOLE.finditer(text):
@@ -120,7 +120,7 @@ def parse(text: str) -> Template:
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """Every text in JSON, names of members aside."""
+    """Yield all texts in JSON, except names of members."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -190,7 +190,7 @@ def _arguments(text: str, at: int) -> tuple[tuple[Path | str | int, ...], int]:
 
 
 def shape(value: Any, scope: Scope) -> Any:
-    """``value``, any JSON with templates for its texts, filled; what comes to nothing is null."""
+    """Fill ``value``, JSON whose texts are templates; empty results are null."""
     if isinstance(value, str):
         return parse(value).value(scope)
     if isinstance(value, Mapping):
@@ -199,10 +199,10 @@ def shape(value: Any, scope: Scope) -> Any:
 
 
 def fill(value: Any, scope: Scope) -> Any:
-    """As :func:`shape`, but that what comes to nothing is left out around it.
+    """Fill ``value`` like :func:`shape`, but leave out members and items that become empty.
 
-    None and an empty text are nothing, and so are a list and an object of which all came to nothing. What stands there
-    empty stays, and so does an empty list or object that a hole gives.
+    None and an empty text are empty, and so is a list or an object whose content all became empty. Values that are
+    written as empty stay, and so does an empty list or object from a placeholder.
     """
     if isinstance(value, str):
         return parse(value).value(scope)
@@ -220,5 +220,5 @@ def _stays(written: Any, filled: Any) -> bool:
 
 
 def _kept(written: Any, filled: Any) -> Any:
-    """``filled``; None where everything that was written came to nothing."""
+    """``filled``; None if all written content became empty."""
     return None if written and not filled else filled

@@ -1,4 +1,4 @@
-"""Declared triggers: polling a list for what is new or changed, and reading what a webhook or an app's events bring."""
+"""Runs declared triggers: polls lists for new or changed items, and reads requests of webhooks and app events."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -23,8 +23,8 @@ _MOST = 10_000
 _TOKEN, _SINCE = "token", "since"
 
 
-def since_last_look(session: Session, poll: Poll, *, first: bool) -> list[Any]:
-    """The items of ``poll`` that changed; at the ``first`` look, those that changed lately, the latest last.
+def changes_since_last_poll(session: Session, poll: Poll, *, first: bool) -> list[Any]:
+    """Return the changed items of ``poll``; at the ``first`` poll, the recently changed ones, the latest last.
 
     Raises :class:`ComponentError`.
     """
@@ -32,8 +32,8 @@ def since_last_look(session: Session, poll: Poll, *, first: bool) -> list[Any]:
     assert sync is not None
     known, since = session.memory.get(_TOKEN), session.memory.get(_SINCE)
     if first or not known:
-        token = _walked(session, poll, sync, sync.start)[1]
-        items = _lately(session, poll, iso(at - sync.days * DAY)) if first else []
+        token = _all_pages(session, poll, sync, sync.start)[1]
+        items = _recent(session, poll, iso(at - sync.days * DAY)) if first else []
     else:
         items, token = _changed(session, poll, sync, known, since)
     session.memory.set(_TOKEN, token)
@@ -43,14 +43,14 @@ def since_last_look(session: Session, poll: Poll, *, first: bool) -> list[Any]:
 
 def _changed(session: Session, poll: Poll, sync: Sync, token: str, since: str | None) -> tuple[list[Any], str]:
     try:
-        return _walked(session, poll, sync, {**sync.params, sync.param: token})
+        return _all_pages(session, poll, sync, {**sync.params, sync.param: token})
     except HttpError as error:
         if error.status not in sync.gone:
             raise
     session.log("The app has forgotten what changed since the last look, so the list itself is looked at.")
-    later = _walked(session, poll, sync, sync.start)[1]
+    later = _all_pages(session, poll, sync, sync.start)[1]
     try:
-        return (_lately(session, poll, max(since, iso(_now(session) - sync.days * DAY))) if since else []), later
+        return (_recent(session, poll, max(since, iso(_now(session) - sync.days * DAY))) if since else []), later
     except HttpError as error:
         if error.status not in sync.gone:
             raise
@@ -58,8 +58,8 @@ def _changed(session: Session, poll: Poll, sync: Sync, token: str, since: str | 
     return [], later
 
 
-def _walked(session: Session, poll: Poll, sync: Sync, params: dict[str, Any]) -> tuple[list[Any], str]:
-    """All items of the list with other ``params``, and the token behind them."""
+def _all_pages(session: Session, poll: Poll, sync: Sync, params: dict[str, Any]) -> tuple[list[Any], str]:
+    """All items of the list with ``params``, and the token of its last page."""
     pages = poll.pages.model_copy(update={"most": _MOST}) if poll.pages else None
     items, last = gather(session, poll.model_copy(update={"params": params, "pages": pages}), session.scope)
     token = at_path(last, sync.next)
@@ -68,13 +68,13 @@ def _walked(session: Session, poll: Poll, sync: Sync, params: dict[str, Any]) ->
     return items, token
 
 
-def _lately(session: Session, poll: Poll, since: str) -> list[Any]:
+def _recent(session: Session, poll: Poll, since: str) -> list[Any]:
     items = gather(session, poll, session.with_(since=since))[0]
     return items if poll.order == "oldest" else items[::-1]
 
 
 def _is_new(session: Session, sync: Sync, item: Any, since: str | None) -> bool:
-    """Whether ``item`` was made since the look before; all are where nobody asks."""
+    """Whether ``item`` was created since the last poll; True if the form does not compare that."""
     if not sync.new or since is None:
         return True
     created, before = (FILTERS["ms"].apply(value) for value in (parse(sync.new).value(session.with_(item=item)), since))
@@ -95,15 +95,15 @@ def perform(session: Session, form: TriggerForm, method: str) -> None:
     if form.subscription is not None and method in webhooks.METHODS:
         webhooks.METHODS[method](session, form.subscription)
     elif form.poll is not None:
-        (_look_at_changes if form.poll.sync else _look)(session, form, form.poll, first=method == "deploy")
+        (_poll_changes if form.poll.sync else _poll_list)(session, form, form.poll, first=method == "deploy")
     elif form.webhook is not None:
         _receive(session, form, form.webhook)
     elif form.apphook is not None and method == "run":
-        _hear(session, form, form.apphook)
+        _emit_app_event(session, form, form.apphook)
 
 
-def _look(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> None:
-    """Emit what is new, the oldest first, and remember it; of what is there already, a few as examples."""
+def _poll_list(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> None:
+    """Emit new items, the oldest first, and remember them; at the first poll, emit a few as examples."""
     mark = session.memory.get(_MARK) or {"at": "", "ids": []}
     steps.take(session, poll.steps)
     scope = session.with_(since=mark["at"] or None)
@@ -125,16 +125,16 @@ def _look(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> No
     session.memory.set(_MARK, {"at": newest, "ids": ids + (mark["ids"] if newest == mark["at"] else [])})
 
 
-def _look_at_changes(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> None:
-    """Emit what changed since the look before; at the first, a few of what changed lately as examples."""
+def _poll_changes(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> None:
+    """Emit items changed since the last poll; at the first poll, emit a few recent ones as examples."""
     steps.take(session, poll.steps)
-    items = since_last_look(session, poll, first=first)
+    items = changes_since_last_poll(session, poll, first=first)
     for item in items[max(0, len(items) - poll.first) :] if first else items:
         _emit(session, form, session.with_(item=item), item)
 
 
 def _later(form: TriggerForm, rows: list[Scope], mark: Mapping[str, Any]) -> list[Scope]:
-    """Those that are newer than every one before, by time. Several may bear the newest, so these are told by id."""
+    """The rows newer than all before, by time. Rows with the newest time so far are distinguished by id."""
     later = {_id(form, row): row for row in rows if _time(form, row) >= mark["at"]}
     known = {str(id) for id in mark["ids"]}
     new = [row for id, row in later.items() if _time(form, row) > mark["at"] or id not in known]
@@ -149,7 +149,7 @@ def _unseen(form: TriggerForm, rows: list[Scope], seen: list[str]) -> Iterator[S
 
 
 def _remembered(seen: list[str], listed: Mapping[str, None]) -> list[str]:
-    """The ids to remember: all that are listed now, and the latest of those that no longer are."""
+    """The ids to remember: all that are listed now, and the latest of those no longer listed."""
     return [*(id for id in seen if id not in listed), *listed][-max(REMEMBERED, len(listed)) :]
 
 
@@ -158,7 +158,7 @@ def _id(form: TriggerForm, scope: Scope) -> str:
 
 
 def _time(form: TriggerForm, scope: Scope) -> str:
-    """As text that sorts by time, as the app writes it."""
+    """The app's time as text that sorts by time."""
     value = parse(form.time or "").value(scope)
     return f"{value:020d}" if isinstance(value, int) else as_text(value) if value is not None else ""
 
@@ -170,27 +170,27 @@ def _emit(session: Session, form: TriggerForm, scope: Scope, event: Any) -> None
 
 
 def _receive(session: Session, form: TriggerForm, webhook: Webhook) -> None:
-    """Emit what a request tells, and answer it where that is ours."""
+    """Emit the events of a request, and respond to it if the trigger does so itself."""
     event = session.call.event or {}
     if "headers" not in event:
         return  # a tick
     scope = session.with_(event=event)
     if webhook.challenge is not None and steps.holds(session, webhook.challenge.only_if, event=event):
-        _meet(session, webhook.challenge, scope)
+        _answer_challenge(session, webhook.challenge, scope)
         return
     if not _is_signed(session, webhook, event):
         if form.answers:
             session.respond(401, "The signature does not fit.")
         return
     if steps.is_as_wanted(event, webhook.accept, scope):
-        for row in steps.with_details(session, webhook.details, _told(webhook, scope)):
+        for row in steps.with_details(session, webhook.details, _event_scopes(webhook, scope)):
             _emit(session, form, row, row.get("$item", event.get("body")))
     if form.answers:
         session.respond(200, "")
 
 
-def _meet(session: Session, challenge: Challenge, scope: Scope) -> None:
-    """Answer the question whether the address is ours, and keep the secret that it brings where there is none."""
+def _answer_challenge(session: Session, challenge: Challenge, scope: Scope) -> None:
+    """Respond to a challenge, and keep the secret that it carries unless there is one."""
     if challenge.secret:
         secret = as_text(parse(challenge.secret).value(scope) or "")
         known = session.memory.get(SECRET)
@@ -204,7 +204,7 @@ def _meet(session: Session, challenge: Challenge, scope: Scope) -> None:
 
 
 def _is_signed(session: Session, webhook: Webhook, event: Mapping[str, Any]) -> bool:
-    """Whether the request bears the signature that is asked for; the log tells of one that does not."""
+    """Whether the request is signed as the form requires; logs a request that is not."""
     if webhook.signature is None:
         return True
     secret = session.memory.get(SECRET)
@@ -217,16 +217,16 @@ def _is_signed(session: Session, webhook: Webhook, event: Mapping[str, Any]) -> 
     return False
 
 
-def _told(webhook: Webhook, scope: Scope) -> list[Scope]:
-    """What each of the things is said of that a request tells."""
+def _event_scopes(webhook: Webhook, scope: Scope) -> list[Scope]:
+    """One scope for each event in a request."""
     if not webhook.items:
         return [scope]
     items = parse(webhook.items).value(scope)
     return [{**scope, "$item": item} for item in (items if isinstance(items, list) else [])]
 
 
-def _hear(session: Session, form: TriggerForm, apphook: AppHook) -> None:
-    """Emit an event of the app; who sent it and who may see it was asked before."""
+def _emit_app_event(session: Session, form: TriggerForm, apphook: AppHook) -> None:
+    """Emit an event of the app. Its sender, and that the account may see it, were checked before."""
     event = session.call.event or {}
     scope = session.with_(event=event)
     if steps.is_as_wanted(event, apphook.accept, scope):

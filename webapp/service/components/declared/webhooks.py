@@ -1,4 +1,4 @@
-"""What a declared trigger makes, renews and removes at its app, and whether a request that comes is the app's.
+"""Creates, renews and deletes subscriptions of declared triggers, and verifies requests of apps.
 
 Signatures and the secrets of pushes are compared in constant time.
 """
@@ -30,7 +30,7 @@ HOOK, SECRET = "hook", "secret"
 
 
 def fits(signature: Signature, secret: str, event: Mapping[str, Any]) -> bool:
-    """Whether ``event``, a request as it came, is signed with ``secret``, and lately where it says when."""
+    """Whether the request ``event`` is signed with ``secret`` and, if it has a signed time, is recent."""
     headers = event.get("headers") or {}
     text = str(headers.get(signature.header.lower(), ""))
     if signature.scheme == "token":
@@ -47,7 +47,7 @@ def fits(signature: Signature, secret: str, event: Mapping[str, Any]) -> bool:
 
 
 def _parts(signature: Signature, text: str, event: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The signed time and the signatures that came."""
+    """The signed time and the signatures in the request."""
     if signature.time_member:
         return str(at_path(event.get("body"), signature.time_member)), [text]
     if not signature.pairs:
@@ -70,14 +70,14 @@ def _equal(signature: str, expected: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """What a request asks for: ``look`` for what is new, ``renew`` the subscription."""
+    """What a push asks for: ``look`` says to poll now, ``renew`` to renew the subscription."""
 
     look: bool
     renew: bool
 
 
 def challenge_answer(push: Push, event: Mapping[str, Any]) -> str | None:
-    """What ``event`` is answered where the app asks by it whether the address is ours; else None."""
+    """The response to ``event`` if it is a challenge; otherwise None."""
     scope = {"$event": event}
     if push.challenge is None or not _holds(push.challenge.only_if, scope):
         return None
@@ -85,7 +85,7 @@ def challenge_answer(push: Push, event: Mapping[str, Any]) -> str | None:
 
 
 def read(push: Push, secret: str, event: Mapping[str, Any]) -> Notification | None:
-    """What ``event``, a request as it came, asks for; None where nothing in it bears ``secret``."""
+    """The notification in the request ``event``; None if nothing in it carries ``secret``."""
     scopes: list[Scope] = [{"$event": event}]
     if push.items:
         items = parse(push.items).value(scopes[0])
@@ -110,7 +110,7 @@ _GONE = (404, 410)
 
 
 def _activate(session: Session, subscription: Subscription) -> None:
-    """Subscribe; a push only says that it is due, and forgets what stood for other values."""
+    """Subscribe; a push only reports that it is due, and forgets the subscription for earlier values."""
     if not isinstance(subscription, Push):
         _subscribe(session, subscription)
     elif _is_reachable(session.call.endpoint):
@@ -119,7 +119,7 @@ def _activate(session: Session, subscription: Subscription) -> None:
 
 
 def _renew(session: Session, subscription: Subscription) -> None:
-    """Let the subscription go on, or put a new one in its place."""
+    """Renew the subscription, or replace it with a new one."""
     hook = session.memory.get(HOOK)
     if hook is not None and subscription.renew is not None:
         scope = _scope(session, subscription, hook=hook, secret=session.memory.get(SECRET))
@@ -130,25 +130,25 @@ def _renew(session: Session, subscription: Subscription) -> None:
                 raise
             session.log("The app does not know the subscription any more, so a new one is made.")
         else:
-            _tell_its_end(session, subscription, {**scope, "$answer": answer})
+            _report_end(session, subscription, {**scope, "$answer": answer})
             return
     old_secret = session.memory.get(SECRET)
     _subscribe(session, subscription)
     if hook is not None and subscription.renew is None:
         try:
-            _take_back(session, subscription, hook, old_secret)
+            _delete(session, subscription, hook, old_secret)
         except HttpError as error:
             session.log(f"The one before could not be taken back, and ends by itself: {error}")
 
 
 def _deactivate(session: Session, subscription: Subscription) -> None:
-    """Take the subscription back, which may be gone already."""
+    """Delete the subscription, which may no longer exist."""
     hook, secret = session.memory.get(HOOK), session.memory.get(SECRET)
-    if subscription.lasts is not None:  # it ends by itself, whatever comes of this
+    if subscription.lasts is not None:  # it expires by itself, even if this fails
         _forget(session)
     if hook is not None:
         try:
-            _take_back(session, subscription, hook, secret)
+            _delete(session, subscription, hook, secret)
         except HttpError as error:
             if error.status is None:
                 raise
@@ -164,18 +164,18 @@ METHODS: Mapping[str, Callable[[Session, Subscription], None]] = {
 
 def _subscribe(session: Session, subscription: Subscription) -> None:
     steps.take(session, subscription.steps)
-    makes_one = subscription.secret == MAKE and not subscription.is_told_secret
+    makes_one = subscription.secret == MAKE and not subscription.gets_secret_from_app
     secret = secrets.token_urlsafe(32) if makes_one else None
     scope = _scope(session, subscription, secret=secret)
     scope = {**scope, "$answer": ask(session, subscription.subscribe, scope)}
     hook = shape(subscription.id, scope)
     session.memory.set(HOOK, hook if hook is None or isinstance(hook, Mapping) else as_text(hook))
-    if not subscription.is_told_secret:
+    if not subscription.gets_secret_from_app:
         session.memory.set(SECRET, secret or as_text(parse(subscription.secret).value(scope) or ""))
-    _tell_its_end(session, subscription, scope)
+    _report_end(session, subscription, scope)
 
 
-def _take_back(session: Session, subscription: Subscription, hook: Any, secret: Any) -> None:
+def _delete(session: Session, subscription: Subscription, hook: Any, secret: Any) -> None:
     request: Request = subscription.unsubscribe
     gone = request.model_copy(update={"allow": (*request.allow, *_GONE)})
     send(session, gone, _scope(session, subscription, hook=hook, secret=secret))
@@ -187,27 +187,27 @@ def _forget(session: Session) -> None:
 
 
 def _scope(session: Session, subscription: Subscription, **more: Any) -> Scope:
-    """What the requests of a subscription may look at."""
+    """The template values for the requests of a subscription."""
     if isinstance(subscription, Push):
         session.scope["$values"] = {name: fill(value, session.scope) for name, value in subscription.values.items()}
     until = None if subscription.lasts is None else _now(session) + subscription.lasts * SECOND
     return session.with_(until=until, channel=str(uuid.uuid4()), **more)
 
 
-def _tell_its_end(session: Session, subscription: Subscription, scope: Scope) -> None:
-    """Say when it ends, so that it is renewed before."""
+def _report_end(session: Session, subscription: Subscription, scope: Scope) -> None:
+    """Report when the subscription ends, so that it is renewed before."""
     if subscription.lasts is not None:
         ends = FILTERS["ms"].apply(parse(subscription.ends).value(scope)) if subscription.ends else None
         session.send({"ends": ends or scope["$until"]})
 
 
 def _now(session: Session) -> int:
-    """The time of the call, where it says so."""
+    """The time of the event, or the present time."""
     at: int = (session.call.event or {}).get("timestamp") or now()
     return at
 
 
 def _is_reachable(endpoint: str | None) -> bool:
-    """Whether an app may be told to send to ``endpoint``: apps take public addresses with https alone."""
+    """Whether an app can send to ``endpoint``: apps accept only public URLs with https."""
     parts = urlsplit(endpoint or "")
     return parts.scheme == "https" and not is_loopback(parts.hostname or "")
