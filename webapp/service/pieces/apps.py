@@ -129,7 +129,7 @@ def _custom(spec: AppSpec, auth: Auth) -> Mapping[str, AccountField] | None:
 
 
 def _by_name(spec: AppSpec, auth: Auth) -> dict[str, AccountField]:
-    """The app's fields by the piece's names, where both are the same but for how they are written."""
+    """The app's fields by the piece's names, if the names differ only in spelling."""
     own = {field.name.replace("_", ""): field.name for field in spec.fields}
     entered = connections.of_props(auth).of_piece or {}
     return {
@@ -158,13 +158,13 @@ class Apps:
 
     @property
     def made(self) -> tuple[str, ...]:
-        """The slugs of those that are new."""
+        """The slugs of the new apps."""
         return tuple(slug for slug, facts in self.files.items() if "joins" not in facts)
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """The installed package that a piece is: ``folder`` is its place in ``DATA/pieces``."""
+    """The installed package of a piece; ``folder`` is relative to ``DATA/pieces``."""
 
     name: str
     version: str
@@ -209,7 +209,7 @@ def apps(
 def _joined(
     app: App, catalog: Catalog, ways: Sequence[tuple[int, Auth]], is_own: Callable[[str], bool]
 ) -> tuple[App, dict[str, AuthForm]] | None:
-    """The app whose components they become, and what accounts of it and of its other ways to connect become."""
+    """The app that the piece joins, and the forms of the auth values of it and of its other auth types, by slug."""
     family = [app, *(other for other in catalog.ways(app) if not is_own(other.slug))]
     if not ways:
         return (app, {}) if app.auth_type == "none" else None
@@ -219,7 +219,7 @@ def _joined(
 
 
 def _beside(base: App, auth: Mapping[str, AuthForm], others: Sequence[tuple[int, Auth]], making: "_Making") -> Apps:
-    """Those of a piece whose components join ``base``: the other ways to connect, where the app has no such yet."""
+    """The apps of a piece that joins ``base``, including those for auth types that ``base`` lacks."""
     files: dict[str, Mapping[str, Any]] = {base.slug: {"joins": base.slug}}
     forms, left_out = dict(auth), list[tuple[str, str]]()
     for index, each in others if base.spec.of is None else ():
@@ -246,7 +246,7 @@ class _Making:
     keep: Mapping[str, str]
 
     def new(self, slug: str, title: str, ways: Sequence[tuple[int, Auth]]) -> Apps:
-        """One app, and another for each further way to connect it."""
+        """One app, and another for each further auth type."""
         files: dict[str, Mapping[str, Any]] = {}
         forms, left_out = dict[str, AuthForm](), list[tuple[str, str]]()
         for index, each in ways:
@@ -261,7 +261,7 @@ class _Making:
         return Apps(slug, title, files, forms, str(files[slug]["auth_type"]), tuple(left_out), _hearing(files))
 
     def way(self, slug: str, title: str, auth: Auth, taken: Mapping[str, Any]) -> tuple[str, str]:
-        """The slug and the name of another way to connect."""
+        """The slug and the name of the app for another auth type."""
         words = texts.line(auth.name, 30) if auth.name not in ("", "Connection") else _WORDS.get(auth.type, "other")
         ending = keys.slug(words)[:20]
         free = keys.free_slug(f"{slug[:29]}_{ending}", lambda each: each in taken or self.standing(each) is not None)
@@ -311,7 +311,7 @@ def _hearing(files: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _of(slug: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts of another way to connect the app ``slug``, which it looks like."""
+    """``facts`` as those of another auth type of the app ``slug``, which shares its description and logo."""
     own = {name: value for name, value in facts.items() if name not in ("description", "categories", "logo")}
     return {"slug": own.pop("slug"), "of": slug, **own}
 

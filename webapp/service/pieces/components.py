@@ -32,7 +32,7 @@ _BY_HAND = "It is started by hand in a flow, and there are no flows here."
 _WITHOUT_ACCOUNT = "Its events come to the address of an OAuth client, and it works without an account."
 _UNHEARD = "Its events come to the address of an OAuth client, and nobody connects it by signing in with one."
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
-_ACCOUNT = "auth"  # among the refreshers, the account
+_ACCOUNT = "auth"  # stands for the account among the refreshers
 _WANTED = {
     "agent": "It hands its work to an agent of its own host, which there is none of here.",
     "flows": "It looks at the flows of its own host, and there are none here.",
@@ -43,7 +43,7 @@ _NOTED = {"pause": "Here it cannot wait longer than a call may take."}
 
 
 def annotations_of(part: Part) -> dict[str, bool]:
-    """The four hints of an action. All reach out into the world."""
+    """The hints of an action. All actions have ``openWorldHint``."""
     read_only = _reads(part)
     takes_away = bool(_words(part.name) & (_TAKES_AWAY | _OVERWRITES))
     destructive = part.kind_of_use == "DESTRUCTIVE" or part.name == _ANY_REQUEST or takes_away
@@ -157,7 +157,7 @@ def props(part: Part, account: dict[str, Any] | None, reserved: Collection[str] 
             listed.append(prop.prop)
             if prop.prop["type"] != "alert":
                 forms[wire] = PropForm(name=own, kind=prop.kind, members=prop.members)
-        elif described.get("type") == "MARKDOWN":  # which says nothing here
+        elif described.get("type") == "MARKDOWN":  # an empty note
             continue
         elif described.get("required") is True:
             reason = f"It needs {_label(own, described)}, a kind of field that is not known here."
@@ -175,7 +175,7 @@ def _label(own: str, described: Mapping[str, Any]) -> str:
 
 
 def account_prop(slug: str, part: Part) -> dict[str, Any]:
-    """The app prop of a part that works with an account of ``slug``."""
+    """The app prop of a part that needs an account of ``slug``."""
     name = slug if slug not in part.props else f"{slug}_account"
     return {"name": name, "type": "app", "app": slug}
 
@@ -197,7 +197,7 @@ def wire_names(own: Collection[str], reserved: Collection[str]) -> dict[str, str
 
 
 def _mark_reloading(listed: list[dict[str, Any]], part: Part, names: Mapping[str, str]) -> None:
-    """Say of the props on which dynamic ones depend that the others follow from them."""
+    """Set ``reloadProps`` on the props on which dynamic ones depend."""
     dynamic = [each for each in part.props.values() if isinstance(each, Mapping) and each.get("type") == "DYNAMIC"]
     on = {str(name) for each in dynamic for name in _refreshers(each)}
     alone = any(not _refreshers(each) for each in dynamic)
@@ -220,7 +220,7 @@ def _refreshers(described: Mapping[str, Any]) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A component of a piece, ready to be written: its ``name`` in its key, its ``title`` for people."""
+    """A component of a piece, ready to be written; ``name`` is part of its key, ``title`` is shown to users."""
 
     name: str
     title: str
@@ -234,7 +234,7 @@ class Component:
         return {prop["name"]: prop["label"] for prop in listed if prop.get("label") and prop["type"] != "alert"}
 
     def with_hosts(self, hosts: Sequence[str]) -> "Component":
-        """The same, which may reach ``hosts``."""
+        """A copy that may reach ``hosts``."""
         piece = self.file.piece.model_copy(update={"hosts": tuple(hosts)})
         return Component(self.name, self.title, self.kind, self.file.model_copy(update={"piece": piece}))
 
@@ -244,7 +244,7 @@ class Component:
 
 
 def component(part: Part, kind: Kind, name: str, piece_apps: Apps, package: Package) -> Component | str:
-    """The component ``name`` of the apps ``piece_apps``, or why it cannot be one."""
+    """Return the component ``name`` of the apps ``piece_apps``, or the reason why it is unsupported."""
     missing = next((_WANTED[each] for each in part.wants if each in _WANTED), None)
     if missing is not None:
         return missing

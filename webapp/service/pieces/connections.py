@@ -72,7 +72,7 @@ def of_props(auth: Auth, reserved: tuple[str, ...] = ()) -> Fields:
 
 
 def secret(auth: Auth) -> Fields:
-    """The one field of an account that is a secret text."""
+    """The field of an account with a secret text."""
     label = texts.line(auth.name, 100)
     name = field_name(label, ()) if label not in ("", "Connection") else "api_key"
     shown = label if name != "api_key" or label not in ("", "Connection") else "API key"
@@ -81,7 +81,7 @@ def secret(auth: Auth) -> Fields:
 
 
 def basic(auth: Auth) -> Fields:
-    """The two fields of an account that is a name and a password."""
+    """The two fields of an account with a username and a password."""
     listed = [
         {"name": name, "label": texts.line(told.get("displayName"), 100) or label, **_about(told), **extra}
         for name, told, label, extra in (
@@ -94,7 +94,7 @@ def basic(auth: Auth) -> Fields:
 
 
 def field_name(own: str, taken: tuple[str, ...]) -> str:
-    """A name that a custom field may have, like the piece's ``own``: ``apiKey`` is ``api_key``."""
+    """A valid name of a custom field for the piece's ``own``: ``apiKey`` is ``api_key``."""
     text = "_".join(part.lower() for part in _WORD.findall(own))[:46].strip("_")
     text = text if _NAME.fullmatch(text) and not text.startswith("oauth_") else f"field_{text}".rstrip("_")[:46]
     number, candidate = 1, text
@@ -149,11 +149,11 @@ def _noted(listed: list[dict[str, Any]], notes: list[str]) -> tuple[dict[str, An
 
 
 def kept(source: str) -> Mapping[str, str]:
-    """Dotted paths in a token answer by the names of the fields that they become."""
+    """The dotted paths in a token response that ``source`` uses, by the names of their fields."""
     paths = list[str]()
     for match in _DATA.finditer(source):
         steps = _MEMBER_NAME.findall(match[1])
-        steps = steps[:-1] if match[2] else steps  # the last one is a method of the value
+        steps = steps[:-1] if match[2] else steps  # the last step calls a method of the value
         path = ".".join(steps)
         if steps and path not in _TOKENS and path not in paths:
             paths.append(path)
@@ -176,9 +176,9 @@ class Connection:
 
 
 def connection(index: int, auth: Auth, keep: Mapping[str, str], docs_url: str) -> Connection:
-    """The way to connect ``auth``, which is the piece's number ``index``.
+    """Convert ``auth``, which is number ``index`` of the piece's auth types.
 
-    ``keep`` are members of the token answer that the piece looks at (dotted paths), by the fields that they become.
+    ``keep`` are the members of the token response that the piece uses (dotted paths), by the names of their fields.
     """
     if auth.type == "OAUTH2":
         return _oauth(index, auth, keep, docs_url)
@@ -222,7 +222,7 @@ def _oauth(index: int, auth: Auth, keep: Mapping[str, str], docs_url: str) -> Co
 
 
 def filled_holes(address: str, of_piece: Mapping[str, AccountField]) -> str:
-    """``address`` with the names of our fields in its holes. A field in a host may hold several labels."""
+    """``address`` with our field names in its placeholders. A field in a host may have several labels."""
 
     def hole(match: re.Match[str]) -> str:
         known = of_piece.get(match[1])
@@ -234,7 +234,7 @@ def filled_holes(address: str, of_piece: Mapping[str, AccountField]) -> str:
 
 
 def names_server(name: str) -> bool:
-    """Whether a member of a token answer is the address of a server."""
+    """Whether a member of a token response is the address of a server, by its name."""
     return name.endswith(("_url", "_uri", "_host", "_domain", "_endpoint", "_server"))
 
 

@@ -39,7 +39,7 @@ class Brought:
 
 
 class Stopped(PatchbayError):
-    """Somebody asked to stop."""
+    """The installation was stopped on request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,11 @@ class Bringer:
     in_use: Mapping[str, str] = field(default_factory=dict)
 
     def from_registry(self, wanted: Wanted, folder: str) -> Brought:
-        """Raises :class:`Invalid`, :class:`Stopped`."""
+        """Install ``wanted`` from the registry. Raises :class:`Invalid`, :class:`Stopped`."""
         return self._installed(wanted.package, wanted.version or "latest", folder)
 
     def from_folder(self, source: Path, folder: str, version: str) -> Brought:
-        """The package that an author works on, as ``version``. Raises :class:`Invalid`, :class:`Stopped`."""
+        """Install the package in the folder ``source`` as ``version``. Raises :class:`Invalid`, :class:`Stopped`."""
         package = str(read_manifest(source).get("name", ""))
         return self._installed(package, f"file:{source}", folder, local=package, version=version)
 

@@ -15,7 +15,7 @@ def slug(package: str) -> str:
 
 
 def free(name: str, taken: Callable[[str], bool], between: str, longest: int) -> str:
-    """``name``, or with the first number from 2 on that makes it free."""
+    """``name``, or ``name`` with the first number from 2 that makes it unused."""
     number, candidate = 1, name
     while taken(candidate):
         number += 1
@@ -25,7 +25,7 @@ def free(name: str, taken: Callable[[str], bool], between: str, longest: int) ->
 
 
 def free_slug(name: str, taken: Callable[[str], bool]) -> str:
-    """A slug like ``name`` that no app has."""
+    """An unused slug like ``name``."""
     return free(name, taken, "_", _LONGEST_SLUG)
 
 

@@ -38,7 +38,7 @@ def _texts(description: Description) -> Iterator[str]:
 
 
 def _of(node: Any) -> Iterator[str]:
-    """The texts of a way to connect, a part or a prop, and of those in it."""
+    """The texts of an auth type, a part or a prop, and of its members."""
     if not isinstance(node, Mapping):
         return
     yield from (node[name] for name in ("displayName", "description") if isinstance(node.get(name), str))

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 
 def tied(command: Sequence[str]) -> list[str]:
-    """``command`` as one that ends when its standard input does. Its exit code is that of ``command``."""
+    """``command`` wrapped so that it ends when its standard input is closed. The exit code is that of ``command``."""
     return [sys.executable, "-I", "-S", __file__, *command]
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from webapp.errors import Invalid
 
 Kind = Literal["action", "trigger"]
-_MOST_VALUES = 100_000  # of samples, that are looked at
+_MOST_VALUES = 100_000  # values in samples that are searched
 MOST_PARTS, MOST_PROPS, MOST_AUTHS = 1_000, 500, 50
 
 
@@ -32,7 +32,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _texts_in(value: Any) -> Iterator[str]:
-    """The texts in ``value``, however deep they lie."""
+    """The texts in ``value``, at any depth."""
     waiting = [value]
     for _ in range(_MOST_VALUES):
         if not waiting:
@@ -55,7 +55,7 @@ class _Told(BaseModel):
 
 
 class Auth(_Told):
-    """One way to connect. Which members have a meaning follows from ``type``."""
+    """One auth type; ``type`` decides which members are used."""
 
     type: str
     name: Words = Field(default="", alias="displayName")
@@ -119,7 +119,7 @@ class Description(_Told):
 
 
 def read(described: Any) -> Description:
-    """The description that a package gave. Raises :class:`Invalid`."""
+    """Parse the description of a package. Raises :class:`Invalid`."""
     try:
         description = Description.model_validate(described)
     except ValidationError as error:

@@ -52,7 +52,7 @@ class Answer:
 
     @property
     def reason(self) -> str:
-        """In one line, why it did not."""
+        """The reason for the failure in one line."""
         if self.ended:
             return self.ended
         lines = [line.removeprefix("npm error").strip() for line in self.error.splitlines()]

@@ -37,7 +37,7 @@ class Locked:
 
 
 def read(text: str | bytes, *, local: str = "") -> list[Locked]:
-    """The packages of a lock. ``local`` may come from a folder of this machine, without integrity.
+    """Return the packages of a lock. The package ``local`` may be from a local folder, without integrity.
 
     Raises :class:`Invalid`.
     """
@@ -60,12 +60,12 @@ def whole(package: str, version: str, licence: str, sha512: bytes) -> str:
 
 
 def manifest(package: str, spec: str) -> str:
-    """The ``package.json`` of the prefix that holds ``package``, for npm."""
+    """Return the ``package.json`` of the npm prefix that contains ``package``."""
     return json.dumps({"name": ROOT, "private": True, "dependencies": {package: spec}})
 
 
 def root_manifest(text: str) -> str:
-    """The ``package.json`` of a prefix as its lock has it, without which npm would not take the lock.
+    """Return the ``package.json`` that matches the lock of a prefix; npm rejects the lock without it.
 
     Raises :class:`Invalid`.
     """
@@ -77,7 +77,7 @@ def root_manifest(text: str) -> str:
 
 
 def find(packages: list[Locked], package: str) -> Locked:
-    """``package`` itself. Raises :class:`Invalid` where the lock does not name it."""
+    """Return ``package`` from the lock. Raises :class:`Invalid` if it is not in it."""
     entry = next((each for each in packages if each.path == f"{MODULES}/{package}"), None)
     if entry is None:
         raise Invalid(f"The lock does not name {package}.")
@@ -97,7 +97,7 @@ def _locked(path: str, facts: Mapping[str, Any], local: str) -> Locked:
 
 
 def _check_needs(facts: Mapping[str, Any]) -> None:
-    """Raise :class:`Invalid` where a package needs another from elsewhere than a registry."""
+    """Raise :class:`Invalid` if a dependency of a package is not from a registry."""
     for kind in ("dependencies", "optionalDependencies", "peerDependencies"):
         for name, spec in (facts.get(kind) or {}).items():
             if re.search("[:/]", spec) and not _ALIAS.fullmatch(spec):
@@ -105,7 +105,7 @@ def _check_needs(facts: Mapping[str, Any]) -> None:
 
 
 def _name(path: str) -> str:
-    """The name of the package at ``path``. Raises :class:`Invalid` for one that leads elsewhere."""
+    """The name of the package at ``path``. Raises :class:`Invalid` for a path outside of the prefix."""
     steps = PurePosixPath(path).as_posix().split(f"{MODULES}/")
     names = [step.rstrip("/") for step in steps[1:]]
     if steps[0] or not names or not all(_STEP.fullmatch(name) for name in names):

@@ -27,19 +27,19 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A package, and the version that is wanted of it; "" for the newest."""
+    """A package and its version; "" for the newest."""
 
     package: str
     version: str = ""
 
     @property
     def spec(self) -> str:
-        """As npm reads it."""
+        """The package in npm's notation."""
         return f"{self.package}@{self.version or 'latest'}"
 
 
 def parse(text: str) -> Wanted:
-    """What ``NAME[@VERSION]`` names. Raises :class:`Invalid`."""
+    """Parse ``NAME[@VERSION]``. Raises :class:`Invalid`."""
     typed = text.strip()
     name, at, version = typed.rpartition("@") if "@" in typed[1:] else (typed, "", "")
     name = name.lower()
@@ -58,7 +58,7 @@ def is_version(text: str) -> bool:
 
 
 def newer(version: str, than: str) -> bool:
-    """Whether ``version`` is a later one; each is later than none."""
+    """Whether ``version`` is later than ``than``; any version is later than ""."""
     return _parts(version) > _parts(than)
 
 
@@ -86,15 +86,15 @@ class Places:
 
     @property
     def root(self) -> Path:
-        """The folder of all that belongs to integrations."""
+        """The folder of all integrations."""
         return self.data / "pieces"
 
     def versions(self, package_folder: str) -> Path:
-        """The versions of one package."""
+        """The folder of all versions of one package."""
         return self.root / "packages" / package_folder
 
     def package(self, package_folder: str, version: str) -> Path:
-        """One version of one package: a prefix of npm."""
+        """The folder of one version of one package, an npm prefix."""
         return self.versions(package_folder) / version
 
 
@@ -158,7 +158,7 @@ def _walk(folder: Path, without: tuple[str, ...] = ()) -> Iterator[tuple[Path, o
     while waiting:
         try:
             entries = list(os.scandir(waiting.pop()))
-        except OSError:  # gone again
+        except OSError:  # deleted meanwhile
             continue
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):

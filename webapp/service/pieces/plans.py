@@ -43,7 +43,7 @@ class Standing:
 
     @classmethod
     def read(cls, data: Path, package: str) -> Self:
-        """That of ``package`` in the data folder ``data``."""
+        """Read the files of ``package`` in the data folder ``data``."""
         root = data / "pieces" / "apps"
         files, own = dict[Path, str](), dict[Path, str]()
         for file in sorted(root.glob("*/*/*/*.json")):
@@ -60,7 +60,7 @@ class Standing:
         return any(folder.name == slug for folder in self.brought)
 
     def names(self, slug: str, kind: str) -> dict[str, str]:
-        """The names of its components of that kind in the app of that slug, by its own."""
+        """The names of its components of that kind in the app of that slug, by the piece's own names."""
         return {
             own: file.parent.name
             for file, own in self.own.items()
@@ -83,7 +83,7 @@ def _piece(file: Path) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedPart:
-    """An action or trigger that will be there: its name for people, its key, and the labels of its props by name."""
+    """An action or trigger to add: its title, its key, and the labels of its props by name."""
 
     name: str
     key: str
@@ -170,7 +170,7 @@ def plan(
 def _names(
     description: metadata.Description, piece_apps: Apps, before: Standing, catalog: Catalog
 ) -> Mapping[str, Mapping[str, str]]:
-    """The names of components by the piece's own, for each kind; a trigger and an action never share one."""
+    """The names of components by the piece's own, for each kind; triggers and actions share no names."""
     wanted = {"action": list(description.actions), "trigger": list(description.triggers)}
     taken: set[str] = set()
     names: dict[str, Mapping[str, str]] = {}
@@ -219,7 +219,7 @@ def write(planned: Plan, data: Path, hosts: Sequence[str]) -> None:
     root, package = data / "pieces" / "apps", planned.package
     for slug, facts in planned.facts.files.items():
         file, joins = root / slug / "app.toml", "joins" in facts
-        if not (joins and file.exists()):  # which may be that of another package whose app it is
+        if not (joins and file.exists()):  # it may belong to the package that added the app
             _put(file, (b"" if joins else mark(package.name).encode()) + toml(_confirmed(facts, hosts)))
     place = root / planned.app
     for each in planned.components:
@@ -231,7 +231,7 @@ def write(planned: Plan, data: Path, hosts: Sequence[str]) -> None:
 
 
 def remove(data: Path, package: str, versions: Sequence[str] | None = None) -> None:
-    """Take the components of ``package`` away, all or those of ``versions``, and what of its apps is empty then."""
+    """Remove the components of ``package``, all or those of ``versions``, and its apps that are empty then."""
     before = Standing.read(data, package)
     for file, version in before.files.items():
         if versions is None or version in versions:
@@ -265,7 +265,7 @@ def _put(file: Path, content: bytes) -> None:
 
 
 def _label(package: str) -> str:
-    """The name of a package as that of a file."""
+    """The name of a package as a file name."""
     return package.removeprefix("@").replace("/", ".")
 
 

@@ -13,7 +13,7 @@ from webapp.service.outbound.urls import HostRules
 from webapp.service.pieces.metadata import Auth
 
 MOST = 40
-_MOST_ADDRESSES = 20_000  # that are looked at
+_MOST_ADDRESSES = 20_000  # URLs that are examined
 _ADDRESS = re.compile(r"""["'`](?:https?|wss)://([^\s"'`<>\\/?#]*)""")
 _LONGEST = 2_000  # characters of an address
 _HOLE = re.compile(r"\$?\{[^{}]*\}")
@@ -42,9 +42,9 @@ _ASSETS = ("cdn.", "static.", "assets.", "emoji.", "images.", "img.", "a.")
 
 
 def proposed(auths: Iterable[Auth], source: str, slug: str, samples: Collection[str] = ()) -> tuple[str, ...]:
-    """The hosts to propose for a piece with these ways to connect, whose program has the text ``source``.
+    """Return the hosts to propose for a piece with these auth types, whose program has the text ``source``.
 
-    ``samples`` are texts of its samples of events: an address among them is data, and never called.
+    ``samples`` are the texts in its sample events: URLs among them are data and are not proposed.
     """
     addresses = [address for auth in auths for address in (auth.token_url, auth.authorize_url) if address]
     declared = [host for address in addresses for host in _hosts(urlsplit(_unholed(address)).netloc)]
@@ -57,7 +57,7 @@ def proposed(auths: Iterable[Auth], source: str, slug: str, samples: Collection[
 
 
 def _is_in(samples: Collection[str], address: re.Match[str]) -> bool:
-    """Whether the whole text that begins with ``address`` is one of ``samples``."""
+    """Whether the string that begins with ``address`` is one of ``samples``."""
     if not samples:
         return False
     source, quote = address.string, address[0][0]
@@ -79,7 +79,7 @@ def _is_called(host: str, own: set[str]) -> bool:
 
 
 def _hosts(netloc: str) -> Iterator[str]:
-    """The host rule of an address whose holes are still there; none where too little of it is fixed."""
+    """The host rule of a URL with placeholders; none if too little of the host is fixed."""
     host = _unholed(netloc).rpartition("@")[2].partition(":")[0].lower().rstrip(".")
     if "*" in host:
         host = f"*.{host.rpartition('*')[2].partition('.')[2]}"
@@ -106,5 +106,5 @@ def _ends(host: str, domains: Iterable[str]) -> bool:
 
 
 def _domain(host: str) -> str:
-    """The last two labels, which are the provider's for most."""
+    """The last two labels, which are most providers' domain."""
     return ".".join(host.removeprefix("*.").split(".")[-2:])

@@ -23,7 +23,7 @@ DEADLINE_S = 30.0
 MOST = 20
 SCRATCH = ".looking-"
 _PART = re.compile(r"[a-z0-9][a-z0-9-]*")
-_NUMBER = re.compile(r"[0-9][0-9A-Za-z.+-]{0,99}")  # of any version: one with a letter is refused by name later
+_NUMBER = re.compile(r"[0-9][0-9A-Za-z.+-]{0,99}")  # any version number; pre-releases are refused later
 _SEEN = ("name", "version", "license", "description", "author", "dist", "time", "dist-tags")
 
 
@@ -55,13 +55,13 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The registry at ``url``, or npm's own; npm works below ``folder``."""
+    """The registry at ``url``, or npm's default; npm runs below ``folder``."""
 
     folder: Path
     url: str | None = None
 
     def look_up(self, wanted: Wanted) -> Release:
-        """The release that is ``wanted``. Raises :class:`NotFound`, :class:`UpstreamFailed`."""
+        """Return the release ``wanted``. Raises :class:`NotFound`, :class:`UpstreamFailed`."""
         answer = self._call(["view", wanted.spec, *_SEEN, "--json"])
         told = _json(answer.out)
         if not answer.ok:
@@ -69,7 +69,7 @@ class Registry:
                 what = f"{wanted.package} {wanted.version}".rstrip()
                 raise NotFound(f"The registry has no {what}.")
             raise _failed(answer)
-        if isinstance(told, list):  # as npm tells what several versions match
+        if isinstance(told, list):  # several versions match
             told = told[-1] if told else {}
         release = _release(told, wanted.package)
         if release is None:
@@ -77,7 +77,7 @@ class Registry:
         return release
 
     def search(self, text: str) -> Results:
-        """Packages of integrations that ``text`` may mean. Raises :class:`UpstreamFailed`."""
+        """Return packages of integrations that match ``text``. Raises :class:`UpstreamFailed`."""
         words = _PART.findall(text.lower())[:4]
         if not words:
             return Results((), exact=False)

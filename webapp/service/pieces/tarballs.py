@@ -23,13 +23,13 @@ from webapp.service.pieces.packages import MB, MOST_FILES
 ENDINGS = (".tgz", ".tar.gz")
 MOST_SKIPPED = 128 * MB
 MOST_MANIFEST = 1 * MB
-_AROUND = 2_048  # bytes that a file takes in a tarball beside what it holds
+_AROUND = 2_048  # bytes that a file takes in a tarball in addition to its content
 _LARGE = "{} unpacks to more than it may. Raise PATCHBAY_PIECE_MB to take it."
 _BROKEN = "{} is no tarball of npm, or a damaged one."
 
 
 def read(path: Path, most_mb: int) -> bytes:
-    """The bytes of a tarball. Raises :class:`Invalid`."""
+    """Read a tarball. Raises :class:`Invalid`."""
     try:
         with path.open("rb") as file:
             content = file.read(most_mb * MB + 1)
@@ -41,7 +41,7 @@ def read(path: Path, most_mb: int) -> bytes:
 
 
 def manifest(content: bytes, name: str) -> dict[str, Any]:
-    """The package.json of a tarball; ``name`` is that of its file. Raises :class:`Invalid`."""
+    """Return the package.json of a tarball; ``name`` is its file name. Raises :class:`Invalid`."""
     for member, read_it in _members(content, name, MOST_SKIPPED):
         if member.as_posix() == MANIFEST:
             try:
@@ -55,9 +55,9 @@ def manifest(content: bytes, name: str) -> dict[str, Any]:
 
 
 def unpack(packages: Iterable[Locked], contents: Mapping[bytes, bytes], target: Path, most_mb: int) -> None:
-    """Put each of ``packages`` to its place below ``target``, from ``contents`` by their SHA-512.
+    """Unpack ``packages`` to their paths below ``target``, from ``contents`` by SHA-512.
 
-    Raises :class:`Invalid` for one that is not there, or is not sound.
+    Raises :class:`Invalid` for a tarball that is missing or damaged.
     """
     left = most_mb * MB
     for each in packages:
@@ -98,7 +98,7 @@ class _Unzipped:
 
 
 def _members(content: bytes, name: str, most_bytes: int) -> Iterator[tuple[PurePosixPath, Callable[[int], bytes]]]:
-    """The files of a tarball: the path of each in the package, and what reads so many bytes of it, or all (-1).
+    """Yield the files of a tarball: the path in the package, and a function that reads so many bytes, or all (-1).
 
     Raises :class:`Invalid`.
     """
