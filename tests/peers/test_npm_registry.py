@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from webapp.errors import NotFound
-from webapp.service.pieces.fetch import Bringer
+from webapp.service.pieces.fetch import Installer
 from webapp.service.pieces.packages import Places, parse
 from webapp.service.pieces.registry import Registry
 
@@ -22,7 +22,7 @@ def test_a_package_is_looked_up(tmp_path: Path) -> None:
 
 
 def test_it_is_brought_and_the_same_again(tmp_path: Path) -> None:
-    brought = Bringer(Places(tmp_path / "one"), None, 100).from_registry(WANTED, "piece-store")
-    other = Bringer(Places(tmp_path / "other"), None, 100)
+    brought = Installer(Places(tmp_path / "one"), None, 100).from_registry(WANTED, "piece-store")
+    other = Installer(Places(tmp_path / "other"), None, 100)
     other.again(brought, "piece-store")
     assert (other.places.package("piece-store", "0.6.20") / "node_modules" / WANTED.package / "package.json").is_file()

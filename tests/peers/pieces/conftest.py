@@ -18,7 +18,7 @@ from tests.peers.pieces.providers import Notion, hosts
 from webapp.errors import Invalid
 from webapp.kit.clock import FakeClock, now
 from webapp.service.pieces import packages as package_names
-from webapp.service.pieces.fetch import Bringer
+from webapp.service.pieces.fetch import Installer
 from webapp.service.pieces.packages import Places
 
 CURRENT = {
@@ -95,7 +95,7 @@ def fetch(prefix: Path, name: str, version: str) -> str:
     wanted = package_names.parse(f"{name}@{version}")
     folder = package_names.folder(wanted.package)
     try:
-        Bringer(places, None, 500).from_registry(wanted, folder)
+        Installer(places, None, 500).from_registry(wanted, folder)
     except Invalid as error:
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{wanted.spec}: {error.message}")
     places.package(folder, version).rename(prefix)

@@ -14,7 +14,7 @@ from webapp.kit import cancellation
 from webapp.service.mcp import calls, event_streams
 from webapp.service.mcp import event_streams as lines
 from webapp.service.mcp.clients import Client
-from webapp.service.mcp.event_streams import Line, Places, hear
+from webapp.service.mcp.event_streams import Line, Places, pass_on
 from webapp.service.mcp.protocol import Message, ProtocolError
 
 CLIENT = Client("2025-11-25", session="s")
@@ -29,7 +29,7 @@ def line(world: Any, monkeypatch: pytest.MonkeyPatch) -> Line:
 
 
 def cancel(world: Any, client: Client, number: Any) -> None:
-    hear(world.service, client, Message(None, "notifications/cancelled", {"requestId": number}))
+    pass_on(world.service, client, Message(None, "notifications/cancelled", {"requestId": number}))
 
 
 def test_a_call_is_cancelled_by_its_number_in_its_conversation_alone(world: Any, line: Line) -> None:
@@ -40,10 +40,10 @@ def test_a_call_is_cancelled_by_its_number_in_its_conversation_alone(world: Any,
         (CLIENT, {}),
     ):
         cancel(world, client, number)
-        line.look_for_end()
+        line.check_cancellation()
         assert not line.cancellation.is_requested
     cancel(world, CLIENT, 7)
-    line.look_for_end()
+    line.check_cancellation()
     assert line.cancellation.is_requested
 
 
@@ -56,7 +56,7 @@ def test_what_the_person_answers_comes_back(world: Any, line: Line, result: Any,
 
     def reply(message: Any) -> None:
         assert message["method"] == "elicitation/create" and message["params"] == {"mode": "url"}
-        hear(world.service, CLIENT, Message(message["id"], None, {}, result))
+        pass_on(world.service, CLIENT, Message(message["id"], None, {}, result))
 
     line.send = reply  # type: ignore[method-assign]
     assert line.ask({"mode": "url"}, 5) == answer

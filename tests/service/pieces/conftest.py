@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes.npm_registry import NpmRegistry, registry
 from webapp.service.pieces import npm
-from webapp.service.pieces.fetch import Bringer
+from webapp.service.pieces.fetch import Installer
 from webapp.service.pieces.packages import Places
 
 
@@ -29,6 +29,6 @@ def served(_npm_registry: NpmRegistry) -> NpmRegistry:
 
 
 @pytest.fixture
-def bringer(tmp_path: Path, _npm_registry: NpmRegistry) -> Bringer:
+def installer(tmp_path: Path, _npm_registry: NpmRegistry) -> Installer:
     """Brings packages of that registry to an empty folder, none of more than 1 MB."""
-    return Bringer(Places(tmp_path / "data"), _npm_registry.url, 1)
+    return Installer(Places(tmp_path / "data"), _npm_registry.url, 1)

@@ -17,7 +17,7 @@ from tests.service.pieces import described
 from tests.service.pieces.machine import BUILT_IN, PACKAGE, Machine
 from webapp.errors import Invalid
 from webapp.service.pieces import plans
-from webapp.service.pieces.plans import Standing, mark
+from webapp.service.pieces.plans import ExistingFiles, mark
 
 
 def test_its_files_are_told_with_their_versions_and_names(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_its_files_are_told_with_their_versions_and_names(tmp_path: Path) -> Non
     (tmp_path / "pieces/apps/acme/app.toml").write_text(f'{mark("@acme/piece-acme")}slug = "acme"\n')
     (tmp_path / "pieces/apps/globex").mkdir()
     (tmp_path / "pieces/apps/globex/app.toml").write_text('joins = "globex"\n')
-    standing = Standing.read(tmp_path, "@acme/piece-acme")
+    standing = ExistingFiles.read(tmp_path, "@acme/piece-acme")
     assert standing.files == {file: "0.2.0"}
     assert standing.names("acme", "action") == {"add_task": "add-task"}
     assert standing.names("acme", "trigger") == {}
@@ -35,10 +35,10 @@ def test_its_files_are_told_with_their_versions_and_names(tmp_path: Path) -> Non
 
 def test_what_is_anothers_or_broken_is_left_out(tmp_path: Path) -> None:
     file = samples.write(tmp_path)
-    assert Standing.read(tmp_path, "@globex/piece-acme").files == {}
+    assert ExistingFiles.read(tmp_path, "@globex/piece-acme").files == {}
     file.write_text("{")
-    assert Standing.read(tmp_path, "@acme/piece-acme").files == {}
-    assert Standing.read(tmp_path / "none", "@acme/piece-acme").brought == ()
+    assert ExistingFiles.read(tmp_path, "@acme/piece-acme").files == {}
+    assert ExistingFiles.read(tmp_path / "none", "@acme/piece-acme").brought == ()
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ BASE = "/mcp/oauth"
 RESOURCE = "/mcp"
 MAX_REGISTRATION_BYTES = 32 * 1024
 MAX_FORM_BYTES = 16 * 1024
-_REVISION = "mcp-protocol-version"  # which clients also send to these addresses
+_REVISION = "mcp-protocol-version"  # a header that clients also send here
 
 
 def register(app: Flask, service: Service) -> None:
@@ -177,7 +177,7 @@ def exchange(service: Service, request: Request) -> dict[str, Any]:
         pair = tokens.exchange_refresh(service.store, service.clock(), token=token, client_id=client_id)
     else:
         raise OAuthProblem("unsupported_grant_type", "Use authorization_code or refresh_token.")
-    return _answer(pair if pair and _come_in(service, pair, form["client_id"]) else None)
+    return _answer(pair if pair and _enter(service, pair, form["client_id"]) else None)
 
 
 def revoke(service: Service, request: Request) -> None:
@@ -187,7 +187,7 @@ def revoke(service: Service, request: Request) -> None:
     tokens.revoke(service.store, service.clock(), token=token, client_id=client_id)
 
 
-def _come_in(service: Service, pair: TokenPair, client_id: str) -> bool:
+def _enter(service: Service, pair: TokenPair, client_id: str) -> bool:
     """Show the agent to its person before its first call; return whether the person may still sign in.
 
     Raises :class:`OAuthProblem` if there are too many agents.

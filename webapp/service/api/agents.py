@@ -213,7 +213,10 @@ def user_of(call: Call, named: str | None, absent: str) -> ExternalUser:
 
 
 def refuse_agents(call: Call) -> str:
-    """Raise :class:`Forbidden` for a Connect token that an agent uses: a person decides. The token's hash, if any."""
+    """Return the hash of the caller's Connect token, if any.
+
+    Raises :class:`Forbidden` if an agent has used the token.
+    """
     token_hash = call.caller.connect.token_hash if call.caller.connect else ""
     if token_hash and sessions.is_bearer_of_agent(call.store, token_hash):
         raise Forbidden(approvals.OWN_CALL)

@@ -344,10 +344,10 @@ def list_trigger_logs(call: Call) -> Response:
     return answer_page(runs.page(call.service, load(call, query), query.window), lambda item: item)
 
 
-def _answer(call: Call, trigger: deployed_triggers.DeployedTrigger, **beside: Any) -> Response:
+def _answer(call: Call, trigger: deployed_triggers.DeployedTrigger, **extra: Any) -> Response:
     extensions, keys = call.query(TriggerOptions).extensions, _signing_keys(call, [trigger])
     shown = serialization.to_json(call.service, trigger, extensions=extensions, keys=keys)
-    return answer({"data": shown, **beside})
+    return answer({"data": shown, **extra})
 
 
 def _signing_keys(call: Call, triggers: Sequence[deployed_triggers.DeployedTrigger]) -> Mapping[str, str]:

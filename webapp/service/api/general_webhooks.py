@@ -170,4 +170,4 @@ def _refuse_members(call: Call) -> None:
     """Raise :class:`Forbidden` for the API key of a person who may not see data of other users."""
     person = users.by_id(call.store, call.caller.person_id) if call.caller.person_id is not None else None
     if person is not None and person.role == "member":
-        raise Forbidden("Webhooks of the workspace hear of every user, so only owners and developers look after them.")
+        raise Forbidden("Webhooks of the workspace get data of all users, so only owners and developers manage them.")

@@ -130,8 +130,8 @@ def _headers(request: Request) -> dict[str, str]:
 
 
 def _answer(method: str, stream: Stream) -> Response:
-    """The answer of the app, as far as it may speak for us."""
-    bodiless = method == "HEAD" or stream.status in (204, 304)  # nobody would read such an answer to its end
+    """The app's response, without headers that would act for our origin."""
+    bodiless = method == "HEAD" or stream.status in (204, 304)  # such a response has no body to stream
     answer = Response(None if bodiless else stream.blocks(), stream.status)
     if bodiless:
         stream.close()
@@ -150,7 +150,7 @@ def _answer(method: str, stream: Stream) -> Response:
 
 
 def _make_location_whole(answer: Response, base: str) -> None:
-    """Make the address of a redirect a whole one, since the caller asked us; one that cannot be read is left out."""
+    """Make the URL of a redirect absolute, since the caller requested ours; an invalid one is removed."""
     try:
         url = parse_url(urljoin(base, answer.headers.pop("Location")))
     except ValueError:

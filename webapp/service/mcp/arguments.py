@@ -71,7 +71,7 @@ _UNASKED = NEVER_ASKED | {"app"}
 
 
 def input_schema(props: Sequence[Prop], *, reloads: bool) -> Schema:
-    """The arguments of an action with these ``props``; ``reloads``: further ones follow from the values."""
+    """The JSON Schema for an action with these ``props``; with ``reloads``, more props depend on the values."""
     shown = [prop for prop in props if is_asked(prop)]
     properties = {prop["name"]: _property(prop) for prop in shown}
     if reloads:
@@ -141,7 +141,7 @@ class AccountArgument:
 
     @property
     def usable(self) -> list[Account]:
-        """Those that work, as far as is known."""
+        """The accounts that are not known to be dead."""
         return [account for account in self.accounts if not account.dead]
 
     @property
@@ -150,7 +150,7 @@ class AccountArgument:
         return not self.prop.get("optional")
 
     def schema(self) -> dict[str, Any]:
-        """The argument as JSON Schema. Agents read best what each account is called."""
+        """The argument as JSON Schema, with the names of the accounts."""
         accounts = self.usable
         named = "; ".join(f"{account.id} is {name_of(account)}" for account in accounts)
         return {
@@ -176,7 +176,7 @@ class AccountArgument:
 
 
 def account_arguments(props: Sequence[Prop], accounts: Sequence[Account]) -> list[AccountArgument]:
-    """One for each account that an action with ``props`` takes, of the person's ``accounts``."""
+    """The account arguments of an action with ``props``, chosen from the person's ``accounts``."""
     takers = [prop for prop in props if prop["type"] == "app"]
     taken = {prop["name"] for prop in props if prop["type"] != "app"}
     return [
@@ -210,11 +210,11 @@ class Unconnected(Exception):
 def as_request(
     service: Service, visitor: Visitor, agent: str, component: ComponentInfo, arguments: Arguments
 ) -> ComponentRequest:
-    """What ``agent`` asks of ``component`` with ``arguments``.
+    """Return the request of ``agent`` to ``component`` with ``arguments``.
 
     Raises :class:`Unconnected`, :class:`webapp.errors.NotFound` and :class:`Invalid`.
     """
-    # a label would be the agent's own word
+    # the label would be the agent's own text
     values = {name: prop_values.unwrapped(value)[0] for name, value in arguments.items()}
     dynamic_props_id = values.get(DYNAMIC_PROPS_ID)
     if component.has_reload:

@@ -50,7 +50,7 @@ _WAITS = (
 _REFUSED = "The person said no. Do not call this again unless they ask for it."
 _NOT_ANSWERED = "The person did not answer in time. Ask them, and call the tool again with the same arguments."
 QUESTION = "connect"
-STATES = "mcp-states"  # what the key that signs them is derived for
+STATES = "mcp-states"  # the purpose for which the signing key is derived
 ANSWER_S, CONNECT_S, ROUND_S = 300, 300, 20
 ROUNDS = 8
 """How often a call asks for more time until the account is connected; clients give up after ten."""
@@ -82,9 +82,9 @@ class ToolCall:
     params: Mapping[str, Any]
 
     def action(self, name: str) -> ComponentInfo:
-        """The action that is the tool ``name``.
+        """Return the action of the tool ``name``.
 
-        Raises :class:`ProtocolError`, in the same words for one that is not to be seen as for one that is not there.
+        Raises :class:`ProtocolError`, with the same message for a hidden action as for an unknown one.
         """
         component = tools.find(self.service, self.visitor, name)
         if component is None:
@@ -96,7 +96,7 @@ class ToolCall:
         return as_request(self.service, self.visitor, self.session.name, component, arguments)
 
     def text(self, name: str) -> str:
-        """The argument ``name``, which must be there. Raises :class:`Invalid`."""
+        """The required text argument ``name``. Raises :class:`Invalid`."""
         value = self.arguments.get(name)
         if not isinstance(value, str) or not value.strip():
             raise Invalid.of(name, "It is missing; send it as text.")
@@ -110,7 +110,7 @@ class ToolCall:
         return value
 
     def values(self, name: str) -> dict[str, Any]:
-        """The object ``name``, empty unless it is there. Raises :class:`Invalid`."""
+        """The object ``name``, empty by default. Raises :class:`Invalid`."""
         value = self.arguments.get(name)
         if not isinstance(value, dict | None):
             raise Invalid.of(name, "It must be an object.")
@@ -118,7 +118,7 @@ class ToolCall:
 
 
 def answer(call: ToolCall) -> Result:
-    """Do what ``call`` wants. Raises :class:`webapp.service.mcp.protocol.ProtocolError`."""
+    """Make ``call`` and return its result. Raises :class:`webapp.service.mcp.protocol.ProtocolError`."""
     try:
         return connected(call, lambda call: _OURS.get(call.name, _run)(call))
     except Invalid as error:
@@ -136,7 +136,7 @@ def _advice(error: Invalid) -> str:
 
 
 def connected(call: ToolCall, do: Callable[[ToolCall], Result]) -> Result:
-    """What ``do`` answers to ``call``, once the account that it needs is connected; else how to connect it."""
+    """The result of ``do`` once the account that ``call`` needs is connected, or else how to connect it."""
     if (state := call.params.get("requestState")) is not None:
         return _resumed(call, do, state)
     try:
@@ -163,7 +163,7 @@ def _asked(call: ToolCall, do: Callable[[ToolCall], Result], app: str, link: Lin
 
 
 def _required(call: ToolCall, app: str, rounds: int, link: Link | None = None) -> Result:
-    """That the person's answer is needed, or where there is no ``link``, some more time."""
+    """A result that requires the person's answer or, without a ``link``, more time."""
     state = _signer(call.service).dumps([call.visitor.external_id, call.name, app, rounds])
     question = {"method": "elicitation/create", "params": _question(link)} if link else None
     questions = {"inputRequests": {QUESTION: question}} if question else {}
@@ -187,7 +187,7 @@ def _resumed(call: ToolCall, do: Callable[[ToolCall], Result], state: Any) -> Re
 
 
 def _done(call: ToolCall, do: Callable[[ToolCall], Result]) -> Result:
-    """What ``do`` answers; for a second account that is missing, the link as text."""
+    """The result of ``do``; if a second account is missing, the link as text."""
     try:
         return do(call)
     except Unconnected as missing:

@@ -19,7 +19,7 @@ from webapp.service.mcp.protocol import HANDSHAKES, MODERN, Message, ProtocolErr
 
 REVISION_HEADER, METHOD_HEADER, NAME_HEADER = "mcp-protocol-version", "mcp-method", "mcp-name"
 SESSION_HEADER = "mcp-session-id"
-SESSIONS = "mcp-sessions"  # what the key that signs them is derived for
+SESSIONS = "mcp-sessions"  # the purpose for which the signing key is derived
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
@@ -50,13 +50,13 @@ def read(service: Service, headers: Headers, message: Message, external_id: str)
 
 
 def revision_of(service: Service, headers: Headers, external_id: str) -> str:
-    """The revision that a request speaks by its headers. Raises :class:`ProtocolError`."""
+    """The protocol revision in the headers of a request. Raises :class:`ProtocolError`."""
     revision, session = headers.get(REVISION_HEADER), headers.get(SESSION_HEADER)
     return revision or (_recalled(service, session, None, external_id).revision if session else protocol.ASSUMED)
 
 
 def begin(service: Service, params: Mapping[str, Any]) -> tuple[str, str]:
-    """What ``initialize`` agrees on: the revision, and the id of the session."""
+    """Handle ``initialize``: return the agreed revision and the id of the session."""
     revision = _answered(params.get("protocolVersion"))
     facts = [revision, protocol.name_of(params.get("clientInfo")), protocol.opens_links(params.get("capabilities"))]
     signed = _signer(service).dumps([*facts, secrets.token_urlsafe(9)])
@@ -69,7 +69,7 @@ def _answered(revision: Any) -> str:
 
 def _modern(headers: Headers, message: Message, revision: str | None) -> Client:
     """The client that the request declares; its headers must agree."""
-    if message.id is None:  # a notification says nothing of itself
+    if message.id is None:  # notifications carry no client information
         _check_supported(revision)
         return Client(MODERN)
     meta = message.meta

@@ -20,7 +20,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.mcp import calls, clients, event_streams, protocol, tools, visitors
 from webapp.service.mcp.calls import ToolCall
 from webapp.service.mcp.clients import Client
-from webapp.service.mcp.event_streams import Line, Places, Work, hear
+from webapp.service.mcp.event_streams import Line, Places, Work, pass_on
 from webapp.service.mcp.protocol import Message, ProtocolError
 from webapp.service.mcp.visitors import Visitor
 
@@ -57,13 +57,13 @@ class Endpoint:
         except PatchbayError as error:
             return self._refused(None, error)
         if isinstance(body, list):
-            return protocol.answer_batch(body, lambda each: self._heard(request, visitor, each, streams=False))
-        return self._heard(
+            return protocol.answer_batch(body, lambda each: self._answer_message(request, visitor, each, streams=False))
+        return self._answer_message(
             request, visitor, body, streams=event_streams.MEDIA_TYPE in request.headers.get("Accept", "")
         )
 
-    def _heard(self, request: Request, visitor: Visitor, body: Any, *, streams: bool) -> Response:
-        """The answer to one message. ``streams``: the client takes others before it."""
+    def _answer_message(self, request: Request, visitor: Visitor, body: Any, *, streams: bool) -> Response:
+        """The response to one message. ``streams`` says that the client accepts other messages before it."""
         message: Message | None = None
         client: Client | None = None
         try:
@@ -71,11 +71,11 @@ class Endpoint:
             client = clients.read(self._service, request.headers, message, visitor.external_id)
             if message.id is None or message.method is None:
                 self._count(request, visitor, searches=True)
-                hear(self._service, client, message)
+                pass_on(self._service, client, message)
                 return Response(status=202)
             return self._answered(request, visitor, client, message, streams=streams)
         except ProtocolError as error:
-            # Older clients take any other status for a failure of the transport, and look no further.
+            # Older clients treat any other status as a transport failure and ignore the body.
             return _failed(message, error, 200 if client and not client.is_modern else error.status)
         except PatchbayError as error:
             return self._refused(message, error)
@@ -145,17 +145,21 @@ class Endpoint:
         return event_streams.answer(work, message, client, lambda result: _drawn(client, message, result))
 
     def _enter(self, visitor: Visitor, client: Client) -> AgentSession:
-        """Note that the agent is here. Raises :class:`webapp.errors.Forbidden` where the person ended its access."""
+        """Record the agent's session. Raises :class:`webapp.errors.Forbidden` if the person ended its access."""
         name = visitor.signed_in.name if visitor.signed_in else client.name
         return sessions.enter(self._service, visitor.scene, visitor.external_id, visitor.entry, name)
 
     def _count(self, request: Request, visitor: Visitor, *, searches: bool) -> None:
-        """Count the call as the API does the same (contract "Rate limits"). Raises ``Throttled`` and ``Invalid``."""
+        """Count the call like the same call of the API (contract "Rate limits").
+
+        Raises ``Throttled`` and ``Invalid``.
+        """
         call = Call(self._service, request, {}, visitor.caller, visitor.scene)
         self._gate.count(call, _LIST if searches else _EXECUTE, visitor.external_id)
 
     def _refused(self, message: Message | None, error: PatchbayError) -> Response:
-        """An error that HTTP has a status for, as one of JSON-RPC as well. A 404 would mean that a session is over."""
+        """The JSON-RPC error for ``error``, with an HTTP status; never 404, which would mean that a session has
+        ended."""
         response = problems.answer_error(error, "")
         status = 400 if isinstance(error, NotFound) else error.status
         code = protocol.INVALID_PARAMS if status == 400 else protocol.REFUSED
@@ -174,7 +178,7 @@ def _body(request: Request) -> Any:
 
 
 def _opened(cursor: Any) -> str:
-    """The name after which a page begins. Raises :class:`ProtocolError` for a cursor that is none of ours."""
+    """The name after which a page begins. Raises :class:`ProtocolError` for an invalid cursor."""
     try:
         return base64.urlsafe_b64decode(cursor or "").decode()
     except ValueError as error:

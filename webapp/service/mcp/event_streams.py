@@ -1,9 +1,9 @@
-"""The response to a call of a tool: JSON if it ends at once, else an event stream with its progress.
+"""The response to a call of a tool: JSON if the call ends at once, otherwise an event stream with its progress.
 
 The call runs in a thread of its own, so that the thread of the request can report progress, and notice that the client
-cancels: a modern one hangs up, an older one sends a message. The two threads share a :class:`Line`: one puts messages
-on it, the other sends them. An answer of the client, or its cancellation, arrives with a later request, maybe at
-another process, as a signal.
+cancels: a modern one disconnects, an older one sends a message. The two threads share a :class:`Line`: one puts
+messages on it, the other sends them. An answer of the client, or its cancellation, arrives with a later request, maybe
+at another process, as a signal.
 """
 
 import contextvars
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 class Line:
-    """The line of one call. ``streams``: its client takes messages before the answer."""
+    """The line of one call. ``streams`` says that its client accepts messages before the response."""
 
     def __init__(self, service: Service, client: Client, message: Message, places: Places, *, streams: bool) -> None:
         self.cancellation, self.streams, self.words = Cancellation(), streams, ""
@@ -56,23 +56,24 @@ class Line:
         self._messages.put(message)
 
     def take(self, seconds: float) -> dict[str, Any] | None:
-        """The next message, None at the end. Raises :class:`queue.Empty` where none comes within ``seconds``."""
+        """The next message, None at the end. Raises :class:`queue.Empty` if none arrives within ``seconds``."""
         return self._messages.get(timeout=seconds)
 
     def next(self, seconds: float) -> dict[str, Any] | None:
-        """The next message, None at the end, or ``{}`` where none comes within ``seconds``."""
+        """The next message, None at the end, or ``{}`` if none arrives within ``seconds``."""
         try:
             return self.take(seconds)
         except Empty:
             return {}
 
-    def look_for_end(self) -> None:
+    def check_cancellation(self) -> None:
         """End the call if its client has cancelled it in a later request."""
         if self._client.session and signals.look(self._service, self._cancelled) is not None:
             self.cancellation.request()
 
     def wait(self, look: Callable[[], T | None], seconds: float) -> T | None:
-        """What ``look`` sees within ``seconds``, if anything; at once where as many wait as may."""
+        """Poll ``look`` for up to ``seconds`` and return its first result, or None; poll once if too many calls
+        wait."""
         if not self._places.acquire(blocking=False):
             return look()
         try:
@@ -125,7 +126,7 @@ class Work:
 
 
 def answer(work: Work, message: Message, client: Client, done: Callable[[dict[str, Any]], bytes]) -> Response:
-    """Do ``work`` and answer ``message`` with it, which ``done`` draws. Raises what the work does."""
+    """Do ``work`` and respond to ``message`` with its result, serialized by ``done``. Raises what the work raises."""
     line = work.line
     work.begin()
     first = line.next(FIRST_S)
@@ -135,7 +136,7 @@ def answer(work: Work, message: Message, client: Client, done: Callable[[dict[st
         events = _events(work, first, message, client, done)
         return Response(events, mimetype=MEDIA_TYPE, headers=_HEADERS)
     while line.next(TURN_S) is not None:
-        line.look_for_end()
+        line.check_cancellation()
     return _json(done(work.result()))
 
 
@@ -147,17 +148,17 @@ def _events(
     try:
         while sent is not None:
             yield _event(orjson.dumps(sent)) if sent else _turn(line, message, time.monotonic() - began)
-            line.look_for_end()
+            line.check_cancellation()
             sent = line.next(TURN_S)
         yield _event(_ending(work, message, done))
     except GeneratorExit:
-        if client.is_modern:  # hanging up is how it cancels
+        if client.is_modern:  # it cancels by disconnecting
             line.cancellation.request()
         raise
 
 
 def _turn(line: Line, message: Message, seconds: float) -> bytes:
-    """A keep-alive: progress for a client that asked for it, else a comment."""
+    """A keep-alive: a progress message if the client requested progress, otherwise a comment."""
     if message.progress_token is None:
         return _PING
     words = line.words or "It is still running."
@@ -182,7 +183,7 @@ def _json(body: bytes) -> Response:
     return Response(body, mimetype="application/json")
 
 
-def hear(service: Service, client: Client, message: Message) -> None:
+def pass_on(service: Service, client: Client, message: Message) -> None:
     """Pass ``message``, a notification or response about a running call, on to it."""
     if not client.session:
         return

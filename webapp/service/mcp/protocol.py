@@ -131,14 +131,14 @@ class ProtocolError(Exception):
         self.status = STATUSES.get(code, 200) if status is None else status
 
     def to_json(self) -> dict[str, Any]:
-        """The error as JSON-RPC has it."""
+        """The error object of JSON-RPC."""
         error = {"code": self.code, "message": self.message}
         return error if self.data is None else {**error, "data": self.data}
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. A notification has no ``id``; an answer to a question of ours no ``method``."""
+    """One message. A notification has no ``id``; a response to a request of ours has no ``method``."""
 
     id: int | str | None
     method: str | None
@@ -153,13 +153,13 @@ class Message:
 
     @property
     def progress_token(self) -> int | str | None:
-        """The token that progress of this request is sent under."""
+        """The token for progress messages of this request, if any."""
         token = self.meta.get("progressToken")
         return token if isinstance(token, int | str) and not isinstance(token, bool) else None
 
 
 def read(body: Any) -> Message:
-    """``body`` as a message. Raises :class:`ProtocolError`."""
+    """Parse ``body`` as a message. Raises :class:`ProtocolError`."""
     if not isinstance(body, dict):
         raise ProtocolError(INVALID_REQUEST, "A message is a JSON object.")
     number, method, params = body.get("id"), body.get("method"), body.get("params")
@@ -173,19 +173,19 @@ def read(body: Any) -> Message:
 
 
 def error_of(error: Exception) -> ProtocolError:
-    """The protocol's form of ``error``; unexpected errors have no details."""
+    """``error`` as a :class:`ProtocolError`; unexpected errors get no details."""
     if isinstance(error, ProtocolError):
         return error
     return ProtocolError(INTERNAL_ERROR, "Something went wrong on our side. Try again.")
 
 
 def failure(number: int | str | None, error: ProtocolError) -> dict[str, Any]:
-    """The answer to the request ``number`` that failed."""
+    """The error response to the request ``number``."""
     return {"jsonrpc": "2.0", "id": number, "error": error.to_json()}
 
 
 def check(message: Message, revision: str) -> None:
-    """Raise :class:`ProtocolError` for a request that we do not answer in ``revision``, or that it has otherwise."""
+    """Raise :class:`ProtocolError` for an unknown method, or for parameters that are invalid in ``revision``."""
     shape = (MODERN_PARAMS if revision == MODERN else OLDER_PARAMS).get(message.method or "")
     if shape is None:
         raise ProtocolError(METHOD_NOT_FOUND, NO_METHOD)
@@ -205,13 +205,13 @@ def name_of(client: Any) -> str:
 
 
 def opens_links(capabilities: Any) -> bool:
-    """Whether a client with these ``capabilities`` shows people the links that it is asked to."""
+    """Whether a client with these ``capabilities`` shows links to its user on request."""
     asks = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
     return isinstance(asks, dict) and isinstance(asks.get("url"), dict)
 
 
 def check_batch(messages: list[Any], revision: str) -> None:
-    """Raise :class:`ProtocolError` for a batch that ``revision`` does not have, or not so."""
+    """Raise :class:`ProtocolError` for a batch that ``revision`` does not allow."""
     if revision != BATCHES:
         raise _invalid_batch(f"Send one message at a time; only the revision {BATCHES} has several in one request.")
     if not 1 <= len(messages) <= MAX_BATCH:

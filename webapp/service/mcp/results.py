@@ -31,12 +31,12 @@ def failure(sentence: str) -> Result:
 
 
 def data(value: Mapping[str, Any], *words: str) -> Result:
-    """``value`` as text, after ``words``, and as it is, for clients that are programs."""
+    """``value`` as text after ``words``, and as structured content for programs."""
     return {**text(*words, orjson.dumps(value).decode()), "structuredContent": value}
 
 
 def of_run(service: Service, visitor: Visitor, tool: str, outcome: Mapping[str, Any]) -> Result:
-    """The answer of a run (contract "Run") for the agent that asked for it."""
+    """The outcome of a run (contract "Run") as a result for the agent."""
     errors = [line["err"]["message"] for line in outcome["os"] if line.get("err")]
     notes = [f"Note: {warning['message']}" for warning in outcome.get("warnings", ())]
     if errors:
@@ -50,7 +50,7 @@ def of_run(service: Service, visitor: Visitor, tool: str, outcome: Mapping[str, 
 
 
 def _cut(service: Service, visitor: Visitor, tool: str, value: Any) -> Sequence[str]:
-    """``value`` as text; of a long one the beginning, and where the whole is."""
+    """``value`` as text; if it is long, its beginning and a link to all of it."""
     whole = value if isinstance(value, str) else orjson.dumps(value).decode()
     if len(whole) <= MAX_TEXT:
         return [whole]
@@ -59,7 +59,7 @@ def _cut(service: Service, visitor: Visitor, tool: str, value: Any) -> Sequence[
 
 
 def _kept(service: Service, visitor: Visitor, name: str, content: bytes) -> str:
-    """Keep ``content`` and say where."""
+    """Store ``content`` and return its link."""
     try:
         with service.store.write() as tx:
             media_type = "application/json"

@@ -36,7 +36,7 @@ ASKED = "The person is asked before it runs."
 
 
 def own_tools(*, searched: bool) -> list[OwnTool]:
-    """Those that are listed; ``searched``: there are too many actions to list them all."""
+    """Our own tools; ``searched`` says that there are too many actions to list them all."""
     return [*(_SEARCHING if searched else ()), *_LOOKING_UP]
 
 
@@ -120,18 +120,18 @@ class Toolbox:
 
     @property
     def actions(self) -> Sequence[NamedAction]:
-        """The actions by name. There may be a hundred thousand, so that they are looked through only where need be."""
+        """The actions by name. There may be a hundred thousand, so iterate over them only if necessary."""
         actions = self.names.of_apps(self.apps)
         chosen = (*self.permissions.apps.values(), *self.permissions.actions.values())
         return [action for action in actions if self._shows(action)] if "off" in chosen else actions
 
     def has(self, key: str) -> bool:
-        """Whether the agent may know of the action with that key."""
+        """Whether the agent may see the action with that key."""
         action = self.names.by_key.get(key)
         return action is not None and self._shows(action)
 
     def _shows(self, action: NamedAction) -> bool:
-        """Whether it is of the agent's apps, and the person did not switch it off; no action begins so."""
+        """Whether it belongs to the agent's apps and the person has not switched it off; actions are on by default."""
         chosen = self.permissions.actions.get(action.key) or self.permissions.apps.get(action.app or "")
         return chosen != "off" and (not self.apps or action.app in self.apps)
 
@@ -148,7 +148,7 @@ def toolbox(service: Service, visitor: Visitor) -> Toolbox:
 
 
 def find(service: Service, visitor: Visitor, name: str) -> ComponentInfo | None:
-    """The action that the agent may use under ``name``; None where there is none, or it is not to know of it."""
+    """The action that the agent may use under ``name``; None if there is none or it is hidden."""
     names, permitted = service.catalog.tool_names(), permissions.of_user(service.store, visitor.user(service))
     action = names.by_name.get(name)
     if action is None or not Toolbox(names, visitor.apps, permitted, ()).has(action.key):
@@ -171,7 +171,7 @@ def listed(service: Service, visitor: Visitor, after: str) -> tuple[list[Tool], 
 
 
 def drawn(service: Service, box: Toolbox, key: str) -> Tool:
-    """The action ``key`` as a tool; empty if it has just been removed."""
+    """The action ``key`` as a tool; empty if it was removed meanwhile."""
     component = service.catalog.component(key)
     if component is None:
         return {}
@@ -205,6 +205,6 @@ def base(name: str, json: bytes, reloads: bool) -> Tool:
 
 
 def _recent(service: Service, visitor: Visitor, box: Toolbox) -> list[NamedAction]:
-    """The actions that were run lately for this person, as many as a list may hold."""
+    """The actions that were run recently for this person, up to the length of a list."""
     keys = runs.recent_action_keys(service.store, visitor.scene, visitor.external_id)
     return [box.names.by_key[key] for key in keys if box.has(key)][:MAX_LISTED]

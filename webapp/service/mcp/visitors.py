@@ -55,7 +55,7 @@ class Visitor:
 
     @property
     def entry(self) -> Entry:
-        """The credential with which the agent came."""
+        """The credential that the agent presented."""
         if self.signed_in is not None:
             return self.signed_in.entry
         if (token := self.caller.connect) is not None:
@@ -63,14 +63,14 @@ class Visitor:
         return Entry("client", self.caller.client_id or "")
 
     def user(self, service: Service) -> ExternalUser | None:
-        """The external user, once there is one."""
+        """The external user, or None if it does not exist yet."""
         if self.caller.connect is not None:
             return self.caller.connect.user
         return external_users.find(service.store, self.scene, self.external_id)
 
 
 def identify(service: Service, bearer: str, headers: Headers) -> Visitor:
-    """Whom the request works for.
+    """Return the caller of a request and the user for whom it works.
 
     Raises :class:`webapp.errors.Unauthorized`, ``Forbidden``, ``Invalid`` and ``NotFound``.
     """
@@ -156,6 +156,7 @@ def resource(service: Service) -> dict[str, Any]:
 
 
 def challenge(service: Service, *, known: bool) -> str:
-    """``WWW-Authenticate`` of a 401 (RFC 9728 section 5.1); ``known``: there was no token, so none is wrong."""
+    """``WWW-Authenticate`` of a 401 (RFC 9728 section 5.1); ``known`` says that there was no token, so it reports no
+    invalid one."""
     url = f'resource_metadata="{service.settings.public_url}{WELL_KNOWN}{PATH}"'
     return f"Bearer {url}" if known else f'Bearer error="invalid_token", {url}'

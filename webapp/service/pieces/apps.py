@@ -144,7 +144,7 @@ class Apps:
     """``slug`` is the app of the components.
 
     ``files`` are the ``app.toml`` to write, by slug, and ``auth`` is the form of each app's accounts. ``left_out`` are
-    ways to connect that cannot be expressed, and ``hearing`` is the app whose OAuth clients receive its events, or
+    ways to connect that cannot be expressed, and ``events_app`` is the app whose OAuth clients receive its events, or
     empty.
     """
 
@@ -154,7 +154,7 @@ class Apps:
     auth: Mapping[str, AuthForm] = field(default_factory=dict)
     auth_type: str = "none"
     left_out: tuple[tuple[str, str], ...] = ()
-    hearing: str = ""
+    events_app: str = ""
 
     @property
     def made(self) -> tuple[str, ...]:
@@ -231,8 +231,8 @@ def _beside(base: App, auth: Mapping[str, AuthForm], others: Sequence[tuple[int,
             files[slug], forms[slug] = _of(base.slug, facts), form
     standing = [app for slug in auth if (app := making.standing(slug)) is not None]
     told = [app.slug for app in standing if app.auth_type == "oauth" and app.spec.event_webhook is not None]
-    hearing = told[0] if told else _hearing(files)
-    return Apps(base.slug, base.name, files, forms, base.auth_type, tuple(left_out), hearing)
+    events_app = told[0] if told else _events_app(files)
+    return Apps(base.slug, base.name, files, forms, base.auth_type, tuple(left_out), events_app)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +258,7 @@ class _Making:
                 files[own], forms[own] = (_of(slug, facts) if files else facts), form
         if not files:
             files[slug] = {**self._shown(slug, title), "auth_type": "none", "docs_url": self.package.docs_url}
-        return Apps(slug, title, files, forms, str(files[slug]["auth_type"]), tuple(left_out), _hearing(files))
+        return Apps(slug, title, files, forms, str(files[slug]["auth_type"]), tuple(left_out), _events_app(files))
 
     def way(self, slug: str, title: str, auth: Auth, taken: Mapping[str, Any]) -> tuple[str, str]:
         """The slug and the name of the app for another auth type."""
@@ -305,7 +305,7 @@ class _Making:
         }
 
 
-def _hearing(files: Mapping[str, Mapping[str, Any]]) -> str:
+def _events_app(files: Mapping[str, Mapping[str, Any]]) -> str:
     """The first new app of ``files`` whose OAuth clients receive events."""
     return next((slug for slug, facts in files.items() if "piece_events" in facts), "")
 

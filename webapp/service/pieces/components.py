@@ -100,7 +100,7 @@ def emitter_of(part: Part, account: str, names: Collection[str], *, hears: bool 
         }
         return Emitter("POLLING", (timer, db), _ON_AND_OFF, "unique")
     if part.strategy == "WEBHOOK":
-        return _told(part, _free("http", names), db)
+        return _webhook_emitter(part, _free("http", names), db)
     if part.strategy == "APP_WEBHOOK" and account and hears:
         events = {"name": _free("events", names), "type": "$.interface.apphook", "appProp": account}
         return Emitter("APP_WEBHOOK", (events, db), _ON_AND_OFF)
@@ -108,7 +108,7 @@ def emitter_of(part: Part, account: str, names: Collection[str], *, hears: bool 
     return Emitter(reason=reasons.get(part.strategy, _UNKNOWN))
 
 
-def _told(part: Part, name: str, db: dict[str, Any]) -> Emitter:
+def _webhook_emitter(part: Part, name: str, db: dict[str, Any]) -> Emitter:
     """The source of a trigger that receives requests at its own address, which may be verified first, and may
     unsubscribe.
     """
@@ -276,7 +276,7 @@ def component(part: Part, kind: Kind, name: str, piece_apps: Apps, package: Pack
     }
     if kind == "trigger":
         names = [prop["name"] for prop in own.listed]
-        emitter = emitter_of(part, piece["account"], names, hears=bool(piece_apps.hearing))
+        emitter = emitter_of(part, piece["account"], names, hears=bool(piece_apps.events_app))
         return emitter.reason or _trigger(emitter, own, name, declared, piece)
     annotations = annotations_of(part)
     declared |= {"annotations": annotations, "configurable_props": own.listed}

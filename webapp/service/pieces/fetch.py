@@ -24,7 +24,7 @@ _LICENCE_BYTES = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class InstalledPackage:
     """A downloaded package; ``digest`` is that of its files."""
 
     package: str
@@ -43,7 +43,7 @@ class Stopped(PatchbayError):
 
 
 @dataclass(frozen=True, slots=True)
-class Bringer:
+class Installer:
     """Downloads packages to ``places``, each of at most ``most_mb`` MB; ``stopped`` is called repeatedly meanwhile.
 
     The versions ``in_use`` keep their digests.
@@ -55,16 +55,16 @@ class Bringer:
     stopped: Callable[[], bool] = lambda: False
     in_use: Mapping[str, str] = field(default_factory=dict)
 
-    def from_registry(self, wanted: Wanted, folder: str) -> Brought:
+    def from_registry(self, wanted: Wanted, folder: str) -> InstalledPackage:
         """Install ``wanted`` from the registry. Raises :class:`Invalid`, :class:`Stopped`."""
         return self._installed(wanted.package, wanted.version or "latest", folder)
 
-    def from_folder(self, source: Path, folder: str, version: str) -> Brought:
+    def from_folder(self, source: Path, folder: str, version: str) -> InstalledPackage:
         """Install the package in the folder ``source`` as ``version``. Raises :class:`Invalid`, :class:`Stopped`."""
         package = str(read_manifest(source).get("name", ""))
         return self._installed(package, f"file:{source}", folder, local=package, version=version)
 
-    def from_tarball(self, source: Path, folder: str) -> Brought:
+    def from_tarball(self, source: Path, folder: str) -> InstalledPackage:
         """Install a tarball, with its dependencies by npm. Raises :class:`Invalid`, :class:`Stopped`."""
         content = tarballs.read(source, self.most_mb)
         facts = tarballs.manifest(content, source.name)
@@ -76,12 +76,12 @@ class Bringer:
         )
         return self.from_lock(str(facts["name"]), lock, folder, {digest: content})
 
-    def from_offline(self, source: Path, package: str, folder: str) -> Brought:
+    def from_offline(self, source: Path, package: str, folder: str) -> InstalledPackage:
         """Install the tarballs in a folder, with the lock that names them. Raises :class:`Invalid`."""
         lock, contents = offline(source, package, self.most_mb)
         return self.from_lock(package, lock, folder, contents)
 
-    def again(self, known: Brought, folder: str, contents: Mapping[bytes, bytes] | None = None) -> None:
+    def again(self, known: InstalledPackage, folder: str, contents: Mapping[bytes, bytes] | None = None) -> None:
         """Install a version that was installed before, here or on another machine, and refuse other files.
 
         Raises :class:`Invalid`, :class:`Stopped`.
@@ -94,8 +94,8 @@ class Bringer:
         lock: str,
         folder: str,
         contents: Mapping[bytes, bytes] | None = None,
-        known: Brought | None = None,
-    ) -> Brought:
+        known: InstalledPackage | None = None,
+    ) -> InstalledPackage:
         """Install the packages that ``lock`` names, and no others, from the tarballs ``contents`` or else from the
         registry.
 
@@ -112,7 +112,7 @@ class Bringer:
                 raise Invalid(f"{package} {known.version} is not what it was when it was added; it is not taken.")
             return self._settled(draft, package, folder, known.version if known else "", package if known else "")
 
-    def _installed(self, package: str, spec: str, folder: str, local: str = "", version: str = "") -> Brought:
+    def _installed(self, package: str, spec: str, folder: str, local: str = "", version: str = "") -> InstalledPackage:
         with self._draft() as draft:
             (draft / MANIFEST).write_text(package_locks.manifest(package, spec))
             self._npm(["install", "--omit=dev", "--install-links", "--save-exact"], draft)
@@ -135,7 +135,7 @@ class Bringer:
         self.places.root.mkdir(parents=True, exist_ok=True)
         return Scratch(SCRATCH, self.places.root)
 
-    def _settled(self, draft: Path, package: str, folder: str, version: str, local: str = "") -> Brought:
+    def _settled(self, draft: Path, package: str, folder: str, version: str, local: str = "") -> InstalledPackage:
         """Check the files in ``draft``, and move it into place."""
         lock = (draft / LOCK).read_text("utf-8")
         entry = package_locks.find(package_locks.read(lock, local=local), package)
@@ -145,7 +145,7 @@ class Bringer:
         size = packages.check(draft / MODULES, self.most_mb)
         own = draft / MODULES / package
         facts = read_manifest(own)
-        brought = Brought(
+        brought = InstalledPackage(
             package,
             number,
             lock,

@@ -50,11 +50,11 @@ Members = Annotated[dict[str, Any], BeforeValidator(_members)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 
 
-class _Told(BaseModel):
+class _Described(BaseModel):
     model_config = ConfigDict(defer_build=True, frozen=True, extra="ignore", populate_by_name=True)
 
 
-class Auth(_Told):
+class Auth(_Described):
     """One auth type; ``type`` decides which members are used."""
 
     type: str
@@ -74,7 +74,7 @@ class Auth(_Told):
     validates: Flag = Field(default=False, alias="hasValidate")
 
 
-class Part(_Told):
+class Part(_Described):
     """An action or a trigger. ``kind_of_use`` is READ, SEARCH, WRITE or DESTRUCTIVE if the piece declares it.
 
     ``wants`` names features of the original host that are not available here. The other fields are for triggers.
@@ -93,7 +93,7 @@ class Part(_Told):
     renewal: Members = Field(default_factory=dict, alias="renewConfiguration")
 
 
-class Description(_Told):
+class Description(_Described):
     """A whole piece. ``actions`` and ``triggers`` are raw, and read one by one by :func:`part`."""
 
     title: str = Field(default="", alias="displayName")

@@ -1,7 +1,7 @@
 """Plans what a version of a piece adds to the catalog, and writes its files once the owner agrees.
 
-Planning writes nothing. The files are in ``DATA/pieces/apps``; :class:`Standing` has those of the same package that
-exist already: its components in each version, and its apps.
+Planning writes nothing. The files are in ``DATA/pieces/apps``; :class:`ExistingFiles` has those of the same package
+that exist already: its components in each version, and its apps.
 """
 
 import json
@@ -30,7 +30,7 @@ _FOLDERS = {"action": "actions", "trigger": "triggers"}
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ExistingFiles:
     """``files`` are its components by path, with the version of each; ``own`` their names in the piece.
 
     ``brought`` are the folders of its own apps, ``joined`` those of other apps that contain its components.
@@ -70,7 +70,7 @@ class Standing:
 
 def mark(package: str) -> str:
     """The first line of the ``app.toml`` of an app that ``package`` added."""
-    return f"# Brought by the npm package {package}.\n"
+    return f"# InstalledPackage by the npm package {package}.\n"
 
 
 def _piece(file: Path) -> Mapping[str, object]:
@@ -130,7 +130,7 @@ def plan(
             f"{version} is not a version of three numbers, such as 1.2.0, so its parts could not be told apart."
         )
     description, installed = metadata.read(described), Package(package, version, folder)
-    before = Standing.read(data, package)
+    before = ExistingFiles.read(data, package)
     ways = [auth for told in description.auth if (auth := metadata.auth(told))]
     hosts = reach.proposed(ways, source, keys.slug(package), frozenset(description.samples))
     piece_apps = apps(description, installed, catalog, before.has_brought, hosts, connections.kept(source))
@@ -168,7 +168,7 @@ def plan(
 
 
 def _names(
-    description: metadata.Description, piece_apps: Apps, before: Standing, catalog: Catalog
+    description: metadata.Description, piece_apps: Apps, before: ExistingFiles, catalog: Catalog
 ) -> Mapping[str, Mapping[str, str]]:
     """The names of components by the piece's own, for each kind; triggers and actions share no names."""
     wanted = {"action": list(description.actions), "trigger": list(description.triggers)}
@@ -181,7 +181,7 @@ def _names(
     return names
 
 
-def _is_taken(catalog: Catalog, slug: str, before: Standing, taken: set[str]) -> Callable[[str], bool]:
+def _is_taken(catalog: Catalog, slug: str, before: ExistingFiles, taken: set[str]) -> Callable[[str], bool]:
     def is_taken(name: str) -> bool:
         info = catalog.component(f"{slug}-{name}")
         return name in taken or (info is not None and info.path not in before.files)
@@ -210,7 +210,7 @@ def _parts(
 
 
 def _planned(each: Component, piece_apps: Apps) -> PlannedPart:
-    slug = piece_apps.hearing if each.file.piece.strategy == "APP_WEBHOOK" else piece_apps.slug
+    slug = piece_apps.events_app if each.file.piece.strategy == "APP_WEBHOOK" else piece_apps.slug
     return PlannedPart(each.title, f"{slug}-{each.name}", each.kind, each.labels)
 
 
@@ -232,7 +232,7 @@ def write(planned: Plan, data: Path, hosts: Sequence[str]) -> None:
 
 def remove(data: Path, package: str, versions: Sequence[str] | None = None) -> None:
     """Remove the components of ``package``, all or those of ``versions``, and its apps that are empty then."""
-    before = Standing.read(data, package)
+    before = ExistingFiles.read(data, package)
     for file, version in before.files.items():
         if versions is None or version in versions:
             file.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.pieces import installation, lifecycle, listing, pieces, updates
 from webapp.service.domain.pieces.lifecycle import Source
 from webapp.service.pieces import fetch, packages
-from webapp.service.pieces.fetch import Bringer, Brought
+from webapp.service.pieces.fetch import InstalledPackage, Installer
 from webapp.service.pieces.registry import Registry, Release
 
 
@@ -73,13 +73,13 @@ def test_what_an_author_changes_is_taken_in_without_being_confirmed_again(
     manifest = tmp_path / "package.json"
     manifest.write_text(json.dumps({"name": NAME, "version": "0.1.0"}))
 
-    def from_folder(self: Bringer, source: Path, folder: str, version: str) -> Brought:
+    def from_folder(self: Installer, source: Path, folder: str, version: str) -> InstalledPackage:
         own = self.places.package(folder, version) / "node_modules" / NAME
         own.mkdir(parents=True)
         (own / "package.json").write_text(manifest.read_text())
-        return Brought(NAME, version, "{}", packages.digest(own.parents[1]), 1, "", "", "", "")
+        return InstalledPackage(NAME, version, "{}", packages.digest(own.parents[1]), 1, "", "", "", "")
 
-    monkeypatch.setattr(fetch.Bringer, "from_folder", from_folder)
+    monkeypatch.setattr(fetch.Installer, "from_folder", from_folder)
     piece = lifecycle.begin(service, NAME, source=Source("folder", tmp_path))
     installation.work(service)
     lifecycle.confirm(service, piece.id, ["api.kiosk.example"], shown=True)

@@ -167,7 +167,7 @@ def read_json_value(request: Request) -> Any:
 def _parse(request: Request) -> Any:
     if request.mimetype != "application/json":
         raise UnsupportedMedia
-    request.max_content_length = MAX_BODY_BYTES + 1  # a body of unknown length is cut off there without a word
+    request.max_content_length = MAX_BODY_BYTES + 1  # a body of unknown length is silently cut off there
     raw = request.get_data(cache=False)
     if len(raw) > MAX_BODY_BYTES:
         raise TooLarge

@@ -37,7 +37,7 @@ def admits(service: Service, origin: str, token: str) -> bool:
 
 
 def refuse(service: Service, origin: str, token: str) -> Forbidden:
-    """The sentence for a page of another origin, which is recorded for the developer."""
+    """Record the refused origin for the developer, and return the error."""
     connect_token = tokens.recall(service.store, token)
     if connect_token is not None and (exact := exact_origin(origin)):
         embedding.note_refused_origin(service, connect_token.scene, exact)
@@ -54,7 +54,7 @@ def open_to(answer: Response, origin: str) -> None:
 
 
 def open_to_all(answer: Response, request: Request) -> None:
-    """Let any calling page read ``answer``, which is the same for all, or for those who have a secret."""
+    """Let any calling page read ``answer``, which is public or requires a secret."""
     origin = request.headers.get("Origin", "")
     if exact_origin(origin) == origin:
         answer.headers["Access-Control-Allow-Origin"] = origin

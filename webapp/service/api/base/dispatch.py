@@ -26,7 +26,7 @@ from webapp.service.domain.base.service import Service
 LIMIT_STATE = "patchbay.limit_state"
 IGNORED = "X-Ignored-Parameters"
 _MAX_CUSTOM_LIMITS = 10_000  # kept in memory
-_OF_OUR_PAGES = "|dashboard|"  # in what calls of our own pages are counted under
+_OF_OUR_PAGES = "|dashboard|"  # part of the key under which calls of our own pages are counted
 View = Callable[..., Response]
 
 
@@ -54,7 +54,7 @@ def view_of(service: Service, operation: Operation, gate: "Gate") -> View:
 
 
 def answered(service: Service, path: Mapping[str, str], produce: Callable[[], Response]) -> Response:
-    """What ``produce`` answers, or the answer its error deserves, with the headers that all answers carry."""
+    """The response of ``produce``, or the one for its error, with the headers of all responses."""
     request_id = crypto.request_id() or secrets.token_hex(8)
     try:
         response = produce()
@@ -184,7 +184,7 @@ class Gate:
 
 
 def _note(environ: dict[str, Any], state: LimitState) -> None:
-    """Of two limits the one with the fewest calls left is shown."""
+    """Keep the limit with the fewest calls left for the response's headers."""
     before: LimitState | None = environ.get(LIMIT_STATE)
     if before is None or state.remaining < before.remaining:
         environ[LIMIT_STATE] = state

@@ -47,7 +47,7 @@ class Query(BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        """Keep every spelling of the parameters' names at hand: reading them off the model is slow."""
+        """Cache all names of the parameters, because deriving them from the model is slow."""
         arrays = {f"{name}[]": name for name in cls.lists}
         cls.spellings = {**cls.aliases, **arrays, **{name: name for name in cls.model_fields}}
 

@@ -150,8 +150,8 @@ class Operations(list[Operation]):
     """The operations of one module, in the order of their declaration, with the parameters of their paths.
 
     ``@operations.get("P/accounts", answer=…)`` and the like declare the operation that the decorated handler answers;
-    they take what :class:`Operation` does. What all share is said once: ``read`` are the scopes of those that only
-    read, ``write`` of the others, ``connect``, ``extension`` and ``workspace`` as for one.
+    they take the fields of :class:`Operation`. Shared fields are set once here: ``read`` are the scopes of operations
+    that only read, ``write`` those of the others; ``connect``, ``extension`` and ``workspace`` are defaults.
     """
 
     def __init__(

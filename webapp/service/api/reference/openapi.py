@@ -1,5 +1,5 @@
-"""``/openapi.json``: the description of the API (OpenAPI 3.1), drawn only from its operations and their models: what is
-said once for all operations, the schemas of requests and answers, and a sample of each answer.
+"""Generates ``/openapi.json`` (OpenAPI 3.1) from the operations and their models: the paths, the schemas of requests
+and answers, and a sample of each answer.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -76,8 +76,8 @@ _ANYTHING: Mapping[str, Any] = {"*/*": {"schema": {}}}
 
 
 class _Generator(GenerateJsonSchema):
-    """Schemas without ``default: null``: what may be left out is simply not required; nor with titles of fields, which
-    say their names again."""
+    """Generates schemas without ``default: null``, because optional fields are not required, and without titles of
+    fields, which repeat their names."""
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         described = super().default_schema(schema)
@@ -120,7 +120,7 @@ class Schemas:
         return {name: _without_examples(schema) for name, schema in self.named.items()}
 
     def sample(self, schema: Mapping[str, Any]) -> Any:
-        """A value that ``schema`` allows: its example, or one of its type. Only what is never missing is in it."""
+        """A value that ``schema`` allows: its example, or one of its type, with only the required members."""
         if "examples" in schema:
             return schema["examples"][0]
         if "$ref" in schema:
@@ -149,7 +149,7 @@ class Schemas:
 
 
 def query_schema(operation: Operation) -> dict[str, Any]:
-    """The schema of the query string; a parameter is there or not, and never null."""
+    """The schema of the query string, whose parameters are never null."""
     if operation.query is None:
         return {}
     schema = operation.query.model_json_schema(ref_template=REF, schema_generator=_Generator)
@@ -158,7 +158,7 @@ def query_schema(operation: Operation) -> dict[str, Any]:
 
 
 def text_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """``schema`` of a parameter: nothing in an address may hold NUL."""
+    """``schema`` of a parameter, which may not contain NUL."""
     plain = schema.get("type") == "string" and not {"pattern", "enum", "format"} & set(schema)
     return {**schema, "pattern": "^[^\\u0000]*$"} if plain else schema
 
@@ -222,7 +222,7 @@ def _title(operation: Operation) -> str:
 
 
 def _description(operation: Operation) -> str:
-    """What it does, and how often it may be called, in sentences."""
+    """The description of the operation and its rate limit, in sentences."""
     sentences = [operation.summary]
     if operation.limit:
         limit = LIMITS[operation.limit]
@@ -234,7 +234,7 @@ def _description(operation: Operation) -> str:
 
 
 def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
-    """What stands in the path, the query and the headers."""
+    """The parameters in the path, the query and the headers."""
     for parameter in operation.path_parameters:
         typed = TypeAdapter(parameter.type).json_schema() if parameter.type else {"type": "string", "minLength": 1}
         yield _parameter("path", parameter.name, typed | {"description": parameter.description}, required=True)
@@ -314,7 +314,7 @@ def _success(answer: Any, schemas: Schemas) -> tuple[str, dict[str, Any]]:
 
 
 def _errors(operation: Operation) -> set[int]:
-    """Every error that it may answer."""
+    """The statuses of all errors that it may answer."""
     statuses = {400, 413, 429, 500, 503, *operation.errors}
     if not operation.public:
         statuses |= {401, 403}

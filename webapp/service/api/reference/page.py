@@ -1,8 +1,7 @@
-"""``/openapi.json``, and the same for people at ``/docs/api``: server-rendered, without a script.
+"""Serves ``/openapi.json``, and the same as a page at ``/docs/api``, without scripts.
 
-Neither needs a token; both are made once, when they are first asked for. The example of an operation is shown as a
-command for a shell, in which ``$NAMES`` stand for what an installation has of its own; :data:`VARIABLES` says where
-each comes from.
+Neither needs a token; both are generated with their first request. The example of an operation is shown as a shell
+command, in which ``$NAMES`` are values of the installation; :data:`VARIABLES` says where each comes from.
 """
 
 import functools
@@ -101,7 +100,7 @@ def curl(operation: Operation) -> str:
 
 
 def _here_document(body: Any) -> str:
-    """JSON as a here-document, in which the shell fills in ``$NAMES``."""
+    """JSON as a here-document, in which the shell expands ``$NAMES``."""
     text = orjson.dumps(body, option=orjson.OPT_INDENT_2).decode()
     return text.replace("\\\\", "\\\\\\\\").replace("`", "\\`")
 
@@ -150,7 +149,7 @@ def register(app: Flask, service: Service, operations: Sequence[Operation]) -> N
 def _groups(
     operations: Sequence[Operation], document: Mapping[str, Any]
 ) -> list[tuple[str, str, list[dict[str, Any]]]]:
-    """The operations as the page shows them, by group, and what each group is."""
+    """The operations by group as the page shows them, with a description of each group."""
     groups: dict[str, list[dict[str, Any]]] = {tag["name"]: [] for tag in document["tags"]}
     for operation in operations:
         groups[operation.group.name].append(_shown(operation, document))
@@ -179,7 +178,7 @@ def _shown(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _objects(operations: Sequence[Operation], document: Mapping[str, Any]) -> dict[str, Any]:
-    """The objects that answers are made of, by name, but for the envelopes and the bodies of requests."""
+    """The objects in answers by name, without envelopes and request bodies."""
     bodies = {operation.body.__name__ for operation in operations if operation.body and not operation.oauth}
     schemas = document["components"]["schemas"].items()
     return {name: schema for name, schema in schemas if name not in bodies and not name.startswith(("Data_", "Page_"))}
@@ -206,7 +205,7 @@ def _callers(operation: Operation) -> str:
 
 
 def _marked(text: str) -> Markup:
-    """``text``, in which backticks stand around code."""
+    """``text`` as HTML, with code in backticks marked."""
     parts = [
         Markup("<code>{}</code>").format(part) if n % 2 else escape(part) for n, part in enumerate(text.split("`"))
     ]

@@ -16,7 +16,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.pieces import lifecycle, listing, pieces, trial, uses
 from webapp.service.domain.pieces.pieces import Piece, PieceVersion
 from webapp.service.pieces import fetch, packages
-from webapp.service.pieces.fetch import Bringer, Brought, Stopped
+from webapp.service.pieces.fetch import InstalledPackage, Installer, Stopped
 from webapp.service.pieces.packages import MODULES, Places, Wanted
 
 BUG = "It could not be added, for a reason that stands in the log of the service."
@@ -93,8 +93,8 @@ def _bring(service: Service, piece: Piece) -> None:
         pieces.change(tx, piece, changed_at=service.clock(), **changes)
 
 
-def _brought(service: Service, piece: Piece) -> Brought:
-    brings, origin = bringer(service, piece), Path(piece.origin)
+def _brought(service: Service, piece: Piece) -> InstalledPackage:
+    brings, origin = installer(service, piece), Path(piece.origin)
     if piece.source == "tarball":
         brought = brings.from_tarball(origin, piece.folder)
     elif piece.source == "offline":
@@ -164,7 +164,7 @@ def _failed(service: Service, piece: Piece, sentence: str) -> None:
         pieces.change(tx, piece, state="failed", error=sentence, holder=0, changed_at=service.clock())
 
 
-def bringer(service: Service, piece: Piece | None = None) -> Bringer:
+def installer(service: Service, piece: Piece | None = None) -> Installer:
     """The downloader, which stops when an owner stops ``piece`` or another process claims it."""
 
     def stopped() -> bool:
@@ -175,7 +175,7 @@ def bringer(service: Service, piece: Piece | None = None) -> Bringer:
 
     settings = service.settings
     in_use = _in_use(service, piece) if piece else {}
-    return Bringer(Places(settings.data), settings.piece_registry, settings.piece_mb, stopped, in_use)
+    return Installer(Places(settings.data), settings.piece_registry, settings.piece_mb, stopped, in_use)
 
 
 def ensure(service: Service, piece: Piece, version: PieceVersion, tarballs: Path | None = None) -> None:
@@ -186,11 +186,11 @@ def ensure(service: Service, piece: Piece, version: PieceVersion, tarballs: Path
     place = Places(service.settings.data).package(piece.folder, version.version)
     if packages.digest(place / MODULES) == version.digest:
         return
-    known = Brought(
+    known = InstalledPackage(
         piece.package, version.version, version.lock_file, version.digest, version.size, version.licence,
         version.licence_text, version.author, "",
     )  # fmt: skip
-    bringer(service).again(known, piece.folder, _contents(service, version, tarballs))
+    installer(service).again(known, piece.folder, _contents(service, version, tarballs))
 
 
 def _in_use(service: Service, piece: Piece) -> dict[str, str]:

@@ -14,7 +14,7 @@ from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.pieces import pieces
 from webapp.service.domain.pieces.pieces import Contents, LeftOut, Part, Piece, PieceVersion
-from webapp.service.pieces.fetch import Brought, read_manifest
+from webapp.service.pieces.fetch import InstalledPackage, read_manifest
 from webapp.service.pieces.packages import MODULES, Places
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Tried:
     description: str
 
 
-def try_it(service: Service, piece: Piece, brought: Brought, published_at: int | None) -> Tried:
+def try_it(service: Service, piece: Piece, brought: InstalledPackage, published_at: int | None) -> Tried:
     """Try ``brought``. Raises :class:`Invalid`, with a sentence, if it cannot be used."""
     place = Places(service.settings.data).package(piece.folder, brought.version)
     reply = service.executor.ask_package(PackageCall(place, piece.package, "describe", deadline_s=DEADLINE_S))
