@@ -205,8 +205,10 @@ def known_apps(filters: AppFilter, *, limit: int, after: str = "") -> PageOf[App
 
 
 def known_component(kind: Kind, key: str) -> Component:
-    """A component, which is the same for everybody, likewise; not an author's own. Raises
-    :class:`webapp.errors.NotFound`."""
+    """A component, which is the same for everybody, cached as well; not an author's own.
+
+    Raises :class:`webapp.errors.NotFound`.
+    """
     kept, name = dashboard().components, viewer().here(f"{kind} {key}")
     known = None if key.startswith("~/") else kept.get(name)
     return known or kept.put(name, components().find(kind, key))

@@ -1,10 +1,10 @@
-"""Around every request of the dashboard: who may pass, and what its answer carries.
+"""Runs before and after every request of the dashboard: authentication, form tokens and response headers.
 
-Pages need a signed-in person or a portal (:mod:`.portal.gate`), except those by which people come in. A visitor is
-led to the sign-in page and back afterwards, and whatever changes something needs a form token, which Flask-WTF makes
-and checks. Every answer is ``no-store``, because each page shows somebody's accounts or carries a form token. The
-Content-Security-Policy (level 3) allows no inline script or style and no eval, but for the one style element with
-the response's nonce, which carries a brand's hue.
+Pages need a signed-in person or a portal (:mod:`.portal.gate`), except those by which people sign in. A visitor is
+redirected to the sign-in page and back afterwards, and every change needs a form token, which Flask-WTF issues and
+checks. Every response is ``no-store``, because each page shows a person's accounts or contains a form token. The
+Content-Security-Policy (level 3) allows no inline script or style and no eval, except for one style element with the
+response's nonce, which has a brand's hue.
 """
 
 import secrets
@@ -101,7 +101,7 @@ def check() -> AnyResponse | None:
 
 
 def drawn_in() -> str:
-    """Where this page is drawn, for its forms to say: they are not sent from one environment into another."""
+    """The scene of this page, which its forms contain: a form is not accepted in another environment."""
     return g.viewer.scene if g.get("viewer") else ""
 
 
@@ -118,12 +118,12 @@ def _check_scene() -> None:
 
 
 def person() -> User:
-    """Who is signed in; pages that concern a login always have somebody."""
+    """The person who is signed in; pages about a login always have one."""
     return cast(User, g.person)
 
 
 def chosen() -> Preferences:
-    """What that person chose for the pages."""
+    """The person's preferences."""
     return cast(Preferences, g.preferences)
 
 
@@ -163,7 +163,7 @@ def csp_nonce() -> str:
 
 
 def add_headers(response: Response) -> Response:
-    """What the page may load, who may frame it and who may keep it."""
+    """Add the headers that limit what the page may load, who may frame it and who may cache it."""
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
     if HANDLE in request.environ:
@@ -186,7 +186,7 @@ def configure_cookies(app: Flask, settings: Settings) -> None:
 
 
 def recognise() -> None:
-    """Who is asking, by the cookie of their session or in a portal; nobody where there is neither."""
+    """Identify the viewer by the session's cookie or in a portal, if there is either."""
     g.person = g.person_session = g.person_token = g.viewer = None
     if handle := request.environ.get(HANDLE):
         portal.recognise(handle)
@@ -206,7 +206,7 @@ def recognise() -> None:
 
 
 def viewer_of(person: User, session: Session) -> Viewer:
-    """For whom pages are drawn in this browser: members work where the dashboard does, others where they chose to."""
+    """The viewer of this browser's pages: members are in the dashboard's scene, others in the one they chose."""
     client = dashboard().client
     known = dashboard().projects.get(KNOWN_PROJECTS)
     gone = known is not None and session.project_id not in {project.id for project in known}

@@ -1,7 +1,7 @@
-"""One route, two answers: a fragment for htmx, else the page that includes it. And the address of a list as its query.
+"""Pages with two responses, a fragment for htmx or else the whole page, and lists whose query is their address.
 
-Reading and writing htmx's headers is htmx-Flask's; it knows those of htmx 2. What htmx 4 adds, ``HX-Request-Type``
-(``partial`` or ``full``), is read here.
+htmx-Flask reads and writes the headers of htmx 2. The header of htmx 4, ``HX-Request-Type`` (``partial`` or ``full``),
+is read here.
 """
 
 import gzip
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class ListQuery(Lenient):
-    """What the address of a list says. What makes no sense there falls back to the default."""
+    """The query of a list. Invalid values become the default."""
 
     @classmethod
     def of_request(cls) -> Self:
@@ -38,9 +38,9 @@ class ListQuery(Lenient):
         return any(getattr(self, name) for name in type(self).model_fields.keys() - {"after", "page", "sort", "shown"})
 
     def query_string(self, **changes: str | int) -> str:
-        """The query with ``changes``, after its question mark and always in the same order.
+        """The query with ``changes``, with its question mark and always in the same order.
 
-        What is empty or the default is left out.
+        Empty and default values are left out.
         """
         own, fields = self.__dict__, type(self).model_fields.items()
         values = {name: None if own[name] == field.default else own[name] for name, field in fields} | changes
@@ -53,12 +53,12 @@ class ListQuery(Lenient):
 
 
 def here() -> str:
-    """The path of this page as a browser has it: those of a portal stand below its own."""
+    """The path of this page in the browser; a portal's has the portal's prefix."""
     return cast(str, request.script_root + request.path)
 
 
 def read_from(after: str, read: Callable[[str], T]) -> T:
-    """What ``read`` gives from the cursor ``after`` on; from the start where that is broken or of another list."""
+    """The result of ``read`` from the cursor ``after`` on; from the start if it is invalid or of another list."""
     try:
         return read(after)
     except Invalid:
@@ -94,7 +94,7 @@ def for_htmx() -> bool:
 
 
 def wants_fragment() -> bool:
-    """Whether htmx asks for a part of a page; a history restore wants the whole, too."""
+    """Whether htmx requests a fragment; a history restore needs the whole page."""
     return for_htmx() and not request.htmx.history_restore_request
 
 
@@ -113,7 +113,7 @@ def page(template: str, part: str, *, url: str | None = None, **context: Any) ->
 
 
 def notice_stale(at: int) -> None:
-    """What this page shows is, in part, from ``at`` (ms): the service does not answer now."""
+    """Note that a part of the page is from ``at`` (ms), since the service does not respond."""
     g.stale_since = min(at, g.get("stale_since", at))
 
 
@@ -123,7 +123,7 @@ def go(url: str) -> AnyResponse:
 
 
 def status(sentence: str, code: int) -> Response:
-    """An answer for htmx that goes to the status region whatever its target was."""
+    """A response for htmx that is shown in the status region, whatever its target."""
     body = fragment("dashboard/_status.html", sentence=sentence)
     return cast(Response, make_response(body, code, retarget="#status", reswap="innerHTML", push_url=False))
 
@@ -142,11 +142,11 @@ def form_token() -> str:
 
 
 def compress(response: Response) -> Response:
-    """Gzip a page (RFC 9110 section 8.4.1.3), but never where that could give a form token away.
+    """Gzip a page (RFC 9110 section 8.4.1.3), unless that could reveal a form token.
 
-    A page both echoes what was searched for and carries a form token; whoever can make a browser ask for it again and
-    again and sees the sizes could guess the token (the BREACH attack). Such requests come from another site, and
-    browsers say so in ``Sec-Fetch-Site``: those are answered uncompressed.
+    A page contains both the searched text and a form token; an attacker who can make a browser request it repeatedly
+    and sees the sizes could guess the token (the BREACH attack). Such requests come from another site, which browsers
+    declare in ``Sec-Fetch-Site``: their responses are not compressed.
     """
     if (
         response.direct_passthrough
@@ -163,7 +163,7 @@ def compress(response: Response) -> Response:
 
 
 def flashed() -> list[tuple[str, str]]:
-    """What the page before left to say: tone and sentence."""
+    """The messages of the previous page: tone and sentence."""
     messages = cast(list[tuple[str, str]], get_flashed_messages(with_categories=True))
     # Once each: two requests on their way at the same time may both have said it.
     return list(dict.fromkeys((str(tone), str(sentence)) for tone, sentence in messages))

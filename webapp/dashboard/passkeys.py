@@ -18,7 +18,7 @@ blueprint = Blueprint("passkeys", __name__)
 
 @blueprint.post("/settings/passkeys/options")
 def options() -> AnyResponse:
-    """What the browser asks a device, for whoever repeats the password."""
+    """The WebAuthn options for a new key, for a person who repeats the password."""
     problem = settings.wrong_password()
     if problem:
         return refused(problem)
@@ -28,7 +28,7 @@ def options() -> AnyResponse:
 
 @blueprint.post("/settings/passkeys")
 def create() -> AnyResponse:
-    """Keep the key that the device made; the answer says where to go."""
+    """Store the key that the device created; the answer has the next page."""
     body, expected, board = sent(), passkey.take(), dashboard()
     if expected is None:
         return refused(gettext("That took too long. Try again."))

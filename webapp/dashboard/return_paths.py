@@ -1,4 +1,4 @@
-"""The way back, to pages of ours alone: where a form stood, or what was asked for before a sign-in."""
+"""Paths to return to, only of our own pages: the page of a form, or the one requested before a sign-in."""
 
 from urllib.parse import unquote, urlsplit
 
@@ -8,10 +8,10 @@ from werkzeug.routing import RequestRedirect
 
 
 def page_before() -> str:
-    """The page a form stood on, when the browser says so and it is ours.
+    """The page of the posted form, if the browser names it and it is ours.
 
-    A page that answered a form, as one with a new link does, stands at an address that cannot be opened: then the
-    nearest above it.
+    A page that responded to a form, such as one with a new link, has an address that cannot be opened: then the nearest
+    one above it.
     """
     referrer = request.headers.get("Referer", "")
     path = referrer.removeprefix(request.host_url.rstrip("/"))
@@ -40,7 +40,7 @@ def safe_next(target: str | None, fallback: str = "/") -> str:
 
 
 def _opens(path: str) -> bool:
-    """Whether there is a page at ``path`` to look at, in a portal one of its own."""
+    """Whether ``path`` is a page that can be opened, in a portal one of its own."""
     inside = unquote(path.partition("?")[0]).removeprefix(request.script_root)
     if not (path.startswith(f"{request.script_root}/") and inside.startswith("/")):
         return False

@@ -1,4 +1,4 @@
-"""Texts of others as HTML that can do no harm: descriptions with Markdown links, and JSON in colours."""
+"""Untrusted texts as safe HTML: descriptions with Markdown links, and JSON in colours."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def rich(text: str) -> Markup:
 
 
 def json_html(value: Any, longest: int = LONGEST_JSON) -> Markup:
-    """``value`` as indented JSON with its keys and strings coloured; what is very long is cut."""
+    """``value`` as indented JSON with coloured keys and strings; a very long one is cut."""
     text = json.dumps(value, ensure_ascii=False, indent=2)[:longest]
     return Markup(_STRING.sub(_coloured, str(escape(text))))  # noqa: S704  # only what was escaped, and our own tags
 

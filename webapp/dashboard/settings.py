@@ -1,6 +1,6 @@
-"""The Settings page of one person: theme, time zone, language, password, API key and signed-in browsers.
+"""The Settings page of a person: theme, time zone, language, password, API key and signed-in browsers.
 
-Everything is kept by ``webapp.people``; nothing here concerns anybody else.
+``webapp.people`` stores all of it; nothing here affects other people.
 """
 
 import functools
@@ -32,7 +32,7 @@ _THEMES: Mapping[str, str] = {"auto": _("Same as system"), "light": _("Light"), 
 
 @blueprint.get("/you")
 def formerly() -> AnyResponse:
-    """Where this page was before."""
+    """Redirect the page's previous address."""
     return redirect(url_for("dashboard.settings.page"), 301)
 
 
@@ -58,7 +58,7 @@ def save() -> AnyResponse:
 
 @blueprint.post("/settings/theme")
 def theme() -> AnyResponse:
-    """Keep the theme alone, chosen in the navigation of any page, and stay on that page."""
+    """Store only the theme, chosen in the navigation of any page, and stay on that page."""
     preferred = replace(chosen(), theme=request.form.get("theme", ""))
     try:
         preferences.save(dashboard().store, dashboard().clock, person().id, preferred)
@@ -111,7 +111,7 @@ def end_others() -> AnyResponse:
 
 
 def wrong_password() -> str:
-    """What is wrong with the password that the form repeats; "" for the right one."""
+    """The error of the repeated password; "" if it is right."""
     board, me, source = dashboard(), person(), Source(person().email, None, session_now().id)
     if attempts.admit(board.store, board.clock, source):
         return gettext("Too many tries. Wait a minute, then try again.")
@@ -122,7 +122,7 @@ def wrong_password() -> str:
 
 
 def show(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: str | None = None) -> Response:
-    """The page, with what is wrong with the form that was sent."""
+    """The page, with the errors of a submitted form."""
     board = dashboard()
     page = render_template(
         "dashboard/settings/page.html",
@@ -148,7 +148,7 @@ def show(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: s
 
 
 def _provider_of(user: User) -> str:
-    """What the provider is called at which this person signs in, too; "" for none."""
+    """The name of the provider at which this person also signs in; "" for none."""
     board = dashboard()
     bound = board.oidc and identities.of_user(board.store, board.oidc.issuer, user.id)
     return board.oidc.name if board.oidc and bound else ""

@@ -1,6 +1,6 @@
-"""What every dashboard template can use: the navigation with its counts, who is signed in, theme, times and logos.
+"""The context of all dashboard templates: the navigation with its counts, the viewer, theme, times and logos.
 
-Parts of pages, which htmx asks for, get it without the navigation.
+Fragments get it without the navigation.
 """
 
 from collections.abc import Mapping
@@ -126,7 +126,7 @@ def _below(endpoint: str, name: str) -> str:
 
 
 def logo_url(source: str) -> str:
-    """``source`` where the page may load it from, else "" (then the app's letter stands in)."""
+    """``source`` if the page may load it, else "" (then the app's letter is shown)."""
     origins = dashboard().image_origins
     if source.startswith("/") and not source.startswith("//"):
         return source
@@ -134,7 +134,7 @@ def logo_url(source: str) -> str:
 
 
 def _scenes() -> dict[str, Any]:
-    """Where the viewer works, and where else they may."""
+    """The viewer's scene, and others to switch to."""
     client, known = viewer().client, dashboard().projects.get(KNOWN_PROJECTS)
     if known is None and (viewer().in_chosen_project or dashboard().changes.shared):
         known = if_up(known_projects.read_anew)
@@ -165,7 +165,7 @@ def _item(noun: str, label: str, endpoint: str = "index", **more: Any) -> dict[s
 
 
 def _counts() -> dict[str, Any]:
-    """How many accounts there are and how many need somebody; nothing when that cannot be told now."""
+    """The number of accounts and of those that need attention; empty if that is unknown now."""
     accounts = dashboard().overviews.get(viewer().key) or if_up(known_accounts)
     return {"count": accounts.total or None, "bad": _need(len(accounts.needing))} if accounts else {}
 
@@ -177,13 +177,13 @@ def _trigger_counts() -> dict[str, Any]:
 
 
 def _waiting() -> dict[str, Any]:
-    """How many calls of agents wait, as far as that is known; the page asks for it once it stands."""
+    """The number of agents' calls that wait, if known; the page requests it later otherwise."""
     count = dashboard().waiting.get(viewer().key) or 0
     return {"bad": _need(count), "live": url_for("dashboard.agents.waiting_count")}
 
 
 def _triggers_or_none() -> TriggerOverview:
-    """Where the service has no triggers at all, the person has none."""
+    """The triggers; none if the service has no triggers."""
     try:
         return known_triggers()
     except NotFound:

@@ -1,6 +1,6 @@
-"""Two-step sign-in in a person's settings: switching it on with an authenticator app, off again, and recovery codes.
+"""Two-step sign-in in a person's settings: switching it on with an authenticator app, off, and recovery codes.
 
-Whatever would let somebody else in, or keep the person out, takes the password once more.
+Changes that could let another person in, or lock the person out, need the password again.
 """
 
 from flask import Blueprint, Response, flash, make_response, render_template, request, url_for
@@ -19,7 +19,7 @@ blueprint = Blueprint("two_step", __name__)
 
 @blueprint.get("/settings/two-step")
 def page() -> AnyResponse:
-    """How to set it up: a picture for the app, the same as text, and the form for the first code."""
+    """The set-up page: a QR code for the app, the same as text, and the form for the first code."""
     return _page()
 
 

@@ -1,4 +1,4 @@
-"""Puts the dashboard into a Flask app: its blueprints, form tokens, htmx and error pages. Nothing is decided here."""
+"""Adds the dashboard to a Flask app: its blueprints, form tokens, htmx and error pages."""
 
 import importlib
 import pkgutil
@@ -51,10 +51,10 @@ def register(
     """Serve the dashboard from ``app``.
 
     ``client_id`` and ``client_secret`` are the dashboard's OAuth client at the Connect service: the one of
-    ``settings.connect_url``, or else the embedded one, which ``wsgi`` gives (called late: it is this very app).
-    ``belongings`` are what people have at the embedded one, ``oidc`` is where they sign in, too, and
-    ``agent_documents`` says what agents are that are known by an address.
-    ``first_project`` is what the first start names, where projects are ours.
+    ``settings.connect_url``, or else the embedded one, which ``wsgi`` returns (called late, since it is this app).
+    ``belongings`` are people's data in the embedded service, ``oidc`` is the OpenID provider, and ``agent_documents``
+    fetches the documents of agents whose id is an address. ``first_project`` names the first project, in an embedded
+    service.
     """
     templates.prepare(app.jinja_env)
     sender = None if settings.connect_url else InProcess(wsgi)
@@ -104,7 +104,7 @@ def register(
 
 
 def _states(changes: Changes) -> tuple[Callable[[str], object], ...]:
-    """What memories compare where other web processes change things: those of a viewer, of apps and of projects."""
+    """The states that caches compare if other web processes change data: those of a viewer, of apps and of projects."""
     return (
         lambda key: (changes.count(key), changes.count(APPS)),
         lambda _: changes.count(APPS),
@@ -118,7 +118,7 @@ def _key(app: Flask) -> bytes:
 
 
 def _blueprint(app: Flask) -> Blueprint:
-    """One blueprint around all, so that the gate, the headers and the error pages are the dashboard's alone."""
+    """One blueprint around all, so that the gate, the headers and the error pages apply only to the dashboard."""
     blueprint = Blueprint("dashboard", __name__)
     blueprint.before_request(gate.check)
     blueprint.after_request(compress)

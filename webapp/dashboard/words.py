@@ -1,4 +1,4 @@
-"""The dashboard's words for what the API says in codes: states, kinds of events, and how a connection ended."""
+"""The dashboard's words for codes of the API: states, kinds of events, and the endings of connections."""
 
 from collections.abc import Mapping
 
@@ -120,7 +120,7 @@ _OTHER = (_("The connection was not finished."), _("Try again; nothing was chang
 
 
 def ending(code: str, app: str, who: str = "") -> tuple[str, str]:
-    """What happened and what to do next, perhaps with the help of ``who``; a code that nobody knows is not repeated."""
+    """What happened and what to do next, perhaps with the help of ``who``; an unknown code is not shown."""
     happened, step = ENDINGS.get(code, _OTHER)
     return happened.format(app=app), step.format(app=app, who=who or gettext("whoever runs this service"))
 

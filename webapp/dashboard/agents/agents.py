@@ -1,7 +1,7 @@
-"""The Agents page: the address for an assistant, what agents may do, which came in, what waits for a yes, and what
-they did. In a portal the same, but for the address.
+"""The Agents page: the address for an assistant, the permissions of agents, those that signed in, calls that wait
+for approval, and the runs of agents. A portal has the same page without the address.
 
-A call that waits for a yes is shown as a person reads it: who wants to do what, by which account, with which values.
+A waiting call is shown in words: the agent, the action, the account and the values.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -86,7 +86,7 @@ class AgentEntry:
 
 
 def entries_of_runs(runs: Iterable[Run]) -> list[AgentEntry]:
-    """What agents ran."""
+    """The runs of agents."""
     return [_of_run(run) for run in runs]
 
 
@@ -178,7 +178,7 @@ def keep_count(approvals: Sequence[Approval]) -> list[Approval]:
 
 
 def count_waiting(*, fresh: bool = False) -> int | None:
-    """How many calls wait for the viewer; unless ``fresh``, None where that was not told of late."""
+    """The number of calls that wait for the viewer; unless ``fresh``, None if it was not read recently."""
     return len(keep_count(agents().approvals())) if fresh else dashboard().waiting.get(viewer().key)
 
 
@@ -214,7 +214,7 @@ def _values(approval: Approval, props: Mapping[str, Prop]) -> list[Value]:
 
 
 def _text(value: Any) -> str:
-    """``value`` as it is: characters that turn text around are written out, and what is left out is counted."""
+    """``value`` as text: bidirectional control characters are spelled out, and what is left out is counted."""
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() if isinstance(value, dict | list) else plain(value)
     shown = text[:MAX_SHOWN].translate(_TURNING)
     if len(text) <= MAX_SHOWN:
@@ -244,7 +244,7 @@ def index() -> AnyResponse:
 
 @blueprint.get("/agents/waiting")
 def waiting_now() -> AnyResponse:
-    """What waits for a yes, for a page that looks again and again; nothing where that is what it shows already."""
+    """The waiting calls, for a page that polls; empty if it shows them already."""
     context = _waiting(agents().approvals())
     if request.args.get("known") == context["waiting_mark"]:
         return make_response("", 204)
@@ -253,7 +253,7 @@ def waiting_now() -> AnyResponse:
 
 @blueprint.get("/agents/waiting/count")
 def waiting_count() -> AnyResponse:
-    """How many calls wait, for the menu of a page that looks again and again."""
+    """The number of waiting calls, for the menu of a page that polls."""
     count = count_waiting(fresh=True)
     return make_response(fragment("dashboard/agents/_count.html", count=count))
 
@@ -312,7 +312,7 @@ def history() -> AnyResponse:
 
 
 def counted(counts: Counts) -> str:
-    """How many actions of an app have each level, such as ``2 on, 1 asks, 1 off``."""
+    """The number of an app's actions with each level, such as ``2 on, 1 asks, 1 off``."""
     parts = (
         gettext("{count} on").format(count=counts.on) if counts.on else "",
         ngettext("{count} asks", "{count} ask", counts.ask).format(count=counts.ask) if counts.ask else "",
@@ -322,7 +322,7 @@ def counted(counts: Counts) -> str:
 
 
 def _apps() -> PageOf[AgentApp]:
-    """The apps; there is no such page where the service knows no agents."""
+    """The apps. Raises an error of a missing page if the service has no agents."""
     apps = agents().apps()
     if apps is None:
         abort(404)

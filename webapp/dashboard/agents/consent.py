@@ -1,9 +1,9 @@
-"""The page on which a person lets an agent in: which agent, where the answer goes, and what it gets to do.
+"""The page on which a person lets an agent in: the agent, the address of the answer, and its permissions.
 
-An agent asks by a link to this page (RFC 6749 section 4.1.1, with PKCE). Anybody can register an agent, so nobody is
-sent to its address before a press of a button: whatever is wrong with a request stands on our own page (RFC 9700
-section 4.11.2). An agent's name is its own word, so the page shows beside it where it leads. Nothing happens before
-a press of Allow, by a form of ours, of somebody who is signed in.
+An agent sends the person to this page (RFC 6749 section 4.1.1, with PKCE). Anybody can register an agent, so the page
+redirects to its address only after a press of a button: problems of a request are shown on our own page (RFC 9700
+section 4.11.2). An agent chooses its name itself, so the page also shows the address. Nothing happens before a
+signed-in person presses Allow in a form of ours.
 """
 
 import re
@@ -34,7 +34,7 @@ MAX_APPS = 30
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationRequest:
-    """The parameters, as they came."""
+    """The parameters of the request."""
 
     client_id: str = ""
     redirect_uri: str = ""
@@ -47,17 +47,19 @@ class AuthorizationRequest:
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> "AuthorizationRequest":
-        """The request in a query or form; what it does not know is left out."""
+        """The request in a query or form; unknown parameters are left out."""
         return cls(**{field.name: values.get(field.name, "") for field in fields(cls)})
 
     def fields(self) -> dict[str, str]:
-        """What a form carries on."""
+        """The hidden fields of a form."""
         return {field.name: value for field in fields(self) if (value := getattr(self, field.name))}
 
 
 def client_of(find: Callable[[str], AgentClient | None], wanted: AuthorizationRequest) -> tuple[AgentClient, str]:
-    """The agent, which ``find`` knows by its id, and where it is told. Raises :class:`Invalid` where nobody may be sent
-    anywhere."""
+    """The agent, which ``find`` returns by its id, and the redirect URI.
+
+    Raises :class:`Invalid` if there is no valid one.
+    """
     client = find(wanted.client_id)
     if client is None:
         raise Invalid(gettext("This agent is not known here, or no longer. Remove it in the agent and add it again."))
@@ -80,7 +82,7 @@ def check(wanted: AuthorizationRequest, public_url: str) -> None:
 
 
 def told(uri: str, wanted: AuthorizationRequest, public_url: str, **facts: str) -> str:
-    """The address that tells the agent ``facts``, with its state and who says so (RFC 9207)."""
+    """The redirect URI with ``facts``, the state and the issuer (RFC 9207)."""
     values = {**facts, **({"state": wanted.state} if wanted.state else {}), "iss": f"{public_url}/mcp/oauth"}
     return f"{uri.removesuffix('?')}{'&' if urlsplit(uri).query else '?'}{urlencode(values)}"
 
@@ -107,7 +109,7 @@ def page() -> AnyResponse:
 
 @blueprint.post(PATH)
 def decide() -> AnyResponse:
-    """Let the agent in, or not; it is told either way."""
+    """Let the agent in, or not, and redirect to it."""
     wanted, board = AuthorizationRequest.of(request.form), dashboard()
     try:
         client, uri = _checked(wanted)
@@ -121,7 +123,7 @@ def decide() -> AnyResponse:
 
 
 def reach() -> list[AppReach]:
-    """What an agent gets to, app by app: the accounts, and the actions that are not off."""
+    """The agent's reach, app by app: the accounts, and the actions that are not off."""
     known, apps = if_up(known_accounts), if_up(lambda: agents().apps())
     return [
         AppReach(

@@ -1,8 +1,7 @@
-"""Build → Embed: try the Connect Link as one of your users, the code for it, and whether a page of yours can show
-it.
+"""Build → Embed: tries the Connect Link as one of your users, shows the code for it, and checks a page of yours.
 
-Each action answers with the page, whose whole state stands in its address. The token that its preview uses stands in
-no address, but in the browser's signed form cookie: only whoever made it can see it, and no process keeps it.
+Each action responds with the page, whose state is in its address, except for the token of its preview: that is in the
+browser's signed form cookie, so only the person who created it can see it, and no process stores it.
 """
 
 from collections.abc import Mapping
@@ -67,7 +66,7 @@ class EmbedQuery(ListQuery):
 
     @classmethod
     def of_form(cls, form: Mapping[str, str], shown: "EmbedQuery") -> "EmbedQuery":
-        """``shown``, as the form says it now."""
+        """``shown``, as the form has it now."""
         named = {name: form[name] for name in ("user", "app", "origins", "success", "error") if name in form}
         return cls.model_validate(shown.model_dump() | named)
 
@@ -86,7 +85,7 @@ class EmbedQuery(ListQuery):
         return url_for(f"dashboard.build_embed.{endpoint}") + self.query_string(**changes) + anchor
 
     def token_body(self) -> dict[str, Any]:
-        """What the API takes. The dashboard's own origin may show the token, too: it shows the preview."""
+        """The body of the API's request. The dashboard's own origin is allowed, too, for the preview."""
         body = {
             "external_user_id": self.user,
             "app_id": self.app,
@@ -105,7 +104,7 @@ class Token:
     link_url: str
 
     def preview(self, query: EmbedQuery) -> str:
-        """What the preview frames: the Connect Link, or the portal, which is always the dashboard's own."""
+        """The URL of the preview's frame: the Connect Link, or the portal, which is always the dashboard's own."""
         portal = f"{dashboard().settings.public_url}/portal?token={self.token}"
         return portal if query.shown == "portal" else self.link(query.app)
 
@@ -174,7 +173,7 @@ def token_state(query: EmbedQuery) -> str | None:
 
 
 def _state(token: Token | None) -> dict[str, Any]:
-    """What is known of the token: whether it is used, and until when it works."""
+    """The state of the token: whether it is used, and its expiry."""
     validity = if_up(lambda: _validity(token)) if token else None
     return {"validity": validity, "waiting": bool(validity and validity.success and validity.link_used is False)}
 

@@ -1,6 +1,6 @@
-"""The code that puts the Connect Link into a product, with this project's values filled in and never a secret.
+"""The code that adds the Connect Link to a product, with this project's values and without secrets.
 
-Each is a text in ``templates/dashboard/build/embed/snippets``; what is secret is read from the environment.
+Each snippet is a text in ``templates/dashboard/build/embed/snippets``; secrets are read from the environment.
 """
 
 import functools
@@ -20,7 +20,7 @@ ID, SECRET = "CONNECT_CLIENT_ID", "CONNECT_CLIENT_SECRET"  # the environment var
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the code is about: the service, the project, the ``body`` of the request for a token, and the app."""
+    """The values of the code: the service, the project, the ``body`` of the request for a token, and the app."""
 
     base_url: str
     project_id: str

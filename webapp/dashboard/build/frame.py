@@ -1,4 +1,4 @@
-"""What all pages of Build share: their places in the menu, who may open them, and where a form shows its errors."""
+"""What all pages of Build share: their entries in the menu, their roles, and the errors of forms."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -58,9 +58,9 @@ def _blueprint(noun: str, name: str, below: str) -> Blueprint:
 
 
 def by_field(error: Invalid | Conflict, fields: Collection[str]) -> dict[str, str]:
-    """What is wrong with each of ``fields``, or with a part of it ("scopes.0").
+    """The problem of each of ``fields``, or of a part of it ("scopes.0").
 
-    What fits none of them, and a refusal without details, stands for the whole, "".
+    Other problems, and an error without details, are under "".
     """
     problems = dict[str, str]()
     for detail in error.details if isinstance(error, Invalid) else ():

@@ -1,7 +1,7 @@
-"""Build → Integrations: apps that Patchbay does not bring along are found by name, looked at and added from npm.
+"""Build → Integrations: apps that are not built in are searched, examined and added from npm.
 
-A package is looked at, step by step, and added once an owner has said what it may reach; so is a newer version. The
-page of one integration says what it adds and may reach, whose it is, and removes it.
+A package is examined step by step, and added once an owner has confirmed its hosts; so is a newer version. The page of
+one integration shows what it adds and may reach and its origin, and removes it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -68,14 +68,14 @@ def hosts_of_form() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What was added, counted."""
+    """The numbers of what was added."""
 
     integrations: int
     parts: str
 
 
 def parts(pieces: Pieces) -> dict[str, Any]:
-    """The context of the page's parts: what is worked on, what waits for an owner, and what was added."""
+    """The context of the page's parts: what is being installed, what waits for an owner, and what was added."""
     added = [piece for piece in pieces.items if piece.works]
     waiting = [piece for piece in pieces.items if not piece.works and not piece.at_work]
     return {
@@ -94,7 +94,7 @@ def parts(pieces: Pieces) -> dict[str, Any]:
 
 
 def adds(piece: Piece) -> str:
-    """How many actions and triggers it has."""
+    """The number of its actions and triggers."""
     return _counted(len(piece.actions), len(piece.triggers))
 
 
@@ -125,7 +125,7 @@ def size(count: int) -> str:
 
 
 def news(piece: Piece) -> str:
-    """What is to be said of a newer version."""
+    """The text about a newer version."""
     version = piece.wanted or piece.newest
     if piece.state == "ready" and piece.changes is not None:
         if piece.changes.breaks:
@@ -140,7 +140,7 @@ def news(piece: Piece) -> str:
 
 
 def left_out(piece: Piece) -> str:
-    """How many parts are left out."""
+    """The number of parts that are left out."""
     count, kinds = len(piece.left_out), {part.kind for part in piece.left_out}
     if kinds == {"action"}:
         return count_of(count, "{count} action left out", "{count} actions left out")
@@ -150,13 +150,13 @@ def left_out(piece: Piece) -> str:
 
 
 def logo_of(piece: Piece) -> str:
-    """The logo of its app; "" for one that has none, or that nobody sees."""
+    """The logo of its app; "" if it has none, or is not listed."""
     app = app_of(piece.slug)
     return logo_url(app.logo) if app else ""
 
 
 def progress_mark(piece: Piece) -> str:
-    """What differs once there is something new to show of its progress."""
+    """A value that changes when its progress does."""
     return f"{piece.state}.{piece.step}"
 
 
@@ -180,7 +180,7 @@ WORDS: Mapping[str, Any] = {
 
 
 class IntegrationsQuery(ListQuery):
-    """What is looked for."""
+    """The query of the search."""
 
     q: Annotated[str, StringConstraints(strip_whitespace=True), at_most(100)] = ""
 
@@ -192,7 +192,7 @@ def page() -> Response:
 
 
 def show_page(query: IntegrationsQuery, entered: Mapping[str, str] | None = None, error: str = "") -> Response:
-    """The page. ``entered`` are the hosts of integrations, by id, that came and could not be taken, for ``error``."""
+    """The page. ``entered`` are the refused hosts of integrations, by id, with ``error``."""
     pieces = piece_client().list()
     packages, problem = _packages(query.q) if pieces and query.q else (None, "")
     context = parts(pieces) if pieces else {}
@@ -205,13 +205,13 @@ def show_page(query: IntegrationsQuery, entered: Mapping[str, str] | None = None
 
 
 def _own(q: str) -> Sequence[App]:
-    """Apps that are here already, and may be what nobody has made a package for."""
+    """Existing apps that match, for which no package may be needed."""
     apps = if_up(partial(service().apps, AppFilter(q), limit=_MOST_OWN))
     return apps.items if apps else ()
 
 
 def _packages(q: str) -> tuple[Packages | None, str]:
-    """The packages of that name, or why they cannot be told."""
+    """The packages of that name, or the error of the search."""
     try:
         return piece_client().search(q), ""
     except Invalid as error:
@@ -228,7 +228,7 @@ def show(piece_id: str) -> AnyResponse:
 
 @blueprint.post("/<piece_id>/hosts")
 def set_hosts(piece_id: str) -> AnyResponse:
-    """Let it reach these hosts alone."""
+    """Let it reach only these hosts."""
     hosts = hosts_of_form()
     try:
         piece_client().set_hosts(piece_id, hosts.split())
@@ -325,7 +325,7 @@ def begin() -> AnyResponse:
 
 @blueprint.post("/newer")
 def look_for_newer() -> AnyResponse:
-    """Ask the registry for newer versions of what was added."""
+    """Check the registry for newer versions of integrations."""
     try:
         piece_client().look_for_newer()
     except Unavailable:
@@ -337,7 +337,7 @@ def look_for_newer() -> AnyResponse:
 
 @blueprint.get("/<piece_id>/progress")
 def progress(piece_id: str) -> AnyResponse:
-    """How far it is, for a page that looks again and again; once it is done, the page's other parts anew."""
+    """Its progress, for a page that polls; at the end, the updated parts of the page."""
     if not wants_fragment():
         return back()
     try:
@@ -353,7 +353,7 @@ def progress(piece_id: str) -> AnyResponse:
 
 @blueprint.post("/<piece_id>/stop")
 def stop(piece_id: str) -> AnyResponse:
-    """Do not add what was looked at; what works already goes on."""
+    """Dismiss an examined package; what was added before stays."""
     try:
         piece_client().stop(piece_id)
     except Conflict as error:
@@ -363,7 +363,7 @@ def stop(piece_id: str) -> AnyResponse:
 
 @blueprint.post("/<piece_id>/addition")
 def add(piece_id: str) -> AnyResponse:
-    """Add it, to reach these hosts alone."""
+    """Add it with these hosts."""
     hosts, hidden = hosts_of_form(), "shown" not in request.form
     try:
         piece_client().confirm(piece_id, hosts.split(), version=version_of_form(), hidden=hidden)
@@ -377,7 +377,7 @@ def add(piece_id: str) -> AnyResponse:
 
 @blueprint.get("/<piece_id>/update")
 def update_page(piece_id: str) -> AnyResponse:
-    """What a newer version changes."""
+    """The changes of a newer version."""
     return _update(piece_client().get(piece_id))
 
 
@@ -405,7 +405,7 @@ def _update(piece: Piece, hosts: str = "", error: str = "") -> AnyResponse:
 
 
 def _done(piece: Piece) -> AnyResponse:
-    """The part in the place of its progress: what there is now, and in words."""
+    """The part that replaces its progress, with a message."""
     sentence = gettext("{app} is added.") if piece.works else gettext("{app} can be added now.")
     if piece.state == "failed":
         sentence = gettext("{app} could not be looked at.")

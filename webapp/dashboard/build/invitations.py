@@ -1,4 +1,4 @@
-"""Inviting people on Build: People. A link is shown once, in the answer to whoever made it."""
+"""Inviting people on Build: People. A link is shown once, in the response to the person who created it."""
 
 from flask import flash, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse

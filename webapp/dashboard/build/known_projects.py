@@ -1,7 +1,7 @@
-"""The projects that developers and owners may work in, as they were known a short while ago.
+"""The projects that developers and owners may work in, cached for a short while.
 
-The list of apps reads them anew once they are older than a minute. Other pages do with what is known, so that most of
-them ask for nothing more; a browser that works in a project of its choice always learns where it is.
+The list of apps reads them again once they are older than a minute. Other pages use the cache, so that most of them
+need no further request; a browser in a project of its choice always knows its current project.
 """
 
 from urllib.parse import urlsplit
@@ -16,14 +16,14 @@ _FRESH = "read a moment ago"
 
 
 def recent() -> tuple[Project, ...]:
-    """The projects, read within the last minute; none for members, or where they cannot be told."""
+    """The projects, read within the last minute; none for members, or if they cannot be read."""
     if not viewer().may_build:
         return ()
     return dashboard().projects.get(_FRESH) or if_up(_read_if_told) or ()
 
 
 def _read_if_told() -> tuple[Project, ...]:
-    """The projects; none where the service does not tell this client, which is no failure of it."""
+    """The projects; none if the service does not show them to this client, which is no error."""
     try:
         return read_anew()
     except Unauthorized:
@@ -31,7 +31,7 @@ def _read_if_told() -> tuple[Project, ...]:
 
 
 def changed() -> None:
-    """The projects have just been changed: every web process reads them anew."""
+    """Drop the cache in all web processes, after a change of projects."""
     dashboard().changes.add(PROJECTS)
     read_anew()
 
@@ -45,7 +45,7 @@ def read_anew() -> tuple[Project, ...]:
 
 
 def unnamed() -> bool:
-    """Whether an owner should be asked where people may turn: the viewer's project has an address that nobody gave."""
+    """Whether to ask an owner for a support address: the viewer's project has only an assumed one."""
     projects = recent()
     assumed = {f"support@{host}" for host in ("localhost", urlsplit(dashboard().settings.public_url).hostname)}
     waiting = {project.id for project in projects if project.support_email in assumed}

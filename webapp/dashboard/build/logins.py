@@ -1,4 +1,4 @@
-"""What an owner does to a login on Build: People: its role, locking out and letting in, removing, the ways back in."""
+"""An owner's changes of a login on Build: People: its role, disabling and enabling, removal, and ways back in."""
 
 from flask import abort, flash, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -19,7 +19,7 @@ blueprint = build.part_of("people", "logins", "/<user_id>")
 
 @blueprint.post("/role")
 def role(user_id: str) -> AnyResponse:
-    """Give somebody another role; whoever gave up being an owner is led away from here."""
+    """Change a person's role; an owner who gives up the role is redirected."""
     try:
         user = dashboard().logins.change(user_id, role=request.form.get("role", ""))
     except (Conflict, Invalid) as error:
@@ -33,7 +33,7 @@ def role(user_id: str) -> AnyResponse:
 
 @blueprint.get("/lock-out")
 def lock_out_page(user_id: str) -> str:
-    """Ask before somebody is kept out."""
+    """Ask for confirmation before a login is disabled."""
     user = _other(user_id)
     return _question(
         gettext("Lock {email} out?").format(email=user.email),
@@ -48,7 +48,7 @@ def lock_out_page(user_id: str) -> str:
 
 @blueprint.post("/lock-out")
 def lock_out(user_id: str) -> AnyResponse:
-    """Keep somebody out."""
+    """Disable a login."""
     user = _other(user_id)
     dashboard().logins.change(user.id, enabled=False)
     return people.changed(gettext("{email} is locked out.").format(email=user.email), "ok")
@@ -56,7 +56,7 @@ def lock_out(user_id: str) -> AnyResponse:
 
 @blueprint.post("/lock-out/end")
 def let_in(user_id: str) -> AnyResponse:
-    """Let somebody in again."""
+    """Enable a login."""
     user = _other(user_id)
     dashboard().logins.change(user.id, enabled=True)
     return people.changed(gettext("{email} may sign in again.").format(email=user.email), "ok")
@@ -64,7 +64,7 @@ def let_in(user_id: str) -> AnyResponse:
 
 @blueprint.post("/sessions/end")
 def end_sessions(user_id: str) -> AnyResponse:
-    """Sign somebody out of every browser."""
+    """Sign a person out of all browsers."""
     user = _other(user_id)
     dashboard().logins.end_sessions(user.id)
     return people.changed(gettext("{email} is signed out everywhere.").format(email=user.email), "ok")
@@ -83,7 +83,7 @@ def reset_link(user_id: str) -> AnyResponse:
 
 @blueprint.get("/two-step/off")
 def two_step_page(user_id: str) -> str:
-    """Ask before the password alone is enough."""
+    """Ask for confirmation before two-step sign-in is switched off."""
     user = _other(user_id)
     return _question(
         gettext("Switch two-step sign-in off for {email}?").format(email=user.email),
@@ -98,7 +98,7 @@ def two_step_page(user_id: str) -> str:
 
 @blueprint.post("/two-step/off")
 def two_step(user_id: str) -> AnyResponse:
-    """Let the password alone be enough."""
+    """Switch a person's two-step sign-in off."""
     user = _other(user_id)
     dashboard().logins.reset_two_step(user.id)
     return people.changed(gettext("{email} signs in with the password alone.").format(email=user.email), "ok")
@@ -106,7 +106,7 @@ def two_step(user_id: str) -> AnyResponse:
 
 @blueprint.get("/removal")
 def removal_page(user_id: str) -> str:
-    """Ask before everything of somebody's goes."""
+    """Ask for confirmation before a person is removed."""
     user = _other(user_id)
     return _question(
         gettext("Remove {email}?").format(email=user.email),
@@ -123,14 +123,14 @@ def removal_page(user_id: str) -> str:
 
 @blueprint.post("/removal")
 def remove(user_id: str) -> AnyResponse:
-    """Remove somebody's login, accounts and triggers."""
+    """Remove a person's login, accounts and triggers."""
     user = _other(user_id)
     dashboard().logins.remove(user.id)
     return people.changed(gettext("{email} is removed.").format(email=user.email), "ok")
 
 
 def _removal_text() -> str:
-    """What to know before somebody is removed: groups at the provider may let them in anew."""
+    """The warning before a person is removed: groups at the provider may create the login again."""
     board = dashboard()
     text = gettext("This cannot be undone. To keep them out and everything else as it is, lock them out instead.")
     if not board.oidc or not board.settings.oidc_roles:

@@ -1,7 +1,7 @@
-"""Build: People. Who may sign in here and what they may do, and who is invited.
+"""Build: People. The people who may sign in, their roles, and invitations.
 
-Logins and invitations are kept by ``webapp.people``, whose audit names the owner who did it. What is done to a login is
-:mod:`.logins`' matter, and to an invitation :mod:`.invitations`'.
+``webapp.people`` stores logins and invitations, and records in the audit log which owner changed them. Changes of a
+login are left to :mod:`.logins`, those of an invitation to :mod:`.invitations`.
 """
 
 from collections.abc import Sequence
@@ -42,8 +42,11 @@ def show(
     error: str = "",
     code: int = 200,
 ) -> Response:
-    """The page. ``links`` are the addresses just invited and their links, ``reset`` one for a new password: both are
-    shown this once. ``error`` is what was wrong with the ``emails`` of the form."""
+    """The page.
+
+    ``links`` are the addresses just invited and their links, ``reset`` a link for a new password: both are shown only
+    once. ``error`` is the error of the ``emails`` of the form.
+    """
     page = render_template(
         "dashboard/build/people/page.html", new_links=links, reset=reset, emails=emails, invited_as=invited_as,
         error=error, rights=_rights(), **_list(),
@@ -52,7 +55,7 @@ def show(
 
 
 def changed(sentence: str, tone: str, code: int = 200) -> AnyResponse:
-    """What was done or refused, with the people anew; without JavaScript the page says it."""
+    """The updated people with a message; without JavaScript a redirect to the page."""
     if not wants_fragment():
         flash(sentence, tone)
         return go(url_for("dashboard.build_people.page"))
@@ -61,7 +64,7 @@ def changed(sentence: str, tone: str, code: int = 200) -> AnyResponse:
 
 
 def _list() -> dict[str, Any]:
-    """What the lists of people and invitations are drawn from; of many people those whose address was searched for."""
+    """The context of the lists of people and invitations; of many people those whose address matches the search."""
     board, query = dashboard(), request.values.get("q", "")[:MAX_QUERY]
     everybody, waiting = users.all_users(board.store), invitations.list_open(board.store)
     matching = [user for user in everybody if holds(user.email, query)]
@@ -81,7 +84,7 @@ def _list() -> dict[str, Any]:
 
 
 def _rights() -> list[tuple[str, tuple[str, ...]]]:
-    """What may be done, and the roles that may; pages of Build say so themselves."""
+    """The roles, and what each may do; pages of Build declare their own."""
     pages: dict[tuple[str, ...], list[str]] = {}
     for item in build.PAGES.values():
         pages.setdefault(item.roles, []).append(str(item.label))

@@ -1,6 +1,6 @@
-"""In which project and environment a browser works. Developers and owners choose; members stay where the dashboard is.
+"""The scene (project and environment) of a browser. Developers and owners choose it; members have the dashboard's.
 
-Every page is then drawn there. What leads back from elsewhere, such as a Connect Link, returns to where it began.
+Every page is rendered in it. Returns from elsewhere, such as a Connect Link, lead to the scene in which they began.
 """
 
 from collections.abc import Mapping
@@ -46,12 +46,14 @@ def work_in(project_id: str, environment: str) -> None:
 
 
 def parameters() -> Mapping[str, str]:
-    """What an address carries that shall lead back to here."""
+    """The parameters of an address that leads back to this scene."""
     return {"project": session_now().project_id, "in": viewer().client.environment} if viewer().may_build else {}
 
 
 def return_to(account_id: str) -> None:
-    """Work where the address says that the account is, if it is there: nobody is led elsewhere by a mere address."""
+    """Switch to the account's scene in the address, if the account is there, so that a crafted address leads nowhere
+    else.
+    """
     project_id, environment = request.args.get("project", ""), request.args.get("in", "")
     if not viewer().may_build or environment not in ENVIRONMENTS or (project_id and not _is_project(project_id)):
         return
@@ -65,13 +67,14 @@ def return_to(account_id: str) -> None:
 
 
 def _is_project(project_id: str) -> bool:
-    """Whether somebody may work in it: the dashboard's own always, others while they are there."""
+    """Whether a person may work in it: always in the dashboard's own, in others while they exist."""
     return project_id == dashboard().client.project_id or project_id in {each.id for each in known_projects.read_anew()}
 
 
 def _list_of(path: str) -> str:
-    """Return the list that the page at ``path`` belongs to, since what it shows is not in another project or
-    environment; the page itself where it is the same everywhere."""
+    """The list that the page at ``path`` belongs to, since its item is not in another scene; the page itself if it
+    is the same in all scenes.
+    """
     plain = path.partition("?")[0]
     lists = (*_LISTS, *(f"/build/{noun}" for noun, page in build.PAGES.items() if page.of_project))
     return next((start for start in lists if plain.startswith(start + "/")), path or url_for("dashboard.apps.index"))

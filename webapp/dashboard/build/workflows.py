@@ -1,6 +1,6 @@
-"""Build: Workflows. Named URLs of the project that triggers send their events to; each has a signing key of its own.
+"""Build: Workflows. Named URLs of the project to which triggers send their events; each has its own signing key.
 
-A key reaches a page only in the answer to whoever asked for it.
+A key is only in the response to the person who requested it.
 """
 
 from collections.abc import Mapping
@@ -65,7 +65,7 @@ def reveal(workflow_id: str) -> AnyResponse:
 
 @blueprint.get("/<workflow_id>/rotation")
 def rotation_page(workflow_id: str) -> str:
-    """Ask before the old key is worth nothing."""
+    """Ask for confirmation before the key is replaced."""
     workflow = _workflows().get(workflow_id)
     text = gettext(
         "From then on everything sent to “{name}” is signed with the new key. Its receiver refuses it until you put "
@@ -111,7 +111,7 @@ def _show(
     errors: Mapping[str, str] | None = None,
     code: int = 200,
 ) -> Response:
-    """The page. ``keys`` are those that were asked for, ``added`` is what was just made, with its key."""
+    """The page. ``keys`` are those that were requested, ``added`` is a new workflow with its key."""
     page = render_template(
         "dashboard/build/workflows/page.html", workflows=_workflows().list(), keys=keys or {}, added=added,
         form=form or {}, errors=errors or {}, words=words,
@@ -150,7 +150,7 @@ def _form() -> dict[str, str]:
 
 
 def _errors(error: Conflict | Invalid) -> dict[str, str]:
-    """What is wrong, by field."""
+    """The problems by field."""
     details = error.details if isinstance(error, Invalid) else ()
     return {detail.field: detail.message for detail in details if detail.field in _FIELDS} or {"url": error.message}
 

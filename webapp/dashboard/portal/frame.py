@@ -1,4 +1,4 @@
-"""What the templates of a portal's pages are drawn with: the product's name and colour, its tabs, and other apps."""
+"""The context of a portal's pages: the product's name and colour, its tabs, and other apps."""
 
 import json
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _TABS = ("accounts", "triggers", "activity", "agents")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A portal around its page. Before a session is known, it knows no product."""
+    """The frame of a portal's page. Before the session is known, it has no product."""
 
     session: PortalSession | None
 
@@ -34,7 +34,7 @@ class Frame:
 
     @property
     def support(self) -> str:
-        """Where to ask for help."""
+        """The support address of the product."""
         return self.session.facts.project_support_email if self.session else ""
 
     @property
@@ -44,7 +44,7 @@ class Frame:
 
     @property
     def alone(self) -> bool:
-        """Whether the page stands without tabs and the way back."""
+        """Whether the page has no tabs and no way back."""
         return self.session is not None and not self.session.look.nav
 
     @property
@@ -54,7 +54,7 @@ class Frame:
 
     @property
     def base(self) -> str:
-        """What the addresses of its pages begin with."""
+        """The prefix of its pages' addresses."""
         return self.session.base if self.session else ""
 
     @property
@@ -69,7 +69,7 @@ class Frame:
 
     @property
     def tab(self) -> str:
-        """The tab that this page stands below; "" where there is no page."""
+        """The tab of this page; "" without a page."""
         noun = request.path.split("/")[1]
         return (noun if noun in _TABS else "accounts") if request.endpoint else ""
 
@@ -88,7 +88,7 @@ class Frame:
         ]
 
     def others(self) -> PageOf[App] | None:
-        """Apps that can be connected and are not; None where they cannot be told, or nothing may be connected."""
+        """Apps that can be connected and are not; None if they are unknown, or connecting is not allowed."""
         if not viewer().may(NEEDS["connections"]):
             return None
         known = if_up(known_accounts)
@@ -97,13 +97,13 @@ class Frame:
 
 
 def first_tab() -> str:
-    """Where a portal begins: the first tab that its token admits, else the apps."""
+    """The first page of a portal: the first tab that its token allows, else the apps."""
     noun = next((noun for noun in _TABS if viewer().may(NEEDS[noun])), "apps")
     return url_for(f"dashboard.{noun}.index")
 
 
 def nouns() -> dict[str, str]:
-    """What a portal calls the pages that the dashboard has, too."""
+    """The portal's names of pages that the dashboard has, too."""
     return {
         "accounts": gettext("Connections"),
         "triggers": gettext("Automations"),
@@ -113,7 +113,7 @@ def nouns() -> dict[str, str]:
 
 
 def context() -> dict[str, Any]:
-    """What the templates get besides the dashboard's own."""
+    """The context in addition to the dashboard's."""
     session: PortalSession | None = g.portal
     look = {"theme": session.look.theme} if session else {}
     brand = {"name": session.facts.project_app_name, "hue": session.facts.project_brand_hue} if session else {}
@@ -127,7 +127,7 @@ def _accounts() -> int | None:
 
 
 def _waiting() -> int | None:
-    """How many calls of agents wait for the person, if any do."""
+    """The number of agents' calls that wait for the person."""
     known = agents.count_waiting()
     return (if_up(partial(agents.count_waiting, fresh=True)) if known is None else known) or None
 

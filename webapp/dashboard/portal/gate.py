@@ -1,8 +1,8 @@
-"""Around every request of a portal: who asks, by the handle in the path and by no cookie, and what its answer carries.
+"""Runs before and after every request of a portal: authentication by the handle in the path, and response headers.
 
-The handle proves at once that the page itself asks: nobody else knows the address of a form. Where a browser says which
-site a form comes from, it must be ours, too. A page may be framed by the origins of its token alone; one whose session
-has ended says so, in the same frame, until the product gives a new token.
+The handle also proves that the page itself sends a form, since nobody else knows its address; if the browser names the
+site of a form, it must be ours. Only the origins of its token may frame a page. A page whose session has ended says so
+in the same frame, until the product gives a new token.
 """
 
 from urllib.parse import urlsplit
@@ -48,7 +48,7 @@ def recognise(handle: str) -> None:
 
 
 def refuse() -> AnyResponse | None:
-    """The answer to a session that has ended, or to a form of another site; None for whoever may pass."""
+    """The response for an ended session, or for a form of another site; None if the request may pass."""
     if g.viewer is None:
         return asleep()
     noun = (request.endpoint or "").removeprefix("dashboard.").partition(".")[0]
@@ -60,7 +60,7 @@ def refuse() -> AnyResponse | None:
 
 
 def asleep() -> AnyResponse:
-    """The page that waits for a new token, at the address to go on from; for htmx the way to it."""
+    """The page that waits for a new token, with the address to continue from; for htmx a redirect to it."""
     if for_htmx():
         current = urlsplit(request.htmx.current_url or "")  # type: ignore[attr-defined]  # htmx-Flask adds it
         answer = go(f"{current.path}?{current.query}" if current.query else current.path)
@@ -72,7 +72,7 @@ def asleep() -> AnyResponse:
 
 
 def dress(response: Response, policy: str) -> Response:
-    """Who may frame it, and what it tells nobody; what it leaves to say is kept for the next page."""
+    """Add the headers about framing and referrers, and keep messages for the next page."""
     known: sessions.PortalSession | None = g.get("portal")
     if known is not None:
         policy = policy.replace("frame-ancestors 'none'", " ".join(("frame-ancestors", *_ancestors(known))))

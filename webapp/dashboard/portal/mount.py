@@ -1,6 +1,6 @@
-"""Where the pages of a portal stand: the dashboard's own, below ``/portal/<handle>``, so that no page is written twice.
+"""Mounts the dashboard's pages below ``/portal/<handle>``, so that a portal needs no pages of its own.
 
-The prefix becomes the request's script root (PEP 3333), which every address that a page makes begins with.
+The prefix becomes the request's script root (PEP 3333), with which all addresses of a page begin.
 """
 
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ _NOTHING = "/portal/nothing"
 
 
 def mount(environ: "WSGIEnvironment") -> None:
-    """Take the prefix of a portal's page out of the path. What is no page of a portal is not there."""
+    """Remove the prefix of a portal's page from the path. Pages that a portal does not have are not found."""
     handle, _, rest = str(environ["PATH_INFO"]).removeprefix("/portal/").partition("/")
     environ[HANDLE] = handle
     environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}/portal/{handle}"

@@ -1,7 +1,7 @@
-"""Opening a portal by a Connect token, and giving an open one the next token.
+"""Opens a portal with a Connect token, and gives an open one the next token.
 
-The token leaves the address at once: a session's handle takes its place. Whoever may not have a portal meets what they
-would meet at the Connect Link: strangers in a frame a constant page, others what is wrong with their token.
+The token leaves the address at once: a session's handle replaces it. A refused visitor gets the same page as at the
+Connect Link: a constant one in a frame of a foreign page, otherwise the problem of the token.
 """
 
 from typing import Annotated
@@ -27,7 +27,7 @@ _NO_FRAME = ("", "document", "empty")
 
 
 class PortalQuery(ListQuery):
-    """How a product asks for a portal."""
+    """The parameters with which a product opens a portal."""
 
     token: Annotated[str, at_most(200)] = ""
     app: Annotated[str, at_most(100)] = ""
@@ -53,7 +53,7 @@ def show() -> AnyResponse:
 
 @blueprint.post("/portal/renewal")
 def renew() -> tuple[Response, int]:
-    """Take the next token for an open portal, of the same user of the same project and environment alone."""
+    """Accept the next token for an open portal, only of the same user and scene."""
     board, token = dashboard(), request.form.get("token", "")
     known = sessions.find(board.store, request.form.get("handle", ""))
     if known is None or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
@@ -72,7 +72,7 @@ def _create(token: str, facts: TokenFacts, look: Look) -> PortalSession:
 
 
 def _is_stranger(facts: TokenFacts) -> bool:
-    """Whether a page frames it that the token does not allow; what a browser does not tell, the frame's policy says."""
+    """Whether a page frames it that the token does not allow; if the browser does not say, the frame policy decides."""
     if not _in_frame():
         return False
     scheme, mark, rest = request.headers.get("Referer", "").partition("://")
@@ -81,8 +81,9 @@ def _is_stranger(facts: TokenFacts) -> bool:
 
 
 def _as_at_the_link(query: PortalQuery) -> AnyResponse:
-    """Where it is said what is wrong, or an account connected if the service cannot tell whose the token is. The page
-    around may be named there, so this redirect lets it be."""
+    """A redirect to the Connect Link, which shows the problem of the token, or connects an account if the service
+    cannot identify the token's user. The framing page may be named there, so this redirect keeps the referrer.
+    """
     base = dashboard().settings.connect_url or ""
     chosen = {"app": query.app, "language": query.language}
     answer = redirect(connect.own_link(base, query.token, chosen), 303)
@@ -92,5 +93,5 @@ def _as_at_the_link(query: PortalQuery) -> AnyResponse:
 
 
 def _in_frame() -> bool:
-    """Whether the browser says that a frame asks."""
+    """Whether the browser says that a frame requests the page."""
     return request.headers.get("Sec-Fetch-Dest", "") not in _NO_FRAME

@@ -1,9 +1,10 @@
-"""Portal sessions (table ``portal_sessions``): a Connect token that left the address for a handle, without a cookie.
+"""Portal sessions (table ``portal_sessions``): a Connect token that was replaced by a handle in the address, without
+a cookie.
 
-The handle stands in the path of every page of the frame and is as strong as the token: it proves who asks, and that the
-page itself does. Here stand its hash, and the token in a box that nothing but the handle opens, so that neither the
-database nor a key of the installation gives any away. A session ends with its token, and is remembered for a week, so
-that a page that was left open can be carried on with a new token of the same user.
+The handle is in the path of every page of the frame and is as powerful as the token: it authenticates the user, and
+proves that the page itself sends a form. The table has its hash, and the token in a box that only the handle opens, so
+that neither the database nor a key of the installation reveals it. A session ends with its token, and is kept for a
+week, so that a page that is left open can continue with a new token of the same user.
 """
 
 import json
@@ -24,7 +25,7 @@ _PURPOSE = "portal-session"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How the product shows it: ``nav`` is off where one page stands alone; ``language`` is "" for the browser's."""
+    """How the product shows it: ``nav`` is off for a single page; ``language`` is "" for the browser's."""
 
     nav: bool = True
     theme: str = "auto"
@@ -63,7 +64,7 @@ class PortalSession:
 
     @property
     def base(self) -> str:
-        """What the addresses of its pages begin with."""
+        """The prefix of its pages' addresses."""
         return f"/portal/{self.handle}"
 
 

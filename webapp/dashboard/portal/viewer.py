@@ -1,4 +1,4 @@
-"""For whom a page of a portal is drawn: the user of its Connect token, with what that token may do and no more."""
+"""The viewer of a portal's page: the user of its Connect token, with the rights of that token."""
 
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ ROLE = "portal"  # no role of a login: nothing of Build, no settings, no audit
 
 @dataclass(frozen=True, slots=True)
 class PortalViewer(Viewer):
-    """An external user whom a product shows their own pages."""
+    """An external user to whom a product shows their own pages."""
 
     session: PortalSession = field(kw_only=True)
 
@@ -21,7 +21,7 @@ class PortalViewer(Viewer):
         return f"{self.session.facts.scope}|{self.session.viewer}"
 
     def here(self, name: str) -> str:
-        """Portals stand in the projects and environments of their tokens, wherever the dashboard works."""
+        """The portal's scene, which is its token's."""
         facts = self.session.facts
         return f"portal {facts.project_id} {facts.project_environment} {name}"
 

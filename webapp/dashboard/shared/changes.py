@@ -1,8 +1,8 @@
-"""What people changed, told from web process to web process (table ``page_changes``).
+"""Changes that people made, shared between web processes (table ``page_changes``).
 
-Each process remembers for a while what it read for pages. Somebody who changes something there must see it at once,
-whichever process draws the next page: so each change is counted under a name, and what was remembered at another count
-is read anew.
+Each process caches for a while what it read for pages. A person who changes something must see it at once, whichever
+process renders the next page: so each change is counted under a name, and values cached at another count are read
+again.
 """
 
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ _KEPT = 2 * DAY  # longer than anything is remembered
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """All of them. Each name is read once for a request. Where they are not ``shared``, nothing is counted."""
+    """All counts. Each name is read once for a request. Unless they are ``shared``, nothing is counted."""
 
     store: Store
     clock: Clock
     shared: bool
 
     def count(self, name: str) -> int:
-        """How often what ``name`` stands for has changed; for comparing alone."""
+        """The number of changes of ``name``, only for comparing."""
         known: dict[str, int] = g.setdefault("page_changes", {}) if has_request_context() else {}
         if name not in known:
             row = self.store.one("SELECT n FROM page_changes WHERE name = :name", {"name": name})

@@ -1,7 +1,7 @@
-"""Secrets that were just made, for the page that follows (table ``shown_once``).
+"""New secrets for the page that follows their creation (table ``shown_once``).
 
-Any web process may draw that page, so they stand in the store, in boxes that only a key of the installation opens. Each
-is shown until it was seen, for five minutes at most. A box that nobody has seen is removed with the next that is put.
+Any web process may render that page, so they are in the store, in boxes that only a key of the installation opens. Each
+is shown until the person has seen it, for five minutes at most. Expired boxes are removed when the next is stored.
 """
 
 import json
@@ -25,7 +25,7 @@ class ShownOnce:
     key: bytes
 
     def put(self, name: str, sentence: str, secret: str) -> None:
-        """Keep ``secret``, and a ``sentence`` that says what it is, for the page called ``name``."""
+        """Store ``secret``, and a ``sentence`` about it, for the page called ``name``."""
         content = json.dumps([sentence, secret]).encode()
         box, now = crypto.seal(crypto.derive(self.key, _PURPOSE), content, name), self.clock()
         with self.store.write() as tx:

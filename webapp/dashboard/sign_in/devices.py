@@ -1,7 +1,7 @@
-"""Devices on which somebody has signed in before, by a signed cookie; and where a try to sign in comes from.
+"""Known devices, by a signed cookie, and the source of an attempt to sign in.
 
-The cookie holds a random name of the device and the hashes of the last accounts that it signed in to. It lets nobody
-in: it only has tries counted apart from strangers' (:mod:`webapp.people.attempts`).
+The cookie contains a random name of the device and the hashes of the last accounts that signed in on it. It lets nobody
+in: attempts of known devices are only counted separately from others (:mod:`webapp.people.attempts`).
 """
 
 import hashlib
@@ -22,14 +22,16 @@ _LIFETIME_S = 365 * 24 * 3600
 
 
 def source(email: str, step: str = "password") -> Source:
-    """Where the try of this request, to sign in as ``email``, comes from, and which ``step`` it is of."""
+    """The source of this request's attempt to sign in as ``email``, for the given ``step``."""
     device, accounts = _read()
     address = None if behind_unnamed_proxy() else request.remote_addr or ""
     return Source(email, address, device if _mark(email) in accounts else None, step)
 
 
 def behind_unnamed_proxy() -> bool:
-    """Whether the request came through a proxy that the settings do not name: everybody has its address then."""
+    """Whether the request came through a proxy that the settings do not name, so that all visitors share its
+    address.
+    """
     return UNNAMED_PROXY in request.environ
 
 

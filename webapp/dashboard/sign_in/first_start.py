@@ -1,6 +1,6 @@
-"""The first start: whoever holds the printed link makes the owner's login, and says what end users shall read.
+"""The first start: the holder of the printed link creates the owner's login, and names the product for end users.
 
-Afterwards a page tells where to go on.
+A page with next steps follows.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ blueprint = Blueprint("start", __name__)
 
 @blueprint.get("/start")
 def page() -> AnyResponse:
-    """The form, for whoever holds the token."""
+    """The form, for a visitor with the token."""
     board, token = dashboard(), request.args.get("token", "")
     if users.any_user(board.store):
         return go(url_for("dashboard.session.page"))
@@ -51,7 +51,7 @@ def create() -> AnyResponse:
 
 @blueprint.get("/start/next")
 def next_steps() -> AnyResponse:
-    """What to do with an installation that has just been made."""
+    """The next steps with a new installation."""
     context = {
         "people": viewer().role in build.PAGES["people"].roles,
         "sandbox": dashboard().settings.sandbox,

@@ -1,6 +1,6 @@
-"""Where the link of an invitation leads: the person chooses a password, and is signed in.
+"""The page of an invitation's link: the person chooses a password, and is signed in.
 
-Tries are limited like those to sign in: a guess counts towards the address it comes from.
+Attempts are limited like those to sign in: a wrong token counts towards the address it comes from.
 """
 
 from flask import Blueprint, Response, flash, make_response, render_template, request, url_for
@@ -21,7 +21,7 @@ blueprint = Blueprint("invitation", __name__)
 
 @blueprint.get("/invitation")
 def page() -> AnyResponse:
-    """The form, for whoever holds the token."""
+    """The form, for a visitor with the token."""
     token = request.args.get("token", "")
     invitation = _admitted(token)
     return _form(invitation, token) if isinstance(invitation, Invitation) else invitation
@@ -47,7 +47,7 @@ def accept() -> AnyResponse:
 
 
 def _admitted(token: str) -> Invitation | Response:
-    """The invitation of ``token``, or what is answered in its place."""
+    """The invitation of ``token``, or the response if there is none."""
     board = dashboard()
     source = devices.source(hash_token(token), "invitation")
     wait = attempts.admit(board.store, board.clock, source)

@@ -1,4 +1,4 @@
-"""Where the link leads with which a person who cannot sign in chooses another password."""
+"""The page of a password reset's link: a person who cannot sign in chooses another password."""
 
 from flask import Blueprint, Response, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -16,7 +16,7 @@ blueprint = Blueprint("new_password", __name__)
 
 @blueprint.get("/new-password")
 def page() -> AnyResponse:
-    """The form, for whoever holds the token."""
+    """The form, for a visitor with the token."""
     return _form(request.args.get("token", ""))
 
 

@@ -1,7 +1,7 @@
-"""Signing in at the OpenID provider of the settings. What it vouches for stands for password and second step together.
+"""Sign-in at the OpenID provider of the settings, which replaces password and second step.
 
-What begins a sign-in is kept in the form's signed cookie for ten minutes, so that only the browser that began it can
-end it, and once.
+The state of a sign-in is kept in the form's signed cookie for ten minutes, so that only the browser that began it can
+complete it, and once.
 """
 
 from flask import Blueprint, abort, redirect, request, session, url_for
@@ -56,7 +56,7 @@ def finish() -> AnyResponse:
 
 
 def offered(next_url: str = "") -> dict[str, str] | None:
-    """What the provider is called and the address that leads there; None where there is none."""
+    """The provider's name and the address that leads there; None without one."""
     oidc = dashboard().oidc
     return {"name": oidc.name, "url": url_for("dashboard.oidc.begin", next=next_url or None)} if oidc else None
 
@@ -67,7 +67,7 @@ def _provider() -> OpenIdProvider:
 
 
 def _begun() -> tuple[Attempt | None, str]:
-    """What this browser began last, which is used up, and where the person wants to go."""
+    """The sign-in that this browser began last, which is used up, and the page to return to."""
     kept, at, next_url = session.pop(_KEPT, None) or (None, 0, "")
     board = dashboard()
     if kept is None or not 0 <= board.clock() - at < WAITS:

@@ -1,5 +1,5 @@
-"""How a sign-in ends: a session begins and the browser is known from then on, whichever way it was proved; or a page
-says why nobody gets in, such as a link that no longer works or a sign-in elsewhere that came to nothing.
+"""The outcome of a sign-in in any way: a session begins and the device is known from then on, or a page says why
+not, such as for an expired link or a sign-in at the provider that failed.
 """
 
 from flask import Response, make_response, render_template, request, session, url_for
@@ -20,7 +20,7 @@ UNNAMED_PROXY = _(
 
 
 def refused(heading: str, message: str, *, way_on: str = "", code: int = 403) -> Response:
-    """``heading`` and why, with a button to the sign-in page that says ``way_on``."""
+    """The page with ``heading`` and the reason, and a button ``way_on`` to the sign-in page."""
     page = render_template(
         "layouts/error.html",
         code=code,
@@ -52,6 +52,6 @@ def sign_in(person: User, next_url: str) -> Response:
 
 
 def too_many(wait: int) -> str:
-    """What somebody is told who has to wait for ``wait`` seconds."""
+    """The sentence for a person who must wait for ``wait`` seconds."""
     sentence = gettext("Too many tries. Wait {time}, then try again.").format(time=duration(wait))
     return f"{sentence} {UNNAMED_PROXY}" if devices.behind_unnamed_proxy() else sentence

@@ -1,6 +1,6 @@
-"""Signing in with a passkey, by a script of the sign-in page: the device proves who is there, and no code is asked.
+"""Sign-in with a passkey, by a script of the sign-in page: the device proves who is present, and no code is needed.
 
-The challenge is kept in the form's signed cookie until it is answered, for five minutes at most.
+The challenge is kept in the form's signed cookie until it is used, for five minutes at most.
 """
 
 import ipaddress
@@ -32,15 +32,15 @@ def give() -> bytes:
 
 
 def take() -> bytes | None:
-    """The challenge that this browser was given, unless it is too old."""
+    """The challenge that this browser got, unless it is too old."""
     text, at = session.pop(_KEPT, None) or ("", 0)
     return base64_decode(want_bytes(text)) if text and dashboard().clock() - at < challenges.LIFETIME else None
 
 
 def relying_party() -> RelyingParty | None:
-    """This site; none where browsers offer no passkeys: at a bare address, and without https but on this machine.
+    """This site; None if browsers offer no passkeys: at an IP address, and without https except on this machine.
 
-    None either where they let nobody in.
+    Also None if the settings do not allow passkeys.
     """
     settings = dashboard().settings
     if settings.oidc_required:
@@ -56,13 +56,13 @@ def relying_party() -> RelyingParty | None:
 
 @blueprint.post("/sign-in/passkey/options")
 def options() -> AnyResponse:
-    """What the browser asks the device."""
+    """The WebAuthn options for the device."""
     return Response(passkeys.request_options(party(), give()), mimetype="application/json")
 
 
 @blueprint.post("/sign-in/passkey")
 def create() -> AnyResponse:
-    """Check what the device signed and sign in; the answer says where to go."""
+    """Verify the device's signature and sign in; the answer has the next page."""
     body, expected, board = sent(), take(), dashboard()
     if expected is None:
         return refused(gettext("That took too long. Try again."))
@@ -94,7 +94,7 @@ def sent() -> dict[str, Any]:
 
 
 def refused(sentence: str) -> Response:
-    """Say what is wrong to the script, which shows it."""
+    """The error for the script to show."""
     answer = jsonify(error=sentence)
     answer.status_code = 422
     return answer

@@ -1,6 +1,6 @@
-"""The second step of signing in: a code of the authenticator app, or a recovery code, after the right password.
+"""The second step of a sign-in: a code of the authenticator app, or a recovery code, after the password.
 
-Who gave the password is kept in the form's signed cookie for ten minutes, and is not signed in.
+The person who gave the password is kept in the form's signed cookie for ten minutes, and is not signed in.
 """
 
 from flask import Blueprint, Response, make_response, render_template, request, session, url_for
@@ -24,7 +24,7 @@ _KEPT = "second_step"
 
 
 def ask(person: User, next_url: str) -> AnyResponse:
-    """Lead somebody who gave the right password to the code."""
+    """Redirect a person who gave the right password to the page of the code."""
     session.clear()
     session[_KEPT] = [person.id, dashboard().clock(), next_url]
     return go(url_for("dashboard.second_step.page"))
@@ -32,7 +32,7 @@ def ask(person: User, next_url: str) -> AnyResponse:
 
 @blueprint.get("/sign-in/code")
 def page() -> AnyResponse:
-    """The form, for somebody who gave the password."""
+    """The form, for a person who gave the password."""
     return _form() if _waiting() else go(url_for("dashboard.session.page"))
 
 
@@ -54,7 +54,7 @@ def create() -> AnyResponse:
 
 
 def _waiting() -> tuple[User, str] | None:
-    """Who gave the password a moment ago, and where they want to go."""
+    """The person who gave the password a moment ago, and the page to return to."""
     board = dashboard()
     user_id, at, next_url = session.get(_KEPT) or ("", 0, "")
     person = users.by_id(board.store, user_id) if board.clock() - at < WAITS else None

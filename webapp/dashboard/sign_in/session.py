@@ -1,7 +1,7 @@
-"""Signing in with e-mail and password, and signing out.
+"""Sign-in with e-mail and password, and sign-out.
 
-Sessions and passwords are kept by ``webapp.people``; the session's cookie and who may pass without it are
-:mod:`webapp.dashboard.gate`'s matter.
+``webapp.people`` keeps sessions and passwords; :mod:`webapp.dashboard.gate` reads the session's cookie and decides
+which pages need one.
 """
 
 from flask import Blueprint, Response, flash, g, make_response, render_template, request, session, url_for
@@ -25,7 +25,7 @@ WRONG = _("The e-mail or the password is wrong. Check both and try again.")
 
 @blueprint.get("/sign-in")
 def page() -> AnyResponse:
-    """The form; somebody who is signed in already is led on."""
+    """The form; a person who is signed in is redirected."""
     next_url = safe_next(request.args.get("next"))
     if g.person:
         return go(next_url)

@@ -1,4 +1,4 @@
-"""The last 24 hours of a trigger's deliveries: as bars, and as a sentence for whoever does not see them."""
+"""A trigger's deliveries of the last 24 hours as a bar chart, and as a sentence for screen readers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _STEP, _WIDTH, _LEAST = 7, 5, 2
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A rectangle of the drawing. ``tone`` is "" delivered, ``w`` waiting, ``x`` failed, ``z`` nothing, or another."""
+    """A rectangle of the chart. ``tone`` is "" delivered, ``w`` waiting, ``x`` failed, ``z`` nothing, or another."""
 
     x: int
     y: float

@@ -1,4 +1,4 @@
-"""The deliveries of a trigger: filtered by status and time, one of them whole, and sending again."""
+"""The deliveries of a trigger: filtered by status and time, one in full, and sending again."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -44,7 +44,7 @@ _LOCAL = "%Y-%m-%dT%H:%M"  # what <input type=datetime-local> sends
 
 
 def _time(text: str) -> str:
-    """A local time as a form writes it, or "" for what is none."""
+    """A local time of a form, or "" for a malformed one."""
     try:
         time = datetime.strptime(text[:16], _LOCAL).replace(tzinfo=UTC)
     except ValueError:
@@ -80,7 +80,7 @@ class DeliveriesQuery(ListQuery):
 
 @blueprint.get("")
 def index(trigger_id: str) -> AnyResponse:
-    """The list; for htmx the list alone."""
+    """The list; for htmx only the results."""
     query = DeliveriesQuery.of_request()
     frame = frames.load(trigger_id, deliveries=PER_PAGE if query == DeliveriesQuery() else 0)
     deliveries = frame.deliveries or _read(trigger_id, query)
@@ -100,7 +100,7 @@ def index(trigger_id: str) -> AnyResponse:
 
 @blueprint.get("/<delivery_id>")
 def show(trigger_id: str, delivery_id: str) -> AnyResponse:
-    """One delivery: what was sent, and every answer."""
+    """One delivery: its request and all responses."""
     frame, delivery = frames.load(trigger_id), client().delivery(trigger_id, delivery_id)
     return frames.tab_page(frame, "deliveries", "_delivery.html", delivery=delivery)
 
@@ -145,7 +145,7 @@ def resend_failed(trigger_id: str) -> AnyResponse:
 
 
 def _resent(delivery: Delivery) -> AnyResponse:
-    """What happened, and the row of the delivery as it is now."""
+    """The outcome, and the row of the delivery as it is now."""
     host = urlsplit(delivery.url).hostname or gettext("its address")
     sentence = gettext("It is on its way to {host} again.").format(host=host)
     if not wants_fragment():
@@ -155,7 +155,7 @@ def _resent(delivery: Delivery) -> AnyResponse:
 
 
 def rows_at(trigger_id: str, url: str) -> list[Delivery]:
-    """The deliveries that a list's address stands for."""
+    """The deliveries of a list's query."""
     query = {name: values[-1] for name, values in parse_qs(urlsplit(url).query).items()}
     deliveries = _read(trigger_id, DeliveriesQuery.model_validate(query))
     if deliveries is None:

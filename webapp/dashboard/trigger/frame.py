@@ -1,7 +1,7 @@
-"""What stands around every tab of a trigger's page: its state, what is wrong, where it delivers, the last 24 hours.
+"""The frame around every tab of a trigger's page: its state, problems, targets and last 24 hours.
 
-:func:`load` reads it, :func:`tab_page` draws a tab in it. :mod:`.news` renews the parts that may change while somebody
-looks; it compares :meth:`Frame.digest`.
+:func:`load` reads it, :func:`tab_page` renders a tab in it. :mod:`.news` updates the parts that may change while the
+page is open; it compares :meth:`Frame.digest`.
 """
 
 import hashlib
@@ -34,9 +34,9 @@ EXTENDED_TABS = ("deliveries", "logs")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A trigger with what a page says about it. ``day`` is ``None`` where the service keeps no count.
+    """A trigger with the facts that its page shows. ``day`` is ``None`` if the service keeps no count.
 
-    ``events`` and ``deliveries`` are the newest, where they came with it; else they are asked for alone.
+    ``events`` and ``deliveries`` are the newest, if they were read with it; else they are requested separately.
     """
 
     trigger: Trigger
@@ -55,7 +55,7 @@ class Frame:
 
     @property
     def state(self) -> str:
-        """How it does, in a word of :data:`webapp.dashboard.words.SHOWN_STATES`: its own state, or its addresses'."""
+        """Its state as a word of :data:`webapp.dashboard.words.SHOWN_STATES`: its own, or its targets'."""
         if self.trigger.state != "active":
             return self.trigger.state
         states = {place.state for place in (*self.endpoints, *self.workflows)}
@@ -70,7 +70,7 @@ class Frame:
 
     @property
     def learning(self) -> tuple[str, str]:
-        """How it learns of news: a heading, and words for one that does so without a schedule."""
+        """How it is fired: a heading, and a text for one without a schedule."""
         native = {
             "http": (gettext("Hears of"), gettext("Requests to its address")),
             "timer": (gettext("Runs"), ""),
@@ -84,7 +84,7 @@ class Frame:
 
     @property
     def untold(self) -> str:
-        """The way to why it looks at its times alone, although its app could tell it."""
+        """The link to why it only polls on its schedule, although its app could notify it."""
         sentence = gettext("Why {app} does not tell it at once")
         return sentence.format(app=self.app.name if self.app else gettext("the app"))
 
@@ -119,7 +119,7 @@ def load(trigger_id: str, *, events: int = 0, deliveries: int = 0) -> Frame:
 
 
 def tab_page(frame: Frame, tab: str, part: str, *, code: int = 200, url: str | None = None, **more: Any) -> Response:
-    """The page with ``part`` in its panel; for htmx that part alone."""
+    """The page with ``part`` in its panel; for htmx only that part."""
     context = context_of(frame, tab) | more
     if wants_fragment():
         response = make_response(fragment(f"dashboard/trigger/{part}", **context), code)
@@ -132,7 +132,7 @@ def tab_page(frame: Frame, tab: str, part: str, *, code: int = 200, url: str | N
 
 
 def context_of(frame: Frame, tab: str) -> dict[str, Any]:
-    """What the page and each of its parts are drawn from."""
+    """The context of the page and of each of its parts."""
     trigger_id = frame.trigger.id
     ends = {"events": "trigger.show", "deliveries": "deliveries.index"}
     tabs = [

@@ -1,6 +1,6 @@
-"""What is new on a trigger's page since it was drawn: how many rows, and the parts around them.
+"""News of a trigger's page since it was rendered: the number of new rows, and the changed parts of the frame.
 
-Rows never move while somebody reads: new ones announce themselves in a pill that leads to them.
+Rows never move while a person reads: new ones are announced in a pill that leads to them.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ MOST, FULL = 50, 30
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Where the page asks for news, and what it says in the meantime. ``count`` is 0 while there is none."""
+    """Where the page polls for news, and the current pill. ``count`` is 0 while there is none."""
 
     url: str
     rows_url: str
@@ -28,7 +28,7 @@ class News:
 
 
 def since(frame: Frame, tab: str, rows: Sequence[Any], *, rows_url: str, newest: str | None = None) -> News:
-    """News of ``rows``, newest first, since the row ``newest`` stood on top; ``None`` is a page just drawn."""
+    """News of ``rows``, newest first, since the row ``newest`` was the first; ``None`` for a page just rendered."""
     top = rows[0].id if rows else ""
     known = top if newest is None else newest
     count = next((number for number, row in enumerate(rows) if row.id == known), len(rows))
@@ -46,7 +46,7 @@ def since(frame: Frame, tab: str, rows: Sequence[Any], *, rows_url: str, newest:
 
 
 def answer(frame: Frame, tab: str, rows: Sequence[Any], *, rows_url: str) -> Response:
-    """204 while nothing has changed; else the pill, and the parts of the page as they are now."""
+    """204 while nothing has changed; else the pill, and the current parts of the page."""
     news = since(frame, tab, rows, rows_url=rows_url, newest=request.args.get("newest", ""))
     if f"seen={request.args.get('seen', '')}&" in news.url:
         return Response(status=204)
@@ -72,5 +72,5 @@ def _words(tab: str, count: int, more: bool) -> str:
 
 
 def _states(rows: Sequence[Any], count: int) -> list[object]:
-    """What may change in the rows that stand on the page."""
+    """The parts that may change in the rows on the page."""
     return [(row.id, getattr(row, "status", ""), getattr(row, "attempt", "")) for row in rows[count:]]

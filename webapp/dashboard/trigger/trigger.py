@@ -48,13 +48,13 @@ _NOT_DELETED = (
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Runs in a row, newest first, that found nothing."""
+    """Consecutive runs, newest first, that found nothing."""
 
     runs: tuple[TriggerRun, ...]
 
 
 def folded(runs: Sequence[TriggerRun]) -> list[TriggerRun | Quiet]:
-    """``runs``, newest first, with those in one that are :data:`FEWEST` or more in a row and found nothing."""
+    """``runs``, newest first, where :data:`FEWEST` or more consecutive ones that found nothing are one item."""
     lines: list[TriggerRun | Quiet] = []
     for nothing, group in groupby(runs, _found_nothing):
         in_a_row = tuple(group)
@@ -89,7 +89,7 @@ def event(trigger_id: str, event_id: str) -> AnyResponse:
 
 @blueprint.get("/events/<event_id>/payload")
 def payload(trigger_id: str, event_id: str) -> str:
-    """What one event of the list holds; asked for when it is opened."""
+    """The payload of one event of the list, requested when it is opened."""
     event = _event(trigger_id, event_id)
     return fragment("dashboard/trigger/_payload.html", event=event, json_html=json_html)
 
@@ -106,14 +106,14 @@ def logs(trigger_id: str) -> AnyResponse:
 
 @blueprint.get("/configuration")
 def configuration(trigger_id: str) -> AnyResponse:
-    """What it was deployed with; secrets are not shown."""
+    """Its configuration; secrets are not shown."""
     frame = frames.load(trigger_id)
     return frames.tab_page(frame, "configuration", "_configuration.html", answers=_answers(frame))
 
 
 @blueprint.get("/news")
 def news(trigger_id: str) -> AnyResponse:
-    """What is new since the page was drawn; an open page asks every few seconds."""
+    """What is new since the page was rendered; an open page polls every few seconds."""
     tab, rows_url = request.args.get("tab", ""), request.args.get("rows", "")
     try:
         frame = frames.load(trigger_id)
@@ -126,7 +126,7 @@ def news(trigger_id: str) -> AnyResponse:
 
 @blueprint.post("/test-event")
 def send_test(trigger_id: str) -> AnyResponse:
-    """Have an event sent as if it had just happened."""
+    """Send an event as if it had just happened."""
     frame = frames.load(trigger_id)
     try:
         sent = client().send_test(trigger_id)
@@ -141,7 +141,7 @@ def send_test(trigger_id: str) -> AnyResponse:
 
 
 def _events(frame: Frame, after: str) -> tuple[Sequence[Event], int | None]:
-    """The events of a page, one more than it shows, and how many there are where that is told."""
+    """The events of a page, one more than it shows, and their total number if known."""
     if frame.events:
         return frame.events.items, frame.events.total
     return client().events(frame.trigger.id, n=STEP + 1, after=after, brief=True)
@@ -229,7 +229,7 @@ def _own(url: str) -> str:
 
 @pausing.route("", methods=["POST", "DELETE"])
 def pause(trigger_id: str) -> AnyResponse:
-    """Pause it, or with DELETE resume it; a form without JavaScript says ``resume``."""
+    """Pause it, or with DELETE resume it; a form without JavaScript sends ``resume``."""
     resume = request.method == "DELETE" or bool(request.form.get("resume"))
     before = client().find(trigger_id)
     try:
@@ -246,7 +246,7 @@ def pause(trigger_id: str) -> AnyResponse:
 
 
 def _toggled(trigger: Trigger, sentence: str, tone: str) -> AnyResponse:
-    """Its switch as it is now, and what stands around it; the page of one trigger asks for more of that."""
+    """Its switch, and the frame around it if the page of one trigger requested it."""
     forget_triggers()
     if not wants_fragment():
         flash(sentence, tone)
@@ -281,7 +281,7 @@ def page(trigger_id: str) -> AnyResponse:
 
 @deletion.post("")
 def delete(trigger_id: str) -> AnyResponse:
-    """Delete it; when what it set up elsewhere cannot be taken down, say so and offer to go on anyway."""
+    """Delete it; if its subscription at the app cannot be removed, say so and offer to delete it nevertheless."""
     frame, anyway = frames.load(trigger_id), bool(request.form.get("anyway"))
     try:
         client().delete(trigger_id, ignore_hook_errors=anyway)

@@ -1,4 +1,4 @@
-"""The list of a person's triggers, those that need somebody first; pausing one and resuming it."""
+"""The list of a person's triggers, those with problems first; pausing and resuming."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class TriggersQuery(ListQuery):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of the list: the trigger with what stands beside it."""
+    """One row of the list: the trigger with its chart and problems."""
 
     trigger: Trigger
     app: App | None
@@ -51,14 +51,14 @@ class Row:
 
 @blueprint.get("/triggers")
 def index() -> AnyResponse:
-    """The list; for htmx the results alone."""
+    """The list; for htmx only the results."""
     query = TriggersQuery.of_request()
     context = {"query": query, **_matching(query), **template_helpers()}
     return page("dashboard/triggers/index.html", "dashboard/triggers/_results.html", url=query.url(), **context)
 
 
 def _matching(query: TriggersQuery) -> dict[str, Any]:
-    """The triggers on this page of the list, and what is said of all that match."""
+    """The triggers on this page, and the number of all that match."""
     overview = known_triggers(fresh=True)
     of_app = [trigger for trigger in overview.items if not query.app or trigger.app == query.app]
     matching = [trigger for trigger in of_app if not query.status or trigger.state == query.status]
@@ -87,7 +87,7 @@ def accounts_of(trigger: Trigger) -> tuple[Account, ...]:
 
 
 def template_helpers() -> dict[str, Any]:
-    """What every template about triggers is drawn with."""
+    """The functions of all templates about triggers."""
     return {
         "words": words,
         "charts": charts,
@@ -100,7 +100,7 @@ def template_helpers() -> dict[str, Any]:
 
 
 def _rows(triggers: Sequence[Trigger]) -> list[Row]:
-    """The charts and the failing addresses are left out when they cannot be had."""
+    """The rows, without charts and failing addresses if these cannot be read."""
     try:
         days = client().days([trigger.id for trigger in triggers])
     except PatchbayError:

@@ -1,7 +1,7 @@
-"""Where a trigger sends its events: its webhook URLs with their signing keys, and workflows of the project.
+"""The targets of a trigger's events: its webhook URLs with their signing keys, and workflows of the project.
 
-A signing key is only in the answer to a person who asks for it and has a role that may see it. Workflows are for the
-roles that Build is for.
+A signing key is only in the response to a person who requests it and whose role may see it. Workflows are for the roles
+that can open Build.
 """
 
 from flask import Blueprint, abort, flash, make_response, render_template, request, url_for
@@ -54,7 +54,7 @@ def removal_page(trigger_id: str, endpoint_id: str) -> str:
 
 @blueprint.post("/<endpoint_id>/removal")
 def remove(trigger_id: str, endpoint_id: str) -> AnyResponse:
-    """Send nothing more to one URL."""
+    """Remove one URL."""
     frame, endpoint = _of(trigger_id, endpoint_id)
     client().set_urls(trigger_id, [other.url for other in frame.endpoints if other.id != endpoint.id])
     forget_triggers()
@@ -64,7 +64,7 @@ def remove(trigger_id: str, endpoint_id: str) -> AnyResponse:
 
 @blueprint.post("/<endpoint_id>/reset")
 def reset(trigger_id: str, endpoint_id: str) -> AnyResponse:
-    """Deliver to an address again that was given up, or has to wait."""
+    """Enable an address that failed or was switched off."""
     _, endpoint = _of(trigger_id, endpoint_id)
     client().reset(trigger_id, endpoint.id)
     return _changed(trigger_id, gettext("{url} is delivered to again.").format(url=_shown(endpoint)))
@@ -72,14 +72,14 @@ def reset(trigger_id: str, endpoint_id: str) -> AnyResponse:
 
 @blueprint.post("/<endpoint_id>/key")
 def reveal(trigger_id: str, endpoint_id: str) -> AnyResponse:
-    """Show the signing key to somebody who may see it."""
+    """Show the signing key, if the person's role may see it."""
     frame, endpoint = _allowed(trigger_id, endpoint_id)
     return _with_key(frame, endpoint, client().signing_key(trigger_id, endpoint.id))
 
 
 @blueprint.get("/<endpoint_id>/rotation")
 def rotation_page(trigger_id: str, endpoint_id: str) -> str:
-    """Ask before the old key is worth nothing."""
+    """Ask for confirmation before the key is replaced."""
     frame, endpoint = _allowed(trigger_id, endpoint_id)
     heading, button = gettext("Make a new signing key?"), gettext("Make a new key")
     return _question(
@@ -133,7 +133,7 @@ def _with_key(frame: Frame, endpoint: Endpoint, key: str) -> AnyResponse:
 
 
 def _changed(trigger_id: str, sentence: str) -> AnyResponse:
-    """Where it delivers to now, with what was done; without JavaScript the trigger's page says it."""
+    """The updated targets, with a message; without JavaScript a redirect to the trigger's page."""
     forget_triggers()
     if not wants_fragment():
         flash(sentence, "ok")
@@ -142,7 +142,7 @@ def _changed(trigger_id: str, sentence: str) -> AnyResponse:
 
 
 def _destinations(frame: Frame, code: int = 200, *, sentence: str = "", url: str = "", error: str = "") -> AnyResponse:
-    """Where it delivers to, anew; without JavaScript the page of its own that a refused address stands on."""
+    """The updated targets; without JavaScript the page with a refused address."""
     context = frames.context_of(frame, "events") | {"sentence": sentence, "url": url, "error": error}
     if wants_fragment():
         return make_response(fragment("dashboard/trigger/_places_changed.html", **context), code)
@@ -174,7 +174,7 @@ def page(trigger_id: str) -> str:
 
 @workflows.post("")
 def save(trigger_id: str) -> AnyResponse:
-    """Send to those that are ticked, and to no other."""
+    """Set the ticked workflows."""
     known = [workflow.id for workflow in _choices()]
     ticked = [workflow_id for workflow_id in known if workflow_id in request.form.getlist("workflow")]
     before = [workflow.id for workflow in client().workflows(trigger_id)]

@@ -1,4 +1,4 @@
-"""Build → App setup: a project's own OAuth clients, the apps that people wait for, presets, and imported APIs."""
+"""Build → App setup: a project's own OAuth clients, apps that people wait for, presets, and imported APIs."""
 
 from flask import render_template
 

@@ -1,7 +1,7 @@
-"""Setting an app up: the form with which an owner adds the project's OAuth client, and how others ask for it.
+"""Setting up an app: the form with which an owner adds the project's OAuth client, and requests of others for it.
 
-The client is the project's own: it serves all of its users, and people read its name at the provider. Whether the
-provider knows it is asked before it is kept. A secret that was entered never comes back in a page.
+The client is the project's own: it serves all of its users, and people read its name at the provider. The provider is
+asked whether it knows the client before it is stored. An entered secret is never in a page again.
 """
 
 from collections.abc import Mapping
@@ -28,9 +28,9 @@ _FIELDS = ("client_id", "client_secret", "redirect_uri")
 
 @dataclass(frozen=True, slots=True)
 class SetUpForm:
-    """What an owner entered: never the secret. ``apps`` are the others of the provider that the client is for.
+    """The values of an owner, without the secret. ``apps`` are the provider's other apps that the client is for.
 
-    ``errors`` are by field, "" for the whole; ``doubted`` once the provider or the look of a value speaks against it.
+    ``errors`` are by field, "" for the whole form; ``doubted`` once the provider or the form of a value contradicts it.
     """
 
     client_id: str = ""
@@ -41,9 +41,10 @@ class SetUpForm:
 
 @dataclass(frozen=True, slots=True)
 class SetUpView:
-    """How far an app is from being set up, for whoever looks at it.
+    """The state of an app's set-up, for its viewer.
 
-    ``by`` says who can do it, "" for an owner, who has the ``form``. ``wanted_by`` are some of ``wanted`` who asked.
+    ``by`` says who can do it, "" for an owner, who has the ``form``. ``wanted_by`` are some of the ``wanted`` people
+    who asked.
     """
 
     form: SetUpForm
@@ -55,7 +56,7 @@ class SetUpView:
 
 
 def view(app: App, form: SetUpForm | None = None) -> SetUpView:
-    """The same for ``app``, with what was entered so far."""
+    """The same for ``app``, with the values so far."""
     board, looking = dashboard(), viewer()
     wanting = setup_requests.of_app(board.store, looking.client.project_id, app.slug)
     return SetUpView(
@@ -70,7 +71,7 @@ def view(app: App, form: SetUpForm | None = None) -> SetUpView:
 
 @blueprint.get("/apps/<slug>/setup")
 def page(slug: str) -> AnyResponse:
-    """The form on a page of its own, for an app that has a client already, too."""
+    """The form on a page of its own, also for an app that has a client."""
     return _page(_app(slug), None)
 
 
@@ -94,7 +95,7 @@ def create(slug: str) -> AnyResponse:
 
 @blueprint.post("/apps/<slug>/setup-requests")
 def ask(slug: str) -> AnyResponse:
-    """Tell the owners that somebody would like to use this app."""
+    """Notify the owners that the person would like to use this app."""
     app, looking = service().app(slug), viewer()
     if looking.role not in ("member", "developer"):
         abort(404)
@@ -106,7 +107,7 @@ def ask(slug: str) -> AnyResponse:
 
 
 def set_up_by() -> str:
-    """Who can set an app up, in words for a member; "" for an owner, who can."""
+    """Who can set up an app, in words for a member; "" for an owner, who can."""
     if viewer().role == "owner":
         return ""
     if portal := g.get("portal"):
@@ -118,7 +119,7 @@ def set_up_by() -> str:
 
 
 def changed(*ready: str) -> None:
-    """Clients changed: show it to everybody at once, and forget who asked for apps that have one now, by slug."""
+    """Update all pages after a change of clients, and delete requests for apps that have one now, by slug."""
     board = dashboard()
     board.changes.add(APPS)
     board.forget_apps()
@@ -126,7 +127,7 @@ def changed(*ready: str) -> None:
 
 
 def _add(app: App, form: SetUpForm) -> Verdict:
-    """Make the client for ``app`` and those that share it; what its provider says of it. Raises :class:`Invalid`."""
+    """Create the client for ``app`` and those that share it; return the provider's verdict. Raises :class:`Invalid`."""
     clients = OAuthApps(viewer().client)
     client = clients.create(app.slug, form.client_id, _secret(), check="anyway" not in request.form)
     changed(app.slug)
@@ -141,7 +142,7 @@ def _add(app: App, form: SetUpForm) -> Verdict:
 
 
 def _app(slug: str) -> App:
-    """The app to set up. Whoever may not, and an app that needs no client, meets nothing (404)."""
+    """The app to set up. An app that needs no client, or a person who may not, gets a 404."""
     if viewer().role != "owner":
         abort(404)
     app = service().app(slug)
@@ -169,7 +170,7 @@ def _read(app: App) -> SetUpForm:
 
 
 def _problems(app: App) -> dict[str, str]:
-    """What is missing, or does not look as it does at the provider."""
+    """Missing values, and values that do not look like the provider's."""
     facts = _facts(app)
     entered = {
         "client_id": (request.form.get("client_id", "").strip(), facts.id_shape, gettext("Paste the client ID.")),
@@ -186,7 +187,7 @@ def _problem(value: str, shape: Shape | None, missing: str) -> str:
 
 
 def _refused(app: App, form: SetUpForm, problems: dict[str, str]) -> AnyResponse:
-    """The form again, without the secret, which has to be pasted anew."""
+    """The form with its errors and without the secret, which must be pasted again."""
     doubted = bool(form.client_id and _secret())
     again = {"client_secret": gettext("Paste the secret again: a page never keeps it.")} if doubted else {}
     return _page(app, SetUpForm(form.client_id, form.apps, {**again, **problems}, doubted), 422)

@@ -1,7 +1,7 @@
-"""A project's own OAuth apps: looked at, changed, checked with their providers, and deleted.
+"""A project's own OAuth clients: viewed, changed, checked at their providers, and deleted.
 
-Adding one is :mod:`.client_form`'s. A secret goes in and never comes out, except the one that a provider sent for
-its events: whoever takes it sees it once, to paste it there.
+Adding one is left to :mod:`.client_form`. A secret is entered and never shown, except the one that a provider sent for
+its events, which is shown once, to paste it there.
 """
 
 from typing import Any, NamedTuple
@@ -85,7 +85,7 @@ def _clients() -> OAuthApps:
 
 
 def _changes() -> dict[str, Any]:
-    """What the form says; an empty secret stays as it is."""
+    """The changes in the form; an empty secret is unchanged."""
     texts = {name: request.form.get(name, "").strip() for name in _TEXTS}
     changes: dict[str, Any] = {name: text for name, text in texts.items() if text}
     return {**changes, "scopes": request.form.get("scopes", "").split()}
@@ -103,7 +103,7 @@ def _stops(known: OAuthApp) -> list[str]:
 
 
 def _in_use(known: OAuthApp) -> str:
-    """Why it cannot be deleted, "" where it can."""
+    """Why it cannot be deleted, "" if it can."""
     count = known.use.accounts or 0
     sentence = ngettext("{count} account was connected with it.", "{count} accounts were connected with it.", count)
     advice = gettext("Their access could not be renewed any more, so disconnect them first.")
@@ -148,7 +148,7 @@ def keep_events_secret(oauth_app_id: str) -> AnyResponse:
 
 
 def shown_now(oauth_app_id: str) -> Sent | None:
-    """What is to be shown on the page of a client now; a reload shows it again."""
+    """The secret to show on the page of a client now; a reload shows it again."""
     kept = dashboard().shown_once.get(_name(oauth_app_id))
     return Sent(*kept) if kept else None
 

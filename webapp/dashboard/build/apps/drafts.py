@@ -1,6 +1,6 @@
-"""Documents that were uploaded to be imported, kept between the page that reads them and the one that imports them.
+"""Uploaded documents, kept between the page that reads them and the one that imports them.
 
-They stand in the data folder under a name that cannot be guessed, and are removed after an hour.
+They are in the data folder under a random name, and are removed after an hour.
 """
 
 import gzip
@@ -34,7 +34,7 @@ class Drafts:
         return name
 
     def get(self, name: str) -> Document | None:
-        """The document; None for one that is gone."""
+        """The document; None if it was removed."""
         if not _NAME.fullmatch(name):
             return None
         try:

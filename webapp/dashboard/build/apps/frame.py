@@ -1,4 +1,4 @@
-"""What the parts of "App setup" share: the blueprint, and questions before a step."""
+"""What the parts of "App setup" share: the blueprint, and pages that ask for confirmation."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Importing an API by its OpenAPI document: a file or an address, a look at what comes of it, and the import.
+"""Importing an API by its OpenAPI document: a file or an address, a preview, and the import.
 
-What was uploaded is a draft until it is imported; a document at an address is asked for again.
+An uploaded file is a draft until it is imported; a document at an address is fetched again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ def new_import() -> AnyResponse:
 
 @blueprint.post("/imports/preview")
 def preview_import() -> AnyResponse:
-    """Show what would come of it, with what may be chosen."""
+    """Show the result of an import, with the choices."""
     document = None
     try:
         document = _document()
@@ -43,7 +43,7 @@ def preview_import() -> AnyResponse:
 
 @blueprint.post("/imports")
 def create_import() -> AnyResponse:
-    """Import what was chosen."""
+    """Import with the choices."""
     document = None
     try:
         document = _document()
@@ -95,7 +95,7 @@ def _slug() -> str:
 
 
 def _document() -> Document:
-    """What was uploaded now or before, or named by its address. Raises :class:`Invalid`."""
+    """The document that was uploaded now or before, or is at the address. Raises :class:`Invalid`."""
     if draft := request.form.get("draft"):
         document = _drafts().get(draft)
         if document is None:
@@ -112,14 +112,14 @@ def _document() -> Document:
 
 
 def _kept(document: Document) -> dict[str, str]:
-    """What the next page needs to find the document again."""
+    """The fields with which the next page finds the document again."""
     if document.url:
         return {"url": document.url}
     return {"draft": request.form.get("draft") or _drafts().put(document)}
 
 
 def _chosen() -> dict[str, Any]:
-    """What was chosen, operation by operation. Raises :class:`Invalid`."""
+    """The choices for each operation. Raises :class:`Invalid`."""
     options = _options("only")
     if not options["only"]:
         raise Invalid.of("only", gettext("Choose at least one operation."))
@@ -127,7 +127,7 @@ def _chosen() -> dict[str, Any]:
 
 
 def _options(ticked: str) -> dict[str, Any]:
-    """What was chosen; ``ticked`` is the name of the boxes that say of which operations."""
+    """The choices; ``ticked`` is the name of the boxes of the operations."""
     texts = {name: request.form.get(name, "").strip() for name in _TEXTS}
     return {"only": request.form.getlist(ticked), **texts}
 
@@ -139,7 +139,7 @@ def _imported(report: ImportReport) -> str:
 
 
 def _refused(error: Invalid | Conflict, document: Document | None) -> AnyResponse:
-    """The first form again, with whatever was chosen on the second one; a file that was sent need not be sent again."""
+    """The first form with its error and with all choices of the second; a file need not be sent again."""
     errors = {"slug": error.message} if isinstance(error, Conflict) else by_field(error, _FIELDS)
     kept = _kept(document) if document and "document" not in errors else {}
     return _ask(errors, kept.get("draft", ""), document.name if document else "")
@@ -171,5 +171,5 @@ def _show(report: ImportReport, document: Mapping[str, str]) -> AnyResponse:
 
 
 def _pairs(chosen: str, choices: Sequence[str]) -> list[tuple[str, str]]:
-    """Choices of a list, with what is chosen among them."""
+    """The options of a list, with those that are chosen."""
     return [(choice, choice) for choice in dict.fromkeys([*choices, *([chosen] if chosen else [])])]

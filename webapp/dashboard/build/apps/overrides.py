@@ -1,4 +1,4 @@
-"""App overrides: fields of an app that are filled in before anybody is asked, under a name."""
+"""App overrides: named preset values for the fields of an app."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ _FIELD = "cfmap."  # before the name of a field, in a form and in what is wrong 
 
 @blueprint.get("/overrides/new")
 def new_override() -> AnyResponse:
-    """Ask for which app, then what is filled in."""
+    """Ask for the app, then for the values."""
     slug = request.args.get("app", "")
     if not slug:
         return make_response(render_template("dashboard/build/apps/choose.html", **_choices(request.args.get("q", ""))))
@@ -106,7 +106,7 @@ def _choices(query: str) -> dict[str, Any]:
 
 
 def _entered(app: App) -> dict[str, Any]:
-    """What the form says, as the API takes it; an empty field is not filled in."""
+    """The form in the API's terms; an empty field is not preset."""
     texts = {field.name: request.form.get(_FIELD + field.name, "").strip() for field in presettable(app)}
     return {
         "name": request.form.get("name", "").strip(),

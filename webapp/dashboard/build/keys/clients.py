@@ -1,8 +1,8 @@
-"""The OAuth clients with which a product's servers call the API: listed, made, given another secret and deleted.
+"""The OAuth clients with which a product's servers call the API: list, creation, rotation of secrets, and deletion.
 
-A client acts for every user of its project: that is what developers are for. One that may do everything could change
-logins, too, so only an owner makes, changes or deletes one. The dashboard's own client, where it stands in the list,
-is changed where it is set. Scopes are said in plain words (contract "Scopes").
+A client acts for every user of its project: that is what developers are for. One with all scopes could change logins,
+too, so only an owner creates, changes or deletes one. The dashboard's own client is listed, and changed in the
+settings. Scopes are described in plain words (contract "Scopes").
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ def in_words(scopes: Sequence[str]) -> str:
 
 
 def context() -> dict[str, Any]:
-    """What the list is drawn with; ``clients`` is ``None`` where the service offers none."""
+    """The context of the list; ``clients`` is ``None`` if the service has none."""
     return {
         "clients": _clients().list(),
         "projects": _project_names(),
@@ -105,7 +105,7 @@ def create_client() -> AnyResponse | tuple[str, int]:
 
 @blueprint.get("/clients/<client_id>/rotation")
 def ask_rotation(client_id: str) -> str:
-    """Ask how long the old secret shall work beside the new one."""
+    """Ask how long the old secret stays valid together with the new one."""
     client = _changeable(client_id)
     return frame.question("dashboard/build/keys/rotation.html", client=client, overlaps=OVERLAPS)
 
@@ -138,7 +138,7 @@ def ask_removal(client_id: str) -> str:
 
 @blueprint.post("/clients/<client_id>/removal")
 def delete_client(client_id: str) -> AnyResponse | tuple[str, int]:
-    """Delete a client; one that is busy only by somebody who ticked that they know."""
+    """Delete a client; one that was used recently only if the person confirms that."""
     client = _changeable(client_id)
     if is_busy(client) and not request.form.get("known"):
         return _removal(client, gettext("Tick that you know what stops.")), 422
@@ -181,7 +181,7 @@ def _is_powerful(scope: str) -> bool:
 
 
 def _scope(access: str) -> str:
-    """The scopes that the form asks for; "" when nothing is ticked."""
+    """The scopes of the form; "" if nothing is ticked."""
     if access in (ALL, CONNECT):
         return access
     return " ".join(scope for scope in WORDS if scope in request.form.getlist("scopes"))

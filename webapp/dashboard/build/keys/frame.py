@@ -1,4 +1,6 @@
-"""What the parts of "API & keys" share: the blueprint, a secret that is shown once, and questions before a step."""
+"""What the parts of "API & keys" share: the blueprint, a secret that is shown once, and pages that ask for
+confirmation.
+"""
 
 from typing import Any, NamedTuple
 
@@ -14,19 +16,19 @@ blueprint = build.blueprint("keys", build.BuildPage(_("API & keys"), "key", 2))
 
 
 class Secret(NamedTuple):
-    """Something that was just made and is shown to nobody again: a sentence, and the thing itself."""
+    """A new secret, which is shown once, with a sentence about it."""
 
     sentence: str
     text: str
 
 
 def show_once(sentence: str, text: str) -> None:
-    """Have the page show ``text`` to this viewer, until they say that they kept it, for five minutes at most."""
+    """Show ``text`` to this viewer until they confirm that they kept it, for five minutes at most."""
     dashboard().shown_once.put(_name(), sentence, text)
 
 
 def shown_now() -> Secret | None:
-    """What is to be shown now; a reload of the page shows it again."""
+    """The secret to show now; a reload of the page shows it again."""
     kept = dashboard().shown_once.get(_name())
     return Secret(*kept) if kept else None
 

@@ -1,4 +1,4 @@
-"""Build → API & keys: how a product's own servers talk to the service."""
+"""Build → API & keys: access of a product's servers to the service."""
 
 from flask import render_template
 

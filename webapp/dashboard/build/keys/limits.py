@@ -1,4 +1,4 @@
-"""How much of each rate limit the product's calls have used up, what was refused lately, and limits of one's own."""
+"""The state of each rate limit, recently refused calls, and custom limits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ NEARLY = 0.9
 
 
 def context() -> dict[str, Any]:
-    """What the bars and the list are drawn with; each is ``None`` where the service does not tell."""
+    """The context of the bars and the list; each is ``None`` if the service does not say."""
     known = limits.now(viewer().client)
     return {
         "limits": known,
@@ -73,7 +73,7 @@ def create_limit() -> AnyResponse | tuple[str, int]:
 
 
 def window_in_words(known: Sequence[LimitNow]) -> str:
-    """How long bars last, as a sentence; "" where they differ in that."""
+    """The window of the bars, as a sentence; "" if they differ."""
     windows = {limit.window_seconds for limit in known if limit.used is not None}
     if len(windows) != 1:
         return ""
@@ -97,7 +97,7 @@ def in_words(limit: LimitNow) -> str:
 
 
 def refused_in_words(limit: LimitNow | CustomLimit) -> str:
-    """``3 refused in the last hour, all from Web app``; "" where nothing was."""
+    """``3 refused in the last hour, all from Web app``; "" if none were."""
     if not limit.refused:
         return ""
     if limit.refused_by is None:

@@ -1,7 +1,7 @@
-"""What a project used in the last 30 days, and the calls that pages made for this person.
+"""The usage of a project in the last 30 days, and the calls that pages made for this person.
 
-Usage is counted by day in UTC, and shown as columns and as a table for people who do not see them. Calls are listed
-newest first, each with the code that repeats it from a program.
+Usage is counted by day in UTC, and shown as a column chart and as a table for screen readers. Calls are listed newest
+first, each with code that repeats it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class UsageDay:
 
 
 def context() -> dict[str, Any]:
-    """What the chart is drawn with; ``usage_days`` is ``None`` where the service does not tell."""
+    """The context of the chart; ``usage_days`` is ``None`` if the service does not say."""
     now = dashboard().clock()
     first = now // DAY * DAY - (DAYS - 1) * DAY
     hours = usage.hours(viewer().client, first // SECOND, now // SECOND + 1)
@@ -75,7 +75,7 @@ class CallsQuery(ListQuery):
 
 
 def calls_context() -> dict[str, Any]:
-    """What the list is drawn with: a page of all of them, or of those that failed."""
+    """The context of the list: a page of all calls, or of those that failed."""
     query = CallsQuery.of_request()
     calls = list(dashboard().calls.get(viewer().external_user_id) or ())[::-1]
     failed = [call for call in calls if call.failed]

@@ -1,4 +1,4 @@
-"""Addresses that are told about accounts, and the project's own: how each does, and the key that signs for them."""
+"""Webhooks that get notifications about accounts, and the project's own: their states and the signing key."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ PROJECT = "project"  # stands for the project's own webhook where the others hav
 
 
 def context() -> dict[str, Any]:
-    """What the list is drawn with; ``general_webhooks`` is ``None`` where the service does not list them."""
+    """The context of the list; ``general_webhooks`` is ``None`` if the service does not list them."""
     webhooks = _webhooks()
     return {
         "general_webhooks": webhooks.general(),
@@ -30,13 +30,13 @@ def context() -> dict[str, Any]:
 
 @blueprint.get("/webhooks/new")
 def new_webhook() -> str:
-    """Ask for an address that shall be told about accounts."""
+    """Ask for the address of a new webhook for notifications."""
     return _form()
 
 
 @blueprint.post("/webhooks")
 def add_webhook() -> AnyResponse | tuple[str, int]:
-    """Have one more address told."""
+    """Add a webhook for notifications."""
     url = request.form.get("url", "").strip()
     try:
         _webhooks().add(url, url.partition("://")[2][:100] or url[:100])
@@ -65,7 +65,7 @@ def set_project_webhook() -> AnyResponse | tuple[str, int]:
 
 @blueprint.get("/webhooks/<webhook_id>/removal")
 def ask_webhook_removal(webhook_id: str) -> str:
-    """Ask before an address is told nothing more."""
+    """Ask for confirmation before a webhook is removed."""
     text = gettext("{url} gets nothing more, not even what waits for it.").format(url=_get(webhook_id).url)
     return frame.question(
         heading=gettext("Remove this address?"),
@@ -78,7 +78,7 @@ def ask_webhook_removal(webhook_id: str) -> str:
 
 @blueprint.post("/webhooks/<webhook_id>/removal")
 def remove_webhook(webhook_id: str) -> AnyResponse:
-    """Tell an address nothing more."""
+    """Remove a webhook."""
     webhook = _get(webhook_id)
     if isinstance(webhook, GeneralWebhook):
         _webhooks().remove(webhook.id)
@@ -89,7 +89,7 @@ def remove_webhook(webhook_id: str) -> AnyResponse:
 
 @blueprint.post("/webhooks/<webhook_id>/reset")
 def reset_webhook(webhook_id: str) -> AnyResponse:
-    """Begin anew with an address that was given up, or has to wait."""
+    """Enable a webhook that failed or was switched off."""
     webhook = _get(webhook_id)
     if isinstance(webhook, GeneralWebhook):
         _webhooks().reset(webhook.id)
@@ -100,7 +100,7 @@ def reset_webhook(webhook_id: str) -> AnyResponse:
 
 @blueprint.post("/webhooks/<webhook_id>/test")
 def test_webhook(webhook_id: str) -> AnyResponse:
-    """Send something that means nothing."""
+    """Send a test notification."""
     webhook = _get(webhook_id)
     if not isinstance(webhook, GeneralWebhook):
         abort(404)
@@ -120,7 +120,7 @@ def reveal_signing_key() -> AnyResponse:
 
 @blueprint.get("/signing-key/rotation")
 def ask_key_rotation() -> str:
-    """Ask before the old key is worth nothing."""
+    """Ask for confirmation before the key is replaced."""
     return frame.question(
         heading=gettext("Make a new signing key?"),
         text=gettext(

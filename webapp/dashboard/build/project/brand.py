@@ -1,4 +1,4 @@
-"""The brand of a project on Build: its colour, whose contrast is told as it is chosen, and its logo."""
+"""The brand of a project on Build: its colour, whose contrast is shown as it is chosen, and its logo."""
 
 from flask import flash as say
 from flask import request, url_for
@@ -38,7 +38,7 @@ def save() -> AnyResponse:
 
 @blueprint.get("/contrast")
 def readable() -> str:
-    """How well the colour that is being chosen can be read."""
+    """The contrast of the colour that is being chosen."""
     hue = request.args.get("brand_hue", type=int, default=DEFAULT_HUE)
     return fragment("dashboard/build/project/_contrast.html", contrast=contrast.of_hue(hue % (MAX_HUE + 1)))
 
@@ -50,7 +50,7 @@ def _hue(text: str) -> int:
 
 
 def _image(logo: bytes) -> Image:
-    """What was chosen as logo. Raises :class:`Invalid`."""
+    """The chosen logo. Raises :class:`Invalid`."""
     if len(logo) > MAX_LOGO_BYTES:
         raise Invalid.of("logo", gettext("This file is too large. Choose one of at most 1 MB."))
     image = images.measure(logo)

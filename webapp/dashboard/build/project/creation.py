@@ -1,4 +1,4 @@
-"""Another project: what it is called is asked for, and the browser works in it from then on."""
+"""Creating a project: the form for its name; the browser works in it from then on."""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,6 @@
-"""Deleting the project that the viewer works in: the question with what goes, and the deletion.
+"""Deleting the viewer's project: the confirmation with all that is deleted, and the deletion.
 
-The one that the dashboard works in unless told otherwise stays, and with it the last one.
+The dashboard's default project cannot be deleted, and so neither can the last one.
 """
 
 from flask import Response, abort, flash, make_response, render_template, request, url_for

@@ -1,4 +1,4 @@
-"""Build → Project: what end users read of the project, and what makes it up. Owners change it, developers see it."""
+"""Build → Project: the facts of a project that end users read. Owners change them, developers see them."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ def page() -> AnyResponse:
 
 @blueprint.post("")
 def save() -> AnyResponse:
-    """Keep the names, the support address and what is asked of keys."""
+    """Store the names, the support address and whether keys are tested."""
     for_owners()
     project, form = load(), request.form
     fields = {**{name: form.get(name, "") for name in TEXTS}, KEY_TEST: KEY_TEST in form}
@@ -54,13 +54,13 @@ def load() -> Project:
 
 
 def for_owners() -> None:
-    """What others may not do answers like what is absent."""
+    """Answer 404 to people who are not owners."""
     if viewer().role != "owner":
         abort(404)
 
 
 def show(project: Project, errors: Mapping[str, str] | None = None, code: int = 200) -> Response:
-    """The page of ``project``, with what is wrong with the form that was sent."""
+    """The page of ``project``, with the errors of a submitted form."""
     context = {
         "project": project,
         "errors": errors or {},
