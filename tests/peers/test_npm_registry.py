@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from webapp.errors import NotFound
-from webapp.service.pieces.fetch import Installer
+from webapp.service.pieces.installer import Installer
 from webapp.service.pieces.packages import Places, parse
 from webapp.service.pieces.registry import Registry
 

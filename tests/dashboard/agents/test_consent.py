@@ -17,7 +17,7 @@ from webapp.dashboard.agents.consent import AuthorizationRequest
 from webapp.errors import Invalid
 from webapp.kit.clock import FakeClock
 from webapp.people.agents import clients
-from webapp.service.domain.agents import signed_in
+from webapp.service.domain.agents import sign_ins
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.outcomes import Response
 from webapp.store.contract import Store
@@ -113,7 +113,7 @@ def test_from_the_page_to_tokens_of_the_person(studio: Embedded, wanted: dict[st
     assert (facts["state"], facts["iss"]) == (["its state"], [f"{BASE}/mcp/oauth"])
     pair = tokens(studio, wanted, facts["code"][0])
     assert pair.status_code == 200
-    agent = signed_in.recognise(studio.service, pair.get_json()["access_token"])
+    agent = sign_ins.recognise(studio.service, pair.get_json()["access_token"])
     assert (agent.scene, agent.external_id) == (studio.scene, studio.people["member"].id)
     assert tokens(studio, wanted, facts["code"][0]).get_json()["error"] == "invalid_grant"
 

@@ -18,7 +18,7 @@ from tests.peers.pieces.providers import Notion, hosts
 from webapp.errors import Invalid
 from webapp.kit.clock import FakeClock, now
 from webapp.service.pieces import packages as package_names
-from webapp.service.pieces.fetch import Installer
+from webapp.service.pieces.installer import Installer
 from webapp.service.pieces.packages import Places
 
 CURRENT = {

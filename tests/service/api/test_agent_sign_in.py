@@ -16,7 +16,7 @@ from webapp.people.agents import clients, grants
 from webapp.people.agents.grants import Consent
 from webapp.service.api.agent_sign_in import register
 from webapp.service.domain.access import callers
-from webapp.service.domain.agents import sessions, signed_in
+from webapp.service.domain.agents import sessions, sign_ins
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
@@ -149,9 +149,9 @@ def test_from_a_code_to_fresh_tokens(service: Service, http: FlaskClient, let_in
     first = exchange(http, client_id, code)
     assert first.status_code == 200 and first.headers["Cache-Control"] == "no-store"
     assert (first.get_json()["token_type"], first.get_json()["expires_in"]) == ("Bearer", 3600)
-    assert signed_in.recognise(service, first.get_json()["access_token"]).name == "Desk Helper"
+    assert sign_ins.recognise(service, first.get_json()["access_token"]).name == "Desk Helper"
     second = refresh(http, client_id, first.get_json()["refresh_token"])
-    assert signed_in.recognise(service, second.get_json()["access_token"]).name == "Desk Helper"
+    assert sign_ins.recognise(service, second.get_json()["access_token"]).name == "Desk Helper"
 
 
 def test_a_replayed_code_ends_what_it_gave(service: Service, http: FlaskClient, let_in: LetIn) -> None:
@@ -160,7 +160,7 @@ def test_a_replayed_code_ends_what_it_gave(service: Service, http: FlaskClient, 
     again = exchange(http, client_id, code)
     assert (again.status_code, again.get_json()["error"]) == (400, "invalid_grant")
     with pytest.raises(Unauthorized):
-        signed_in.recognise(service, tokens["access_token"])
+        sign_ins.recognise(service, tokens["access_token"])
     assert refresh(http, client_id, tokens["refresh_token"]).get_json()["error"] == "invalid_grant"
 
 
@@ -170,7 +170,7 @@ def test_a_replayed_refresh_token_ends_everything(service: Service, http: FlaskC
     second = refresh(http, client_id, first["refresh_token"]).get_json()
     assert refresh(http, client_id, first["refresh_token"]).get_json()["error"] == "invalid_grant"
     with pytest.raises(Unauthorized):
-        signed_in.recognise(service, second["access_token"])
+        sign_ins.recognise(service, second["access_token"])
 
 
 @pytest.mark.parametrize(
@@ -207,24 +207,24 @@ def test_signing_out(service: Service, http: FlaskClient, let_in: LetIn) -> None
         answer = http.post("/mcp/oauth/revoke", data={"token": name, "client_id": client_id})
         assert (answer.status_code, answer.get_json()) == (200, {})
     with pytest.raises(Unauthorized):
-        signed_in.recognise(service, token)
+        sign_ins.recognise(service, token)
 
 
 def test_an_agent_is_shown_at_once(service: Service, scene: Scene, http: FlaskClient, let_in: LetIn) -> None:
     token = exchange(http, *let_in()).get_json()["access_token"]
-    agent = signed_in.recognise(service, token)
+    agent = sign_ins.recognise(service, token)
     (session,) = sessions.of_user(service.store, scene, agent.external_id)
     assert (session.name, session.kind) == ("Desk Helper", "person")
     sessions.end(service, external_users.get(service.store, scene, agent.external_id), session.id)
     with pytest.raises(Unauthorized):
-        signed_in.recognise(service, token)
+        sign_ins.recognise(service, token)
 
 
 def test_who_may_not_sign_in_any_more_refreshes_nothing(service: Service, http: FlaskClient, let_in: LetIn) -> None:
     client_id, code = let_in()
     tokens = exchange(http, client_id, code).get_json()
     other = let_in()
-    ada = users.by_id(service.store, signed_in.recognise(service, tokens["access_token"]).external_id)
+    ada = users.by_id(service.store, sign_ins.recognise(service, tokens["access_token"]).external_id)
     assert ada is not None
     users.create(service.store, service.clock, email="bob@example.com", password="a long password", role="owner")
     with service.store.write() as tx:
@@ -248,7 +248,7 @@ def test_its_tokens_open_no_other_door(service: Service, http: FlaskClient, let_
         with pytest.raises(Unauthorized):
             callers.authenticate(service, tokens[name])
     with pytest.raises(Unauthorized):
-        signed_in.recognise(service, tokens["refresh_token"])
+        sign_ins.recognise(service, tokens["refresh_token"])
 
 
 def test_a_wrong_method_is_answered_as_json(http: FlaskClient) -> None:

@@ -19,11 +19,11 @@ from webapp.service.domain.agents.sessions import Entry
 from webapp.service.domain.components import runs
 from webapp.service.domain.projects import external_users
 from webapp.service.mcp import calls, event_streams
+from webapp.service.mcp.authentication import Visitor
 from webapp.service.mcp.calls import ToolCall
 from webapp.service.mcp.clients import Client
 from webapp.service.mcp.event_streams import Line, Places
 from webapp.service.mcp.protocol import Message
-from webapp.service.mcp.visitors import Visitor
 
 CALL = {"name": "list_options", "arguments": {"tool": "make_task", "prop": "project_id", "query": "project 19"}}
 ACCEPTED = {"connect": {"action": "accept"}}

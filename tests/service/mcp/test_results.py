@@ -8,7 +8,7 @@ import pytest
 from webapp.service.api.base.call import ANYONE
 from webapp.service.domain.components import file_stash
 from webapp.service.mcp import results
-from webapp.service.mcp.visitors import Visitor
+from webapp.service.mcp.authentication import Visitor
 
 OUTCOME: dict[str, Any] = {"exports": {}, "os": [], "ret": None}
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes.npm_registry import NpmRegistry, registry
 from webapp.service.pieces import npm
-from webapp.service.pieces.fetch import Installer
+from webapp.service.pieces.installer import Installer
 from webapp.service.pieces.packages import Places
 
 

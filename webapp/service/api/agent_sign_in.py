@@ -18,7 +18,7 @@ from webapp.people.agents.tokens import TokenPair
 from webapp.service.api.base import cors
 from webapp.service.api.base.call import answer, holds_nul, read_json
 from webapp.service.api.base.problems import OAuthProblem, answer_error
-from webapp.service.domain.agents import sessions, signed_in
+from webapp.service.domain.agents import sessions, sign_ins
 from webapp.service.domain.base.service import Service
 
 SCOPE = "mcp"
@@ -193,7 +193,7 @@ def _enter(service: Service, pair: TokenPair, client_id: str) -> bool:
     Raises :class:`OAuthProblem` if there are too many agents.
     """
     try:
-        agent = signed_in.recognise(service, pair.access)
+        agent = sign_ins.recognise(service, pair.access)
         sessions.enter(service, agent.scene, agent.external_id, agent.entry, agent.name)
     except (Forbidden, Unauthorized) as error:
         tokens.revoke(service.store, service.clock(), token=pair.access, client_id=client_id)

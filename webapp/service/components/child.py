@@ -22,7 +22,7 @@ from webapp.service.components.brokered_http import BrokerLine
 from webapp.service.components.checker import problems
 from webapp.service.components.child_calls import ChildCall
 from webapp.service.components.child_pipes import BROKER, MESSAGES, Pipes, received, settle
-from webapp.service.components.confinement import reach
+from webapp.service.components.confinement import readable_paths
 from webapp.service.components.confinement.confinement import Confinement
 from webapp.service.components.confinement.places import Place
 from webapp.service.components.context import Context
@@ -66,7 +66,7 @@ def live(pipes: Pipes, home: Home) -> NoReturn:
         call = ChildCall.from_json(orjson.loads(received()))
         limits.limit_cpu_time(call.deadline_s)
         if restriction is not None:
-            restriction.extend(reach.of_component(Path(call.path)))
+            restriction.extend(readable_paths.of_component(Path(call.path)))
         confinement.seal(restriction, relay=relay)
         _answer(call)
         code = 0

@@ -17,7 +17,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import component_requests, file_stash, prop_values
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.prop_values import METHODS, NEVER_ASKED, is_required, option_value
-from webapp.service.mcp.visitors import Visitor
+from webapp.service.mcp.authentication import Visitor
 
 Prop = Mapping[str, Any]
 Schema = dict[str, Any]

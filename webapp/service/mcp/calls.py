@@ -30,13 +30,13 @@ from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.components import OptionsQuery
 from webapp.service.mcp import connect_links, protocol, results, tools
 from webapp.service.mcp.arguments import DYNAMIC_PROPS_ID, Unconnected, as_request, input_schema
+from webapp.service.mcp.authentication import Visitor
 from webapp.service.mcp.clients import Client
 from webapp.service.mcp.connect_links import Link
 from webapp.service.mcp.event_streams import Line
 from webapp.service.mcp.protocol import ProtocolError
 from webapp.service.mcp.results import Result
 from webapp.service.mcp.tools import Toolbox
-from webapp.service.mcp.visitors import Visitor
 
 NO_TOOL = "There is no such tool; look its name up in the list of tools."
 PAGE = "/agents"

@@ -19,7 +19,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.mcp.arguments import Unconnected
-from webapp.service.mcp.visitors import Visitor
+from webapp.service.mcp.authentication import Visitor
 
 LIFETIME_S = 30 * MINUTE // SECOND
 

@@ -17,12 +17,12 @@ from webapp.service.components.tool_names import SEARCH
 from webapp.service.domain.agents import sessions
 from webapp.service.domain.agents.sessions import AgentSession
 from webapp.service.domain.base.service import Service
-from webapp.service.mcp import calls, clients, event_streams, protocol, tools, visitors
+from webapp.service.mcp import authentication, calls, clients, event_streams, protocol, tools
+from webapp.service.mcp.authentication import Visitor
 from webapp.service.mcp.calls import ToolCall
 from webapp.service.mcp.clients import Client
 from webapp.service.mcp.event_streams import Line, Places, Work, pass_on
 from webapp.service.mcp.protocol import Message, ProtocolError
-from webapp.service.mcp.visitors import Visitor
 
 NAME, TITLE, VERSION = "patchbay", "Patchbay", "0.1.0"
 INSTRUCTIONS = (
@@ -84,9 +84,9 @@ class Endpoint:
         """The visitor of the request. A page of another origin is refused first, and cannot read the response."""
         check_size_and_text(request)
         origin = request.headers.get("Origin")
-        if origin and not visitors.admits(self._service, origin, bearer()):
+        if origin and not authentication.admits(self._service, origin, bearer()):
             raise cors.refuse(self._service, origin, bearer())
-        return visitors.identify(self._service, bearer(), request.headers)
+        return authentication.identify(self._service, bearer(), request.headers)
 
     def _answered(
         self, request: Request, visitor: Visitor, client: Client, message: Message, *, streams: bool
@@ -166,7 +166,7 @@ class Endpoint:
         response.status_code = status
         response.set_data(_failed(message, ProtocolError(code, error.message), status).get_data())
         if error.status == 401:
-            response.headers["WWW-Authenticate"] = visitors.challenge(self._service, known=not bearer())
+            response.headers["WWW-Authenticate"] = authentication.challenge(self._service, known=not bearer())
         return response
 
 

@@ -11,7 +11,7 @@ import orjson
 from webapp.errors import TooLarge
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
-from webapp.service.mcp.visitors import Visitor
+from webapp.service.mcp.authentication import Visitor
 
 Result = dict[str, Any]
 MAX_TEXT = 30_000

@@ -19,7 +19,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import runs
 from webapp.service.mcp import arguments
 from webapp.service.mcp.arguments import DYNAMIC_PROPS_ID
-from webapp.service.mcp.visitors import Visitor
+from webapp.service.mcp.authentication import Visitor
 
 OwnTool = dict[str, Any]
 MAX_HITS = 20

@@ -17,7 +17,7 @@ import orjson
 from webapp.errors import Invalid
 from webapp.service.catalog.importing.files import toml
 from webapp.service.catalog.index import Catalog
-from webapp.service.pieces import connections, keys, languages, metadata, reach
+from webapp.service.pieces import connections, keys, languages, metadata, proposed_hosts
 from webapp.service.pieces.apps import Apps, Package, apps
 from webapp.service.pieces.components import Component, component
 from webapp.service.pieces.metadata import Kind
@@ -132,7 +132,7 @@ def plan(
     description, installed = metadata.read(described), Package(package, version, folder)
     before = ExistingFiles.read(data, package)
     ways = [auth for told in description.auth if (auth := metadata.auth(told))]
-    hosts = reach.proposed(ways, source, keys.slug(package), frozenset(description.samples))
+    hosts = proposed_hosts.proposed(ways, source, keys.slug(package), frozenset(description.samples))
     piece_apps = apps(description, installed, catalog, before.has_brought, hosts, connections.kept(source))
     if description.auth and not piece_apps.auth:
         raise Invalid(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from webapp.service.components.confinement.reach import prepare
+from webapp.service.components.confinement.readable_paths import prepare
 
 Work = Callable[[], Any]
 Forked = Callable[[Work], Any]

@@ -15,7 +15,7 @@ import pytest
 
 from tests.service.components.confinement.conftest import Forked, attempt
 from tests.service.components.confinement.test_namespaces import lower
-from webapp.service.components.confinement import kernel, landlock, namespaces, reach, users
+from webapp.service.components.confinement import kernel, landlock, namespaces, readable_paths, users
 from webapp.service.components.confinement.confinement import Confinement, look, works
 from webapp.service.components.confinement.landlock import Restriction
 
@@ -108,7 +108,7 @@ def test_a_program_reads_its_files_and_runs_itself_alone(forked: Forked, tmp_pat
         if not is_root:
             lower()
         confinement = Confinement.begin()
-        restriction = Restriction(version, reach.of_program((Path("/bin/true"),), (package,), folder))
+        restriction = Restriction(version, readable_paths.of_program((Path("/bin/true"),), (package,), folder))
         confinement.enter(restriction, 0, becomes_program=True)
         return [
             attempt((package / "code").read_text),

@@ -17,7 +17,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.pieces import installation, lifecycle, listing, pieces, trial, uses
 from webapp.service.domain.pieces.lifecycle import Source
 from webapp.service.domain.pieces.pieces import Piece
-from webapp.service.pieces import fetch, packages
+from webapp.service.pieces import installer, packages
 from webapp.service.pieces.packages import Places
 from webapp.service.pieces.registry import Registry, Release
 
@@ -179,7 +179,7 @@ def test_the_registry_tells_the_version_and_what_the_package_does_not(
     monkeypatch.setattr(Registry, "look_up", lambda *_: release)
     file = tmp_path / "x.tgz"
     file.write_bytes(package(NAME, license=""))
-    monkeypatch.setattr(fetch.Installer, "from_registry", lambda self, _, folder: self.from_tarball(file, folder))
+    monkeypatch.setattr(installer.Installer, "from_registry", lambda self, _, folder: self.from_tarball(file, folder))
     piece = lifecycle.begin(service, NAME, "1.0.0")
     installation.work(service)
     view = listing.find(service, piece.id)
@@ -215,11 +215,11 @@ def test_who_brings_stops_when_somebody_asks_or_the_row_is_gone(service: Service
     begin(service, tmp_path)
     piece = pieces.claim(service)
     assert piece is not None
-    brings = installation.installer(service, piece)
+    brings = installation.new_installer(service, piece)
     assert not brings.stopped()
     lifecycle.stop(service, piece.id)
     assert brings.stopped()
     with service.store.write() as tx:
         pieces.delete(tx, piece)
     assert brings.stopped()
-    assert not installation.installer(service).stopped()
+    assert not installation.new_installer(service).stopped()

@@ -14,8 +14,8 @@ from webapp.kit.clock import DAY, HOUR
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.pieces import installation, lifecycle, listing, pieces, updates
 from webapp.service.domain.pieces.lifecycle import Source
-from webapp.service.pieces import fetch, packages
-from webapp.service.pieces.fetch import InstalledPackage, Installer
+from webapp.service.pieces import installer, packages
+from webapp.service.pieces.installer import InstalledPackage, Installer
 from webapp.service.pieces.registry import Registry, Release
 
 
@@ -79,7 +79,7 @@ def test_what_an_author_changes_is_taken_in_without_being_confirmed_again(
         (own / "package.json").write_text(manifest.read_text())
         return InstalledPackage(NAME, version, "{}", packages.digest(own.parents[1]), 1, "", "", "", "")
 
-    monkeypatch.setattr(fetch.Installer, "from_folder", from_folder)
+    monkeypatch.setattr(installer.Installer, "from_folder", from_folder)
     piece = lifecycle.begin(service, NAME, source=Source("folder", tmp_path))
     installation.work(service)
     lifecycle.confirm(service, piece.id, ["api.kiosk.example"], shown=True)

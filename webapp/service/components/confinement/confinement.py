@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 
 from webapp.service.components import limits
-from webapp.service.components.confinement import kernel, landlock, namespaces, reach, seccomp, users
+from webapp.service.components.confinement import kernel, landlock, namespaces, readable_paths, seccomp, users
 from webapp.service.components.confinement.landlock import Restriction
 
 
@@ -52,7 +52,7 @@ class Confinement:
     @classmethod
     def begin(cls) -> "Confinement":
         """Leave the network for good, for this process and its children, and find out which other measures work."""
-        reach.prepare()
+        readable_paths.prepare()
         with suppress(OSError):
             kernel.make_inheritable(kernel.DAC_READ_SEARCH)
         with suppress(OSError):
@@ -75,7 +75,7 @@ class Confinement:
         """
         if not self.landlock:
             return None
-        return Restriction(self.landlock, reach.of_call(component, folder, tcp=relay))
+        return Restriction(self.landlock, readable_paths.of_call(component, folder, tcp=relay))
 
     def enter(
         self, restriction: Restriction | None, slot: int, *, relay: bool = False, becomes_program: bool = False

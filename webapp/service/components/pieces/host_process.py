@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from webapp.service.components import limits
-from webapp.service.components.confinement import reach
+from webapp.service.components.confinement import readable_paths
 from webapp.service.components.confinement.confinement import Confinement
 from webapp.service.components.confinement.landlock import Restriction
 from webapp.service.components.confinement.places import Place
@@ -108,7 +108,7 @@ def _live(
         files = (Path(package.program).parent, Path(package.folder), *map(Path, node.certificates().values()))
         restriction = None
         if confinement.landlock:
-            restriction = Restriction(confinement.landlock, reach.of_program(program, files, place.folder))
+            restriction = Restriction(confinement.landlock, readable_paths.of_program(program, files, place.folder))
         _settle(ends, place.folder, restriction)
         limits.limit_node((package.memory_mb + package.base_mb + _THREADS_MB) * 2**20)
         confinement.enter(restriction, place.number, becomes_program=True)

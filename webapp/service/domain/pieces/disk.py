@@ -18,7 +18,7 @@ from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.pieces import installation, pieces, trial
 from webapp.service.domain.pieces.pieces import Piece, PieceVersion
-from webapp.service.pieces import fetch, package_locks, packages, registry
+from webapp.service.pieces import installer, package_locks, packages, registry
 from webapp.service.pieces.package_locks import MANIFEST
 from webapp.service.pieces.packages import MODULES, Places
 from webapp.store.contract import Reader
@@ -136,7 +136,7 @@ def _sweep(service: Service) -> int:
     many versions went."""
     places = Places(service.settings.data)
     if places.root.is_dir():
-        for prefix in (fetch.SCRATCH, registry.SCRATCH):
+        for prefix in (installer.SCRATCH, registry.SCRATCH):
             scratch.sweep(places.root, prefix)
     kept = places.root / "packages"
     folders = sorted(path for path in kept.glob("*/*") if path.is_dir())

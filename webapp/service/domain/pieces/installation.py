@@ -15,8 +15,8 @@ from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.pieces import lifecycle, listing, pieces, trial, uses
 from webapp.service.domain.pieces.pieces import Piece, PieceVersion
-from webapp.service.pieces import fetch, packages
-from webapp.service.pieces.fetch import InstalledPackage, Installer, Stopped
+from webapp.service.pieces import installer, packages
+from webapp.service.pieces.installer import InstalledPackage, Installer, Stopped
 from webapp.service.pieces.packages import MODULES, Places, Wanted
 
 BUG = "It could not be added, for a reason that stands in the log of the service."
@@ -94,13 +94,13 @@ def _bring(service: Service, piece: Piece) -> None:
 
 
 def _brought(service: Service, piece: Piece) -> InstalledPackage:
-    brings, origin = installer(service, piece), Path(piece.origin)
+    brings, origin = new_installer(service, piece), Path(piece.origin)
     if piece.source == "tarball":
         brought = brings.from_tarball(origin, piece.folder)
     elif piece.source == "offline":
         brought = brings.from_offline(origin, piece.package, piece.folder)
     elif piece.source == "folder":
-        major, minor, _ = f"{fetch.read_manifest(origin).get('version') or '0.0.0'}.0.0".split(".", 2)
+        major, minor, _ = f"{installer.read_manifest(origin).get('version') or '0.0.0'}.0.0".split(".", 2)
         brought = brings.from_folder(origin, piece.folder, f"{major}.{minor}.{service.clock() // 1000}")
     else:
         brought = brings.from_registry(Wanted(piece.package, piece.wanted), piece.folder)
@@ -164,7 +164,7 @@ def _failed(service: Service, piece: Piece, sentence: str) -> None:
         pieces.change(tx, piece, state="failed", error=sentence, holder=0, changed_at=service.clock())
 
 
-def installer(service: Service, piece: Piece | None = None) -> Installer:
+def new_installer(service: Service, piece: Piece | None = None) -> Installer:
     """The downloader, which stops when an owner stops ``piece`` or another process claims it."""
 
     def stopped() -> bool:
@@ -190,7 +190,7 @@ def ensure(service: Service, piece: Piece, version: PieceVersion, tarballs: Path
         piece.package, version.version, version.lock_file, version.digest, version.size, version.licence,
         version.licence_text, version.author, "",
     )  # fmt: skip
-    installer(service).again(known, piece.folder, _contents(service, version, tarballs))
+    new_installer(service).again(known, piece.folder, _contents(service, version, tarballs))
 
 
 def _in_use(service: Service, piece: Piece) -> dict[str, str]:
@@ -204,9 +204,9 @@ def _contents(service: Service, version: PieceVersion, tarballs: Path | None) ->
     most_mb = service.settings.piece_mb
     origin = Path(version.origin)
     if tarballs is not None:
-        return fetch.tarballs_in(tarballs, most_mb)
+        return installer.tarballs_in(tarballs, most_mb)
     if version.source == "offline" and origin.is_dir():
-        return fetch.tarballs_in(origin, most_mb)
+        return installer.tarballs_in(origin, most_mb)
     if version.source == "tarball" and origin.is_file():
-        return fetch.tarballs_in(origin.parent, most_mb)
+        return installer.tarballs_in(origin.parent, most_mb)
     return None

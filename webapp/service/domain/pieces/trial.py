@@ -14,7 +14,7 @@ from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.pieces import pieces
 from webapp.service.domain.pieces.pieces import Contents, LeftOut, Part, Piece, PieceVersion
-from webapp.service.pieces.fetch import InstalledPackage, read_manifest
+from webapp.service.pieces.installer import InstalledPackage, read_manifest
 from webapp.service.pieces.packages import MODULES, Places
 
 if TYPE_CHECKING:

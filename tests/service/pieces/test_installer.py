@@ -13,7 +13,7 @@ import pytest
 from tests.fakes.npm_registry import LICENCE, NpmRegistry, package
 from webapp.errors import Invalid
 from webapp.service.pieces import npm, packages
-from webapp.service.pieces.fetch import Installer, Stopped
+from webapp.service.pieces.installer import Installer, Stopped
 from webapp.service.pieces.packages import Places, Wanted
 
 NAME = "@activepieces/piece-shop"

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from webapp.service.components.confinement.reach import libraries, of_call
+from webapp.service.components.confinement.readable_paths import libraries, of_call
 
 ROOT = Path(__file__).parents[4]
 

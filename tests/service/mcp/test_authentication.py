@@ -14,7 +14,7 @@ from webapp.people import users
 from webapp.people.agents import clients, grants, tokens
 from webapp.people.agents.grants import Consent
 from webapp.service.domain.components import runs
-from webapp.service.mcp import visitors
+from webapp.service.mcp import authentication
 
 VERIFIER, CHALLENGE = "v" * 43, "7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM"
 HOST, EVIL = "https://agent.example", "https://evil.example"
@@ -115,6 +115,6 @@ def test_without_a_token_a_client_learns_where_to_sign_in(world: Any) -> None:
 def test_where_nobody_signs_in_no_server_is_named(world: Any) -> None:
     settings = world.service.settings
     home = settings.public_url
-    assert visitors.resource(world.service)["authorization_servers"] == [f"{home}/mcp/oauth"]
+    assert authentication.resource(world.service)["authorization_servers"] == [f"{home}/mcp/oauth"]
     elsewhere = replace(world.service, settings=replace(settings, connect_url="https://connect.example"))
-    assert "authorization_servers" not in visitors.resource(elsewhere)
+    assert "authorization_servers" not in authentication.resource(elsewhere)

@@ -22,9 +22,9 @@ from webapp.service.api import agent_sign_in
 from webapp.service.api.base import cors
 from webapp.service.domain.access import callers
 from webapp.service.domain.access.callers import Caller
-from webapp.service.domain.agents import signed_in
+from webapp.service.domain.agents import sign_ins
 from webapp.service.domain.agents.sessions import Entry
-from webapp.service.domain.agents.signed_in import SignedInAgent
+from webapp.service.domain.agents.sign_ins import SignedInAgent
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
@@ -74,7 +74,7 @@ def identify(service: Service, bearer: str, headers: Headers) -> Visitor:
 
     Raises :class:`webapp.errors.Unauthorized`, ``Forbidden``, ``Invalid`` and ``NotFound``.
     """
-    if bearer.startswith(signed_in.PREFIX):
+    if bearer.startswith(sign_ins.PREFIX):
         return _of_person(service, bearer, headers)
     caller = callers.authenticate(service, bearer)
     caller.refuse_user_key()
@@ -91,8 +91,8 @@ def _of_person(service: Service, bearer: str, headers: Headers) -> Visitor:
 
     Headers do not change that.
     """
-    agent = signed_in.recognise(service, bearer)
-    caller = Caller(signed_in.SCOPES, person_id=agent.external_id)
+    agent = sign_ins.recognise(service, bearer)
+    caller = Caller(sign_ins.SCOPES, person_id=agent.external_id)
     caller.require(scopes.ACTIONS)
     return Visitor(caller, agent.scene, agent.external_id, _apps(service, headers), agent)
 
@@ -125,7 +125,7 @@ def admits(service: Service, origin: str, bearer: str) -> bool:
         return True
     if exact_origin(origin) != origin:
         return False
-    if bearer.startswith(signed_in.PREFIX):
+    if bearer.startswith(sign_ins.PREFIX):
         grant = tokens.grant_of(service.store, bearer, service.clock())
         return grant is None or origin_of(grant.redirect_uri) == origin
     return not bearer

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from webapp.service.pieces import metadata, reach
+from webapp.service.pieces import metadata, proposed_hosts
 
 
 def hosts(source: str, *told: Mapping[str, object], slug: str = "acme_tasks") -> tuple[str, ...]:
-    return reach.proposed([auth for each in told if (auth := metadata.auth(each))], source, slug)
+    return proposed_hosts.proposed([auth for each in told if (auth := metadata.auth(each))], source, slug)
 
 
 def test_addresses_of_how_people_connect_come_first_and_constants_behind() -> None:
@@ -48,8 +48,8 @@ def test_what_many_bundles_share_counts_where_it_is_the_pieces_own() -> None:
 def test_what_stands_in_a_sample_alone_is_not_called() -> None:
     source = 'x="https://api.acme.io/v1";y={url:"https://app.acme.io/p/1",of:`https://s3.acme.io/a`}'
     samples = {"https://app.acme.io/p/1", "https://s3.acme.io/a"}
-    assert reach.proposed((), source, "acme", samples) == ("api.acme.io",)
-    assert reach.proposed((), f'{source};get("https://app.acme.io/")', "acme", samples) == (
+    assert proposed_hosts.proposed((), source, "acme", samples) == ("api.acme.io",)
+    assert proposed_hosts.proposed((), f'{source};get("https://app.acme.io/")', "acme", samples) == (
         "api.acme.io",
         "app.acme.io",
     )
