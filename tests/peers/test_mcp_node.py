@@ -123,7 +123,7 @@ def test_progress_is_told_and_a_cancelled_call_ends(served: Installation) -> Non
         while (run := _last_run(served)).status != "failed":
             assert time.monotonic() < deadline
             time.sleep(0.1)
-    assert "It was stopped" in str(run.error)
+    assert "It was cancelled by the caller." in str(run.error)
 
 
 def _last_run(served: Installation) -> runs.Run:
