@@ -125,7 +125,7 @@ def test_a_reconnect_uses_the_client_of_the_account_while_there_is_one(world: An
 
     def client(account: Account | None, **parameters: str) -> str | None:
         visit = Visit(token, world.project, parameters)
-        return forms.wish(world.service, visit, world.service.app("sandbox"), account).oauth_app_id
+        return forms.attempt_request(world.service, visit, world.service.app("sandbox"), account).oauth_app_id
 
     assert client(account) == account.oauth_app_id == oauth_apps.SANDBOX_ID
     assert client(account, oauthAppId=other.id) == other.id
@@ -206,4 +206,4 @@ def test_what_is_missing_is_named_and_a_secret_is_not_sent_back(world: Any, brow
 )
 def test_only_apps_that_allow_it(parameter: str, app: Any, brought: bool) -> None:
     visit: Any = SimpleNamespace(parameters={"customOauthClient": parameter})
-    assert forms.brings_client(visit, app) is brought
+    assert forms.asks_for_client(visit, app) is brought

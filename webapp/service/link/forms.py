@@ -29,27 +29,27 @@ CLIENT_ID, CLIENT_SECRET = "oauth_client_id", "oauth_client_secret"  # names of 
 class FormField:
     """One field as the form draws it."""
 
-    fact: CustomField
+    field: CustomField
     value: str
     error: str
 
     @property
     def name(self) -> str:
         """The name of its input, which no parameter of the link shares."""
-        return PREFIX + self.fact.name
+        return PREFIX + self.field.name
 
     @property
     def kind(self) -> str:
         """How it is entered: ``secret``, ``select`` or ``text``."""
-        if self.fact.options:
+        if self.field.options:
             return "select"
-        return "secret" if self.fact.secret else "text"
+        return "secret" if self.field.secret else "text"
 
     @property
     def choices(self) -> list[tuple[str, str]]:
         """Value and label of each option; without a default, the first is an empty one."""
-        unset = [] if self.fact.default else [("", gettext("Choose…"))]
-        return [*unset, *((option.value, option.label) for option in self.fact.options)]
+        unset = [] if self.field.default else [("", gettext("Choose…"))]
+        return [*unset, *((option.value, option.label) for option in self.field.options)]
 
 
 def show(
@@ -69,7 +69,7 @@ def show(
     A new one is filled with the values of the reconnected account that are not secret.
     """
     if secret is None:
-        _, secret = attempts.create(service, current.token, wish(service, current, app, account))
+        _, secret = attempts.create(service, current.token, attempt_request(service, current, app, account))
     return page(
         service,
         "link/keys.html",
@@ -77,8 +77,8 @@ def show(
         app=app,
         account=account,
         secret=secret,
-        fields=_drawn(current, app, _open_values(service, app, account) if texts is None else texts, details),
-        own_client=brings_client(current, app),
+        fields=_form_fields(current, app, _open_values(service, app, account) if texts is None else texts, details),
+        own_client=asks_for_client(current, app),
         redirect_uri=oauth_apps.new_redirect_uri(service, app.slug),
         problem=translated(problem or ""),
         wrong=len(details),
@@ -86,7 +86,7 @@ def show(
     )
 
 
-def wish(
+def attempt_request(
     service: Service,
     current: Visit,
     app: App,
@@ -119,7 +119,7 @@ def _client_id(service: Service, current: Visit, app: App, account: Account | No
     return account.oauth_app_id
 
 
-def sent(current: Visit) -> dict[str, str]:
+def posted_fields(current: Visit) -> dict[str, str]:
     """The custom fields that this request posted, and those that an app override presets over them."""
     posted = {name[len(PREFIX) :]: value for name, value in request.form.items() if name.startswith(PREFIX)}
     return {**posted, **current.preset}
@@ -130,24 +130,24 @@ def _open_values(service: Service, app: App, account: Account | None) -> dict[st
     if account is None:
         return {}
     values = credentials.read(service, account)
-    return {fact.name: values[fact.name] for fact in app.spec.fields if not fact.secret and fact.name in values}
+    return {field.name: values[field.name] for field in app.spec.fields if not field.secret and field.name in values}
 
 
-def _drawn(current: Visit, app: App, texts: Mapping[str, str], details: tuple[Detail, ...]) -> list[FormField]:
+def _form_fields(current: Visit, app: App, texts: Mapping[str, str], details: tuple[Detail, ...]) -> list[FormField]:
     """The fields of the form: those that are neither preset nor read from another field."""
     wrong = {detail.field: detail.message for detail in details}
     return [
         FormField(
-            fact,
-            "" if fact.secret else texts.get(fact.name, fact.default or ""),
-            translated(wrong.get(fact.name, "")),
+            field,
+            "" if field.secret else texts.get(field.name, field.default or ""),
+            translated(wrong.get(field.name, "")),
         )
-        for fact in client_fields(current, app)
-        if fact.name not in current.preset and not fact.read_from
+        for field in client_fields(current, app)
+        if field.name not in current.preset and not field.read_from
     ]
 
 
-def brings_client(current: Visit, app: App) -> bool:
+def asks_for_client(current: Visit, app: App) -> bool:
     """Whether the person must enter an OAuth client for ``app``."""
     named = current.parameters.get("customOauthClient", "").lower() in ("true", "1")
     return named and app.oauth is not None and app.oauth.own_clients
@@ -155,7 +155,7 @@ def brings_client(current: Visit, app: App) -> bool:
 
 def client_fields(current: Visit, app: App) -> tuple[CustomField, ...]:
     """All fields of the form: those of the person's client, if needed, then the app's."""
-    if not brings_client(current, app) or app.oauth is None:
+    if not asks_for_client(current, app) or app.oauth is None:
         return app.spec.fields
     return (
         CustomField(name=CLIENT_ID, label=gettext("Client ID")),
@@ -173,7 +173,7 @@ def own_client(service: Service, current: Visit, app: App, values: dict[str, str
     """The client for the connection: a new one from ``values``, which are removed from them, or the link's."""
     client_id, client_secret = values.pop(CLIENT_ID, None), values.pop(CLIENT_SECRET, None)
     user = current.token.user
-    if not brings_client(current, app) or client_id is None:
+    if not asks_for_client(current, app) or client_id is None:
         return oauth_apps.choose(service.store, current.project.id, app.slug, current.oauth_app_id, user_id=user.id)
     return oauth_apps.add(
         service,

@@ -110,9 +110,9 @@ def show_app(
     """The page on which a person connects ``app``, with a new attempt."""
     if app.auth_type == "keys" or any(field.name not in current.preset for field in forms.client_fields(current, app)):
         return forms.show(service, current, app, account)
-    wish = forms.wish(service, current, app, account, fields.checked(app, current.preset))
-    _, secret = attempts.create(service, current.token, wish)
-    return show_start(service, current, app, account, secret, values=wish.fields, last=last)
+    wanted = forms.attempt_request(service, current, app, account, fields.checked(app, current.preset))
+    _, secret = attempts.create(service, current.token, wanted)
+    return show_start(service, current, app, account, secret, values=wanted.fields, last=last)
 
 
 def show_start(
@@ -145,7 +145,7 @@ def show_start(
 
 def _why_not(service: Service, current: Visit, app: App) -> str | None:
     """Why ``app`` cannot be connected here, or None. Raises :class:`NotFound` for an unknown OAuth client."""
-    if forms.brings_client(current, app):
+    if forms.asks_for_client(current, app):
         return None
     return apps.why_not(service, app, current.project.id, current.oauth_app_id, user_id=current.token.user.id)
 

@@ -13,13 +13,13 @@ _SAFE = "/?:@!$&'()*+,;=-._~%[]"
 
 def success(current: Visit | None, account_id: str) -> str | None:
     """The URL to redirect to with a connected account; None without one, and in a window or frame of the product."""
-    uri = _place(current, current.success_uri) if current else None
+    uri = _return_url(current, current.success_uri) if current else None
     return with_parameter(uri, "account_id", account_id)
 
 
 def failure(current: Visit | None, code: str) -> str | None:
     """The URL to redirect to after a failure, or None."""
-    uri = _place(current, current.error_uri) if current else None
+    uri = _return_url(current, current.error_uri) if current else None
     return with_parameter(uri, "error", code)
 
 
@@ -60,7 +60,7 @@ def host_of(uri: str | None) -> str:
         return ""
 
 
-def _place(current: Visit, uri: str | None) -> str | None:
+def _return_url(current: Visit, uri: str | None) -> str | None:
     """``uri``, else the page that opened the link, if it is of an origin that the token allows."""
     if uri or current.embedded:
         return None if current.embedded else uri

@@ -33,7 +33,7 @@ def prepare(blueprint: Blueprint, service: Service) -> None:
     """Give ``blueprint`` the headers and the answers to errors."""
 
     @blueprint.before_request
-    def leave_alone() -> Response | None:
+    def answer_head() -> Response | None:
         """Answer a HEAD, such as a link preview's, without using up the token."""
         return Response() if request.method == "HEAD" else None
 

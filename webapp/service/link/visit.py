@@ -156,7 +156,7 @@ def arriving(service: Service, request: Request) -> tuple[str, ConnectToken, dic
 
 def framed(service: Service, raw: str, token: ConnectToken, parameters: Mapping[str, str]) -> Visit:
     """The visit of a page that keeps its token."""
-    return _here(service, token, parameters, raw_token=raw, override=_override(service, token, parameters))
+    return _remembered(service, token, parameters, raw_token=raw, override=_override(service, token, parameters))
 
 
 def of_session(service: Service, request: Request, handle: str, *, late: bool = False) -> Visit:
@@ -171,7 +171,7 @@ def of_session(service: Service, request: Request, handle: str, *, late: bool = 
     narrowed = {name: value for name, value in _parameters(request.args).items() if name in ("app", "picked")}
     parameters = {**session.parameters, **narrowed}
     proof, override = session_proof(service, handle), _override(service, token, parameters)
-    visit = _here(service, token, parameters, session=session, handle=handle, proof=proof, override=override)
+    visit = _remembered(service, token, parameters, session=session, handle=handle, proof=proof, override=override)
     if token.expires_at <= service.clock() and not late:
         raise LinkExpired
     return visit
@@ -210,7 +210,7 @@ def of_attempt(service: Service, token: ConnectToken, session_id: str | None) ->
     """The visit of a sign-in that returned to the browser in which it was started."""
     session = tokens.by_id(service.store, session_id) if session_id else None
     handle = session.id if session else ""
-    return _here(service, token, session.parameters if session else {}, session=session, handle=handle)
+    return _remembered(service, token, session.parameters if session else {}, session=session, handle=handle)
 
 
 def account_of(service: Service, token: ConnectToken, account_id: str) -> Account:
@@ -227,7 +227,7 @@ def session_proof(service: Service, handle: str) -> str:
     return hmac.new(key, handle.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
 
-def _here(service: Service, token: ConnectToken, parameters: Mapping[str, str], **more: Any) -> Visit:
+def _remembered(service: Service, token: ConnectToken, parameters: Mapping[str, str], **more: Any) -> Visit:
     """The visit of this request; ``g`` keeps it, so that endings can name the product."""
     if app := service.catalog.app(parameters.get("app", "")):
         parameters = {**parameters, "app": app.slug}
@@ -244,7 +244,7 @@ def _token(service: Service, request: Request, raw: str, *, late: bool = False) 
     if token is None:
         raise Ended(TOKEN_UNKNOWN)
     is_framed = request.method == "POST" or framing.is_framed(token, request.args.get("connectLink", ""))
-    _here(service, token, {}, raw_token=raw if is_framed else None)
+    _remembered(service, token, {}, raw_token=raw if is_framed else None)
     framing.admit(service, token)
     if token.expires_at <= service.clock() and not late:
         raise LinkExpired

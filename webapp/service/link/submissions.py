@@ -34,11 +34,11 @@ def route(blueprint: Blueprint, service: Service) -> None:
         app = service.app(attempt.app)
         account = visit.account_of(service, current.token, attempt.account_id) if attempt.account_id else None
         if app.auth_type == "oauth":
-            return _to_the_sign_in(service, current, app, account, secret)
+            return _show_sign_in(service, current, app, account, secret)
         return _connect(service, current, app, account, attempt, secret)
 
     @blueprint.post("/connect/oauth/answer/<attempt_id>")
-    def in_the_window(attempt_id: str) -> Response:
+    def answer_in_window(attempt_id: str) -> Response:
         attempt = attempts.by_id(service, attempt_id)
         if attempt is None or not oauth.is_own(service, attempt):
             raise AttemptUnknown
@@ -48,7 +48,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
         return see_other(f"{oauth.COOKIE_PATH}/ended/{attempt.id}")
 
     @blueprint.post("/_static/connect/answer")
-    def on_the_page() -> Response:
+    def answer_on_page() -> Response:
         current = visit.of_form(service, request)
         secret = request.form.get("attempt", "")
         attempt = attempts.find(service, secret)
@@ -57,25 +57,25 @@ def route(blueprint: Blueprint, service: Service) -> None:
         if attempt.status != "asking":
             return outcome.show(service, attempt, secret=secret)
         answer = _answer_question(service, attempt)
-        return go_on(service, current, attempts.claim_answer(service, attempt), secret, answer)
+        return _continue(service, current, attempts.claim_answer(service, attempt), secret, answer)
 
 
-def _to_the_sign_in(service: Service, current: Visit, app: App, account: Account | None, secret: str) -> Response:
-    texts = forms.sent(current)
+def _show_sign_in(service: Service, current: Visit, app: App, account: Account | None, secret: str) -> Response:
+    texts = forms.posted_fields(current)
     try:
         values = domain_fields.values_of(forms.client_fields(current, app), texts)
     except Invalid as error:
         return forms.show(service, current, app, account, texts=texts, details=error.details, secret=secret, status=422)
     client = forms.own_client(service, current, app, values)
-    if problem := _out_of_place(service, app, client, values):
+    if problem := _address_problem(service, app, client, values):
         return forms.show(service, current, app, account, texts=texts, problem=problem, secret=secret, status=422)
     own_id = client.id if client and client.external_user_id else None
-    wish = forms.wish(service, current, app, account, values, own_id=own_id)
-    _, secret = attempts.create(service, current.token, wish)
+    wanted = forms.attempt_request(service, current, app, account, values, own_id=own_id)
+    _, secret = attempts.create(service, current.token, wanted)
     return pages.show_start(service, current, app, account, secret, values=values, client=client)
 
 
-def _out_of_place(service: Service, app: App, client: OAuthApp | None, values: Mapping[str, str]) -> str | None:
+def _address_problem(service: Service, app: App, client: OAuthApp | None, values: Mapping[str, str]) -> str | None:
     """Why ``values`` do not give valid addresses of the provider, such as a malformed subdomain; None if they do."""
     if client is None:
         raise NoClient
@@ -91,10 +91,12 @@ def _connect(
 ) -> Response:
     if attempt.status != "open":  # the same form, sent twice: show what became of the first
         return outcome.show(service, attempt, secret=secret)
-    return _test(service, current, app, account, attempts.claim_keys(service, attempt), secret, forms.sent(current), {})
+    return _test(
+        service, current, app, account, attempts.claim_keys(service, attempt), secret, forms.posted_fields(current), {}
+    )
 
 
-def go_on(service: Service, current: Visit, attempt: Attempt, secret: str, answer: Mapping[str, str]) -> Response:
+def _continue(service: Service, current: Visit, attempt: Attempt, secret: str, answer: Mapping[str, str]) -> Response:
     """Connect with the person's ``answer`` to what was asked about their keys."""
     kept = attempts.unsealed(service, attempt)
     account = visit.account_of(service, current.token, attempt.account_id) if attempt.account_id else None
