@@ -191,7 +191,7 @@ def test_a_runner_that_is_told_to_end_before_it_begins_ends(monkeypatch: pytest.
 
 def test_a_process_without_a_supervisor_ends_by_either_signal() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
-        stop = roles.alone()
+        stop = roles.stop_on_signals()
         os.kill(os.getpid(), number)
         assert stop.wait(1)
 

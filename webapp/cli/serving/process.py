@@ -134,7 +134,7 @@ class Child:
         if pid == 0:
             stop = Stop(drain_s if self.answers else 0.0)
             stop.lifeline, stop.tell_ready = lifeline, lambda: os.write(writing, b"\0")
-            self._live(stop, (reading, *unneeded), configure_logs, GRACE_S + drain_s)
+            self._run_child(stop, (reading, *unneeded), configure_logs, GRACE_S + drain_s)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(writing)
         self.is_gone()
@@ -155,7 +155,9 @@ class Child:
             os.close(self._ready_pipe)
         self.pid, self.ready, self._ready_pipe = 0, False, None
 
-    def _live(self, stop: Stop, unneeded: Sequence[int], configure_logs: Callable[[str], None], grace_s: float) -> None:
+    def _run_child(
+        self, stop: Stop, unneeded: Sequence[int], configure_logs: Callable[[str], None], grace_s: float
+    ) -> None:
         """Run in the child until it ends; never returns."""
         code = 1
         try:

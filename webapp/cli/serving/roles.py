@@ -110,7 +110,7 @@ def web(
     from webapp.service.domain.instance.opening import close_service, open_service
     from webapp.service.worker.catalog_reloader import CatalogReloader
 
-    with _sentences():
+    with _one_sentence_errors():
         service = open_service(settings, runner=Runner(runner), wake=wake)
         reloader = CatalogReloader(service, builds=False)
         try:
@@ -146,7 +146,7 @@ def worker(settings: Settings, wakeup: Wakeup, runner: Path | None, stop: Stop) 
     from webapp.service.worker import loop
 
     stop.then(wakeup.wake)
-    with _sentences():
+    with _one_sentence_errors():
         loop.run(settings, stop, wakeup.receiver.fileno(), Runner(runner))
 
 
@@ -173,7 +173,7 @@ def sandbox(settings: Settings, sockets: Sequence[socket.socket], client: Sandbo
     from webapp.sandbox.product.pages import Product
     from webapp.sandbox.product.server import Connect
 
-    connect = Connect(_inside(settings), client.example_id, client.example_secret, settings.environment)
+    connect = Connect(_internal_url(settings), client.example_id, client.example_secret, settings.environment)
     connect.http.trust_env = False  # no proxy leads to this very machine
     app = create_sandbox(
         settings.data / "sandbox",
@@ -188,20 +188,20 @@ def sandbox(settings: Settings, sockets: Sequence[socket.socket], client: Sandbo
     serve(app, sockets, threads=SANDBOX_THREADS, stop=stop)
 
 
-def _inside(settings: Settings) -> str:
+def _internal_url(settings: Settings) -> str:
     """Return where the web process itself listens: a proxy at the public address may have a certificate of its own."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
     return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
 
 
-def alone(drain_s: float = 0.0) -> Stop:
+def stop_on_signals(drain_s: float = 0.0) -> Stop:
     """Return what ends a process that runs without a supervisor, ``drain_s`` seconds after the first signal."""
     on_hang_up()
     return Stop(drain_s).on(signal.SIGTERM, signal.SIGINT)
 
 
 @contextmanager
-def _sentences() -> Iterator[None]:
+def _one_sentence_errors() -> Iterator[None]:
     """Print one sentence instead of a traceback; the exit code says when starting again cannot help."""
     try:
         yield

@@ -45,7 +45,7 @@ METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 def serve(port: int | None) -> None:
     """Serve everything: web, worker and, on this machine, the sandbox. Prints the address to open."""
     settings = begin_process(port)
-    embedded = None if settings.database_url else settings.database
+    embedded = _embedded(settings)
     worker_lock, web_lock = lock_files.WorkerLock(embedded), lock_files.WebLock(embedded)
     web_sockets = listening_on(settings.host, settings.port, "PATCHBAY_PORT")
     sandbox_sockets = (
@@ -128,7 +128,7 @@ def web(port: int | None) -> None:
     click.echo(f"Patchbay answers at {settings.public_url}")
     run = partial(roles.web, settings, sockets, lambda: None, address)
     if settings.web == 1:
-        stop = roles.alone(settings.drain_s)
+        stop = roles.stop_on_signals(settings.drain_s)
         stop.then(web_lock.announce_end)
         run(stop)
         return
@@ -140,7 +140,7 @@ def worker() -> None:
     """Do only the work that is due, in this process."""
     settings = begin_process(None)
     address, worker_lock = _runner_address(settings), lock_files.WorkerLock(_embedded(settings))
-    wakeup, stop = roles.Wakeup.new(), roles.alone()
+    wakeup, stop = roles.Wakeup.new(), roles.stop_on_signals()
     stop.then(worker_lock.announce_end)
     try:
         roles.worker(settings, wakeup, address, stop)
@@ -212,7 +212,6 @@ def listening_on(host: str, port: int, setting: str) -> list[socket.socket]:
 
 def _supervised(settings: Settings, children: list[Child], before_end: Callable[[], None] = lambda: None) -> int:
     configure_logs = partial(configure, settings.log_level, form=settings.log_format)
-
     return Supervisor(children, configure_logs, before_end, settings.drain_s).run(lambda: True)
 
 

@@ -56,46 +56,6 @@ _BROKEN_OFF = {
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """``about`` is whom or what it is about; ``options`` are values and how to call them."""
-
-    kind: Kind
-    about: str
-    options: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> "Question":
-        """The question of its JSON."""
-        return cls(values["kind"], values["about"], tuple((value, label) for value, label in values["options"]))
-
-    def admits(self, answer: str) -> bool:
-        """Whether ``answer`` is one of those offered."""
-        return answer in [value for value, _ in self.options] or (self.kind == AGAIN and answer == KEEP_BOTH)
-
-
-class Undecided(PatchbayError):
-    """The person must answer ``question`` before the connection continues."""
-
-    def __init__(self, question: Question) -> None:
-        super().__init__()
-        self.question = question
-
-
-def kept_grant(result: TokenResult, now: int) -> dict[str, Any]:
-    """The grant as JSON, with the time it was issued, to keep while the person is asked."""
-    return {**asdict(result), "at": now}
-
-
-def grant_of(values: Mapping[str, Any], now: int) -> TokenResult:
-    """The kept grant, with its remaining lifetime."""
-    fields = {name: value for name, value in values.items() if name != "at"}
-    result = TokenResult(**{**fields, "scopes": None if fields["scopes"] is None else tuple(fields["scopes"])})
-    if result.expires_in is None:
-        return result
-    return replace(result, expires_in=max(result.expires_in - (now - values["at"]) // SECOND, 1))
-
-
-@dataclass(frozen=True, slots=True)
 class Attempt:
     """One attempt. ``id`` is the hash of its secret; ``mode`` is 'tab' or 'window'. One ``of_portal`` leaves the
     link of its token unused, and does not mind that it was used."""
@@ -131,228 +91,6 @@ SEALED = SealedColumn(
 _ATTEMPTS = Table("connect_attempts", Attempt)
 
 
-def insert(tx: Tx, attempt: Attempt) -> None:
-    """Write a new attempt."""
-    _ATTEMPTS.insert(tx, attempt)
-
-
-def by_state(service: Service, state: str) -> Attempt | None:
-    """The attempt of ``state``, in any status; knowing a state proves nothing, see :func:`is_bound`."""
-    if not state:
-        return None
-    return _settled(service, _ATTEMPTS.one(service.store, "state_hash = :state", {"state": hash_token(state)}))
-
-
-def is_bound(attempt: Attempt, binding: str | None) -> bool:
-    """Whether ``binding`` is the cookie of the browser that started ``attempt``."""
-    return bool(binding and attempt.binding_hash and same(attempt.binding_hash, hash_token(binding)))
-
-
-def claim_sign_in(service: Service, attempt: Attempt, binding: str | None) -> Attempt:
-    """Claim a returned sign-in, so that its code is exchanged once. Raises :class:`AttemptUnknown`."""
-    if not is_bound(attempt, binding) or attempt.expires_at <= service.clock():
-        raise AttemptUnknown
-    return _claim(service, attempt, "started")
-
-
-def claim_keys(service: Service, attempt: Attempt) -> Attempt:
-    """Claim an open attempt for keys that were sent, so that they are connected once.
-
-    Raises :class:`AttemptUnknown`, :class:`LinkExpired`.
-    """
-    if attempt.expires_at <= service.clock():
-        raise LinkExpired
-    return _claim(service, attempt, "open")
-
-
-def claim_answer(service: Service, attempt: Attempt) -> Attempt:
-    """Claim an answered attempt, so that it continues once. Raises :class:`AttemptUnknown`."""
-    if attempt.expires_at <= service.clock():
-        raise AttemptUnknown
-    return _claim(service, attempt, "asking")
-
-
-def ask(service: Service, attempt: Attempt, question: Question, **progress: Any) -> None:
-    """Let ``attempt`` wait for its person's answer, and keep its values. Raises :class:`AttemptUnknown`."""
-    plain = json.dumps({"question": asdict(question), **progress}, default=dict).encode()
-    with service.store.write() as tx:
-        sealed = SEALED.seal(service, tx, token_of(tx, attempt).scene.project_id, attempt.id, plain)
-        times = {"claimed_by": None, "expires_at": service.clock() + SIGN_IN_TIME}
-        if not move(tx, attempt, "exchanging", status="asking", sealed=sealed, **times):
-            raise AttemptUnknown
-
-
-def reopen(service: Service, attempt: Attempt) -> None:
-    """Reopen an attempt whose form has to be filled in again."""
-    with service.store.write() as tx:
-        move(tx, attempt, "exchanging", status="open", claimed_by=None)
-
-
-def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
-    """A function that records the connected account in the attempt, in the transaction that commits the account.
-
-    It raises, which undoes the account too: :class:`AttemptUnknown` if the attempt has ended otherwise since,
-    :class:`LinkUsed` if another attempt has connected an account by the same link.
-    """
-
-    def record(tx: Tx, account_id: str) -> None:
-        if not _finish(tx, attempt, "connected", result_account_id=account_id):
-            raise AttemptUnknown
-        if not attempt.of_portal and not tokens.use_link(tx, token_of(tx, attempt), attempt.id):
-            raise LinkUsed
-        end_others(tx, attempt)
-
-    return record
-
-
-def fail(service: Service, attempt: Attempt, error: PatchbayError) -> Attempt:
-    """Record why the attempt failed."""
-    code = error.code if isinstance(error, ConnectFailed) else ConnectFailed.code
-    return _ended(service, attempt, code, error.message)
-
-
-def unsealed(service: Service, attempt: Attempt) -> dict[str, Any]:
-    """The sealed values of ``attempt``, such as ``verifier`` and ``fields``."""
-    if attempt.sealed is None:
-        return {}
-    project_id = token_of(service.store, attempt).scene.project_id
-    values: dict[str, Any] = json.loads(SEALED.open(service, project_id, attempt.id, attempt.sealed))
-    return values
-
-
-def reread(service: Service, attempt: Attempt) -> Attempt:
-    """``attempt`` as it is now."""
-    return get(service.store, attempt.id)
-
-
-def find(service: Service, secret: str) -> Attempt | None:
-    """The attempt with this secret, settled if its exchange was interrupted."""
-    return by_id(service, hash_token(secret)) if secret else None
-
-
-def by_id(service: Service, attempt_id: str) -> Attempt | None:
-    """The attempt ``attempt_id``; the caller has proved that it is the visitor's."""
-    return _settled(service, _ATTEMPTS.get(service.store, attempt_id))
-
-
-def latest(service: Service, column: Literal["session_id", "token_hash"], value: str) -> Attempt | None:
-    """The attempt that was begun last from a link session, or with a token, if there is one."""
-    where = f"{column} = :value AND started_at IS NOT NULL ORDER BY started_at DESC, id LIMIT 1"
-    return _settled(service, _ATTEMPTS.one(service.store, where, {"value": value}))
-
-
-def get(reader: Reader, attempt_id: str) -> Attempt:
-    """The attempt ``attempt_id`` as it is now. Raises :class:`AttemptUnknown`."""
-    attempt = _ATTEMPTS.get(reader, attempt_id)
-    if attempt is None:
-        raise AttemptUnknown
-    return attempt
-
-
-def move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
-    """Write ``changes`` if the attempt's state is one of those ``allowed`` at that moment; whether it was."""
-    columns = _ATTEMPTS.to_columns(changes)
-    assignments = ", ".join(f"{name} = :{name}" for name in columns)
-    states = ", ".join(f"'{state}'" for state in allowed)
-    sql = f"UPDATE connect_attempts SET {assignments} WHERE id = :key AND status IN ({states})"  # noqa: S608
-    return tx.run(sql, {**columns, "key": attempt.id}) > 0
-
-
-def begin(tx: Tx, attempt: Attempt) -> None:
-    """Make ``attempt`` the only active one of its token, and end another. Raises :class:`LinkUsed`."""
-    if not attempt.of_portal and token_of(tx, attempt).linked_by is not None:
-        raise LinkUsed
-    end_others(tx, attempt)
-
-
-def end_others(tx: Tx, attempt: Attempt) -> None:
-    """End the other sign-ins of the token that wait for their person, without a notification: the outcome of
-    ``attempt`` gives one.
-    """
-    others = _ATTEMPTS.all(
-        tx,
-        "token_hash = :token AND status IN ('started', 'asking') AND id <> :id",
-        {"token": attempt.token_hash, "id": attempt.id},
-    )
-    for other in others:
-        _finish(tx, other, "failed", error_code=ELSEWHERE, error_sentence=_ELSEWHERE)
-
-
-def token_of(reader: Reader, attempt: Attempt) -> ConnectToken:
-    """The token an attempt was made with. A sign-in that began in time may end after the token's expiry."""
-    token = tokens.by_hash(reader, attempt.token_hash)
-    if token is None:
-        raise AttemptUnknown
-    return token
-
-
-def take_over(tx: Tx, service: Service, dead: int) -> None:
-    """Fail the attempts that the generation ``dead`` was exchanging: a code is good once, so the person must start
-    again.
-    """
-    for attempt in _ATTEMPTS.all(tx, "claimed_by = :dead AND status = 'exchanging'", {"dead": dead}):
-        _fail(tx, service, attempt, *_BROKEN_OFF["exchanging"])
-
-
-def settle(service: Service) -> int:
-    """Fail attempts that were abandoned or interrupted, and send notifications; return their number."""
-    over = {"now": service.clock(), "exchange": EXCHANGE_TIME}
-    overdue = _ATTEMPTS.all(
-        service.store,
-        "status IN ('started', 'asking', 'exchanging') "
-        "AND CASE status WHEN 'exchanging' THEN claimed_at + :exchange + 1 ELSE expires_at END <= :now LIMIT 100",
-        over,
-    )
-    for attempt in overdue:
-        with suppress(AttemptUnknown):  # its token was revoked meanwhile
-            _settled(service, attempt)
-    return len(overdue)
-
-
-def purge(service: Service) -> int:
-    """Forget attempts that ended more than a day ago; how many there were. The worker has settled them before."""
-    with service.store.write() as tx:
-        return tx.run("DELETE FROM connect_attempts WHERE expires_at < :limit", {"limit": service.clock() - DAY})
-
-
-def _claim(service: Service, attempt: Attempt, status: Status) -> Attempt:
-    now = service.clock()
-    with service.store.write() as tx:
-        begin(tx, attempt)
-        started_at = attempt.started_at or now
-        claim = {"claimed_at": now, "claimed_by": service.generation, "started_at": started_at}
-        claimed = move(tx, attempt, status, status="exchanging", **claim)
-        if not claimed:
-            raise AttemptUnknown
-        return get(tx, attempt.id)
-
-
-def _ended(service: Service, attempt: Attempt, code: str, sentence: str) -> Attempt:
-    with service.store.write() as tx:
-        _fail(tx, service, attempt, code, sentence)
-        ended = get(tx, attempt.id)
-    service.wake()
-    return ended
-
-
-def _fail(tx: Tx, service: Service, attempt: Attempt, code: str, sentence: str) -> None:
-    if _finish(tx, attempt, "failed", error_code=code, error_sentence=sentence):
-        notifications.connect_failed(tx, service, token_of(tx, attempt), sentence)
-
-
-def _finish(tx: Tx, attempt: Attempt, status: Status, **result: str) -> bool:
-    """End ``attempt`` if it has not ended, and delete its sealed values."""
-    return move(tx, attempt, "started", "asking", "exchanging", status=status, sealed=None, claimed_by=None, **result)
-
-
-def _settled(service: Service, attempt: Attempt | None) -> Attempt | None:
-    """``attempt``, failed if it was abandoned or its process died during the exchange."""
-    if attempt is None or attempt.status not in _BROKEN_OFF:
-        return attempt
-    ends_at = attempt.expires_at if attempt.status != "exchanging" else (attempt.claimed_at or 0) + EXCHANGE_TIME + 1
-    return attempt if service.clock() < ends_at else _ended(service, attempt, *_BROKEN_OFF[attempt.status])
-
-
 @dataclass(frozen=True, slots=True)
 class AttemptRequest:
     """The request for an attempt; ``fields`` are the values entered before the sign-in, such as a subdomain."""
@@ -365,17 +103,6 @@ class AttemptRequest:
     fields: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class SignInStart:
-    """The values for the browser when a sign-in starts."""
-
-    attempt: Attempt
-    state: str = field(repr=False)
-    binding: str = field(repr=False)
-    verifier: str = field(repr=False)
-    fields: Mapping[str, str] = field(repr=False)
-
-
 def create(service: Service, token: ConnectToken, request: AttemptRequest) -> tuple[Attempt, str]:
     """An open attempt that lives as long as its token, and its secret."""
     secret = random.token_urlsafe(24)
@@ -386,6 +113,17 @@ def create(service: Service, token: ConnectToken, request: AttemptRequest) -> tu
         attempt = Attempt(attempt_id, token.token_hash, *what, *times, sealed, of_portal=request.of_portal)
         insert(tx, attempt)
     return attempt, secret
+
+
+@dataclass(frozen=True, slots=True)
+class SignInStart:
+    """The values for the browser when a sign-in starts."""
+
+    attempt: Attempt
+    state: str = field(repr=False)
+    binding: str = field(repr=False)
+    verifier: str = field(repr=False)
+    fields: Mapping[str, str] = field(repr=False)
 
 
 def start(
@@ -426,20 +164,6 @@ def start(
         return SignInStart(get(tx, attempt.id), state, binding, verifier, fields)
 
 
-def add(service: Service, started: SignInStart, **more: Any) -> None:
-    """Seal ``more`` in an attempt whose sign-in has just started. Raises :class:`AttemptUnknown` when it ended."""
-    with service.store.write() as tx:
-        token, attempt = token_of(tx, started.attempt), started.attempt
-        kept = {"verifier": started.verifier, "fields": started.fields, **more}
-        if not move(tx, attempt, "started", sealed=_seal(service, tx, token, attempt.id, **kept)):
-            raise AttemptUnknown
-
-
-def _seal(service: Service, tx: Tx, token: ConnectToken, attempt_id: str, **values: Any) -> bytes:
-    plain = json.dumps(values, default=dict).encode()
-    return SEALED.seal(service, tx, token.scene.project_id, attempt_id, plain)
-
-
 def begin_signed(
     service: Service, app: App, oauth_provider: Provider, redirect_uri: str, started: SignInStart
 ) -> str | OAuthFailure:
@@ -452,6 +176,39 @@ def begin_signed(
     return oauth1.authorization_url(oauth_provider, temporary, started.attempt.scopes)
 
 
+def add(service: Service, started: SignInStart, **more: Any) -> None:
+    """Seal ``more`` in an attempt whose sign-in has just started. Raises :class:`AttemptUnknown` when it ended."""
+    with service.store.write() as tx:
+        token, attempt = token_of(tx, started.attempt), started.attempt
+        kept = {"verifier": started.verifier, "fields": started.fields, **more}
+        if not move(tx, attempt, "started", sealed=_seal(service, tx, token, attempt.id, **kept)):
+            raise AttemptUnknown
+
+
+def claim_sign_in(service: Service, attempt: Attempt, binding: str | None) -> Attempt:
+    """Claim a returned sign-in, so that its code is exchanged once. Raises :class:`AttemptUnknown`."""
+    if not is_bound(attempt, binding) or attempt.expires_at <= service.clock():
+        raise AttemptUnknown
+    return _claim(service, attempt, "started")
+
+
+def claim_keys(service: Service, attempt: Attempt) -> Attempt:
+    """Claim an open attempt for keys that were sent, so that they are connected once.
+
+    Raises :class:`AttemptUnknown`, :class:`LinkExpired`.
+    """
+    if attempt.expires_at <= service.clock():
+        raise LinkExpired
+    return _claim(service, attempt, "open")
+
+
+def claim_answer(service: Service, attempt: Attempt) -> Attempt:
+    """Claim an answered attempt, so that it continues once. Raises :class:`AttemptUnknown`."""
+    if attempt.expires_at <= service.clock():
+        raise AttemptUnknown
+    return _claim(service, attempt, "asking")
+
+
 def exchange_signed(
     service: Service, app: App, oauth_provider: Provider, sealed: Mapping[str, Any], token: str, verifier: str
 ) -> TokenResult | OAuthFailure:
@@ -460,3 +217,246 @@ def exchange_signed(
     if not same(temporary.token, token):
         return OAuthFailure("denied", WRONG_ISSUER)
     return oauth1.exchange(service.client_for(app), oauth_provider, temporary, verifier)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``about`` is whom or what it is about; ``options`` are values and how to call them."""
+
+    kind: Kind
+    about: str
+    options: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> "Question":
+        """The question of its JSON."""
+        return cls(values["kind"], values["about"], tuple((value, label) for value, label in values["options"]))
+
+    def admits(self, answer: str) -> bool:
+        """Whether ``answer`` is one of those offered."""
+        return answer in [value for value, _ in self.options] or (self.kind == AGAIN and answer == KEEP_BOTH)
+
+
+class Undecided(PatchbayError):
+    """The person must answer ``question`` before the connection continues."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self.question = question
+
+
+def ask(service: Service, attempt: Attempt, question: Question, **progress: Any) -> None:
+    """Let ``attempt`` wait for its person's answer, and keep its values. Raises :class:`AttemptUnknown`."""
+    plain = json.dumps({"question": asdict(question), **progress}, default=dict).encode()
+    with service.store.write() as tx:
+        sealed = SEALED.seal(service, tx, token_of(tx, attempt).scene.project_id, attempt.id, plain)
+        times = {"claimed_by": None, "expires_at": service.clock() + SIGN_IN_TIME}
+        if not move(tx, attempt, "exchanging", status="asking", sealed=sealed, **times):
+            raise AttemptUnknown
+
+
+def kept_grant(result: TokenResult, now: int) -> dict[str, Any]:
+    """The grant as JSON, with the time it was issued, to keep while the person is asked."""
+    return {**asdict(result), "at": now}
+
+
+def grant_of(values: Mapping[str, Any], now: int) -> TokenResult:
+    """The kept grant, with its remaining lifetime."""
+    fields = {name: value for name, value in values.items() if name != "at"}
+    result = TokenResult(**{**fields, "scopes": None if fields["scopes"] is None else tuple(fields["scopes"])})
+    if result.expires_in is None:
+        return result
+    return replace(result, expires_in=max(result.expires_in - (now - values["at"]) // SECOND, 1))
+
+
+def reopen(service: Service, attempt: Attempt) -> None:
+    """Reopen an attempt whose form has to be filled in again."""
+    with service.store.write() as tx:
+        move(tx, attempt, "exchanging", status="open", claimed_by=None)
+
+
+def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
+    """A function that records the connected account in the attempt, in the transaction that commits the account.
+
+    It raises, which undoes the account too: :class:`AttemptUnknown` if the attempt has ended otherwise since,
+    :class:`LinkUsed` if another attempt has connected an account by the same link.
+    """
+
+    def record(tx: Tx, account_id: str) -> None:
+        if not _finish(tx, attempt, "connected", result_account_id=account_id):
+            raise AttemptUnknown
+        if not attempt.of_portal and not tokens.use_link(tx, token_of(tx, attempt), attempt.id):
+            raise LinkUsed
+        end_others(tx, attempt)
+
+    return record
+
+
+def fail(service: Service, attempt: Attempt, error: PatchbayError) -> Attempt:
+    """Record why the attempt failed."""
+    code = error.code if isinstance(error, ConnectFailed) else ConnectFailed.code
+    return _ended(service, attempt, code, error.message)
+
+
+def settle(service: Service) -> int:
+    """Fail attempts that were abandoned or interrupted, and send notifications; return their number."""
+    over = {"now": service.clock(), "exchange": EXCHANGE_TIME}
+    overdue = _ATTEMPTS.all(
+        service.store,
+        "status IN ('started', 'asking', 'exchanging') "
+        "AND CASE status WHEN 'exchanging' THEN claimed_at + :exchange + 1 ELSE expires_at END <= :now LIMIT 100",
+        over,
+    )
+    for attempt in overdue:
+        with suppress(AttemptUnknown):  # its token was revoked meanwhile
+            _settled(service, attempt)
+    return len(overdue)
+
+
+def purge(service: Service) -> int:
+    """Forget attempts that ended more than a day ago; how many there were. The worker has settled them before."""
+    with service.store.write() as tx:
+        return tx.run("DELETE FROM connect_attempts WHERE expires_at < :limit", {"limit": service.clock() - DAY})
+
+
+def take_over(tx: Tx, service: Service, dead: int) -> None:
+    """Fail the attempts that the generation ``dead`` was exchanging: a code is good once, so the person must start
+    again.
+    """
+    for attempt in _ATTEMPTS.all(tx, "claimed_by = :dead AND status = 'exchanging'", {"dead": dead}):
+        _fail(tx, service, attempt, *_BROKEN_OFF["exchanging"])
+
+
+def find(service: Service, secret: str) -> Attempt | None:
+    """The attempt with this secret, settled if its exchange was interrupted."""
+    return by_id(service, hash_token(secret)) if secret else None
+
+
+def by_id(service: Service, attempt_id: str) -> Attempt | None:
+    """The attempt ``attempt_id``; the caller has proved that it is the visitor's."""
+    return _settled(service, _ATTEMPTS.get(service.store, attempt_id))
+
+
+def by_state(service: Service, state: str) -> Attempt | None:
+    """The attempt of ``state``, in any status; knowing a state proves nothing, see :func:`is_bound`."""
+    if not state:
+        return None
+    return _settled(service, _ATTEMPTS.one(service.store, "state_hash = :state", {"state": hash_token(state)}))
+
+
+def is_bound(attempt: Attempt, binding: str | None) -> bool:
+    """Whether ``binding`` is the cookie of the browser that started ``attempt``."""
+    return bool(binding and attempt.binding_hash and same(attempt.binding_hash, hash_token(binding)))
+
+
+def latest(service: Service, column: Literal["session_id", "token_hash"], value: str) -> Attempt | None:
+    """The attempt that was begun last from a link session, or with a token, if there is one."""
+    where = f"{column} = :value AND started_at IS NOT NULL ORDER BY started_at DESC, id LIMIT 1"
+    return _settled(service, _ATTEMPTS.one(service.store, where, {"value": value}))
+
+
+def get(reader: Reader, attempt_id: str) -> Attempt:
+    """The attempt ``attempt_id`` as it is now. Raises :class:`AttemptUnknown`."""
+    attempt = _ATTEMPTS.get(reader, attempt_id)
+    if attempt is None:
+        raise AttemptUnknown
+    return attempt
+
+
+def reread(service: Service, attempt: Attempt) -> Attempt:
+    """``attempt`` as it is now."""
+    return get(service.store, attempt.id)
+
+
+def unsealed(service: Service, attempt: Attempt) -> dict[str, Any]:
+    """The sealed values of ``attempt``, such as ``verifier`` and ``fields``."""
+    if attempt.sealed is None:
+        return {}
+    project_id = token_of(service.store, attempt).scene.project_id
+    values: dict[str, Any] = json.loads(SEALED.open(service, project_id, attempt.id, attempt.sealed))
+    return values
+
+
+def token_of(reader: Reader, attempt: Attempt) -> ConnectToken:
+    """The token an attempt was made with. A sign-in that began in time may end after the token's expiry."""
+    token = tokens.by_hash(reader, attempt.token_hash)
+    if token is None:
+        raise AttemptUnknown
+    return token
+
+
+def insert(tx: Tx, attempt: Attempt) -> None:
+    """Write a new attempt."""
+    _ATTEMPTS.insert(tx, attempt)
+
+
+def begin(tx: Tx, attempt: Attempt) -> None:
+    """Make ``attempt`` the only active one of its token, and end another. Raises :class:`LinkUsed`."""
+    if not attempt.of_portal and token_of(tx, attempt).linked_by is not None:
+        raise LinkUsed
+    end_others(tx, attempt)
+
+
+def end_others(tx: Tx, attempt: Attempt) -> None:
+    """End the other sign-ins of the token that wait for their person, without a notification: the outcome of
+    ``attempt`` gives one.
+    """
+    others = _ATTEMPTS.all(
+        tx,
+        "token_hash = :token AND status IN ('started', 'asking') AND id <> :id",
+        {"token": attempt.token_hash, "id": attempt.id},
+    )
+    for other in others:
+        _finish(tx, other, "failed", error_code=ELSEWHERE, error_sentence=_ELSEWHERE)
+
+
+def move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
+    """Write ``changes`` if the attempt's state is one of those ``allowed`` at that moment; whether it was."""
+    columns = _ATTEMPTS.to_columns(changes)
+    assignments = ", ".join(f"{name} = :{name}" for name in columns)
+    states = ", ".join(f"'{state}'" for state in allowed)
+    sql = f"UPDATE connect_attempts SET {assignments} WHERE id = :key AND status IN ({states})"  # noqa: S608
+    return tx.run(sql, {**columns, "key": attempt.id}) > 0
+
+
+def _claim(service: Service, attempt: Attempt, status: Status) -> Attempt:
+    now = service.clock()
+    with service.store.write() as tx:
+        begin(tx, attempt)
+        started_at = attempt.started_at or now
+        claim = {"claimed_at": now, "claimed_by": service.generation, "started_at": started_at}
+        claimed = move(tx, attempt, status, status="exchanging", **claim)
+        if not claimed:
+            raise AttemptUnknown
+        return get(tx, attempt.id)
+
+
+def _settled(service: Service, attempt: Attempt | None) -> Attempt | None:
+    """``attempt``, failed if it was abandoned or its process died during the exchange."""
+    if attempt is None or attempt.status not in _BROKEN_OFF:
+        return attempt
+    ends_at = attempt.expires_at if attempt.status != "exchanging" else (attempt.claimed_at or 0) + EXCHANGE_TIME + 1
+    return attempt if service.clock() < ends_at else _ended(service, attempt, *_BROKEN_OFF[attempt.status])
+
+
+def _ended(service: Service, attempt: Attempt, code: str, sentence: str) -> Attempt:
+    with service.store.write() as tx:
+        _fail(tx, service, attempt, code, sentence)
+        ended = get(tx, attempt.id)
+    service.wake()
+    return ended
+
+
+def _fail(tx: Tx, service: Service, attempt: Attempt, code: str, sentence: str) -> None:
+    if _finish(tx, attempt, "failed", error_code=code, error_sentence=sentence):
+        notifications.connect_failed(tx, service, token_of(tx, attempt), sentence)
+
+
+def _finish(tx: Tx, attempt: Attempt, status: Status, **result: str) -> bool:
+    """End ``attempt`` if it has not ended, and delete its sealed values."""
+    return move(tx, attempt, "started", "asking", "exchanging", status=status, sealed=None, claimed_by=None, **result)
+
+
+def _seal(service: Service, tx: Tx, token: ConnectToken, attempt_id: str, **values: Any) -> bytes:
+    plain = json.dumps(values, default=dict).encode()
+    return SEALED.seal(service, tx, token.scene.project_id, attempt_id, plain)
