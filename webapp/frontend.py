@@ -63,7 +63,7 @@ def install(root: Path, vendor: Path | None = None, run: Run | None = None) -> l
     return copied
 
 
-def install_tools(root: Path, run: Run | None = None) -> Path:
+def _install_tools(root: Path, run: Run | None = None) -> Path:
     """Install all packages of package.json, including those for tests, and return their ``node_modules``.
 
     Raises :class:`FrontendError`.
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         files = install(root)
         print(f"static/vendor is ready: {', '.join(file.name for file in files if file.suffix != '.txt')}")
         if "--tests" in arguments:
-            print(f"{install_tools(root).relative_to(root)} is ready")
+            print(f"{_install_tools(root).relative_to(root)} is ready")
     except FrontendError as error:
         print(error, file=sys.stderr)
         return 1

@@ -35,7 +35,7 @@ class Manual:
     """The manual of one installation."""
 
     def __init__(self, settings: Settings) -> None:
-        self._addresses = addresses_of(settings)
+        self._addresses = _addresses_of(settings)
         self.page = functools.cache(self._page)
 
     def __iter__(self) -> Iterator[Page]:
@@ -46,7 +46,7 @@ class Manual:
         return Page(name, render(source, self._addresses))
 
 
-def addresses_of(settings: Settings) -> Mapping[str, str]:
+def _addresses_of(settings: Settings) -> Mapping[str, str]:
     """What stands in the text, by a default installation's addresses, and what this one has instead."""
     return {
         "http://localhost:8600": settings.public_url,

@@ -52,28 +52,28 @@ def list_projects(caller: Caller) -> ResponseReturnValue:
 @needs("tasks:read")
 def get_project(caller: Caller, project_id: str) -> ResponseReturnValue:
     """One project."""
-    return jsonify(project_of(project_id).to_json())
+    return jsonify(_project_of(project_id).to_json())
 
 
 @blueprint.get("/projects/<project_id>/fields")
 @needs("tasks:read")
 def list_fields(caller: Caller, project_id: str) -> ResponseReturnValue:
     """The custom fields of a project's tasks, which differ from project to project."""
-    return jsonify(data=project_of(project_id).fields)
+    return jsonify(data=_project_of(project_id).fields)
 
 
 @blueprint.get("/projects/<project_id>/tasks")
 @needs("tasks:read")
 def list_project_tasks(caller: Caller, project_id: str) -> ResponseReturnValue:
     """A project's tasks, newest first."""
-    return _task_list(project_of(project_id).id)
+    return _task_list(_project_of(project_id).id)
 
 
 @blueprint.post("/projects/<project_id>/tasks")
 @needs("tasks:write")
 def create_task(caller: Caller, project_id: str) -> ResponseReturnValue:
     """Add a task to a project."""
-    project, new = project_of(project_id), body_as(NewTask)
+    project, new = _project_of(project_id), _body_as(NewTask)
     try:
         task = current().tasks.create(project, caller.person, new)
     except BadField as error:
@@ -93,14 +93,14 @@ def list_tasks(caller: Caller) -> ResponseReturnValue:
 @needs("tasks:read")
 def get_task(caller: Caller, task_id: str) -> ResponseReturnValue:
     """One task."""
-    return jsonify(task_of(task_id).to_json())
+    return jsonify(_task_of(task_id).to_json())
 
 
 @blueprint.patch("/tasks/<task_id>")
 @needs("tasks:write")
 def change_task(caller: Caller, task_id: str) -> ResponseReturnValue:
     """Change the fields in the body; custom fields are merged by key."""
-    project, change = project_of(task_of(task_id).project_id), body_as(TaskChange)
+    project, change = _project_of(_task_of(task_id).project_id), _body_as(TaskChange)
     try:
         task = current().tasks.change(task_id, project, change)
     except BadField as error:
@@ -131,13 +131,13 @@ def list_webhooks(caller: Caller) -> ResponseReturnValue:
 @needs("webhooks")
 def create_webhook(caller: Caller) -> ResponseReturnValue:
     """Register a webhook for one event. Only this response contains the signing secret."""
-    new, hooks = body_as(NewWebhook), current().webhooks
+    new, hooks = _body_as(NewWebhook), current().webhooks
     if new.event not in EVENTS:
         abort(invalid("event", f"Give one of {', '.join(EVENTS)}."))
     if not allowed_url(new.url):
         abort(invalid("url", "Give an http or https address on this machine, such as http://127.0.0.1:8000/."))
     if new.project_id is not None:
-        project_of(new.project_id)
+        _project_of(new.project_id)
     try:
         hook = hooks.register(caller.person, caller.grant_id, new.url, new.event, new.project_id)
     except TooMany as error:
@@ -162,12 +162,12 @@ def _task_list(project_id: str | None) -> ResponseReturnValue:
     return jsonify(page.to_json(Task.to_json))
 
 
-def project_of(project_id: str) -> Project:
+def _project_of(project_id: str) -> Project:
     """The project with this id. Aborts with 404 if there is none."""
     return current().projects.get(project_id) or abort(absent("project"))
 
 
-def task_of(task_id: str) -> Task:
+def _task_of(task_id: str) -> Task:
     """The task with this id. Aborts with 404 if there is none."""
     return current().tasks.get(task_id) or abort(absent("task"))
 
@@ -182,7 +182,7 @@ def invalid(field: str, message: str) -> Response:
     return problem(400, "invalid", message, details=[{"field": field, "message": message}])
 
 
-def body_as(model: type[M]) -> M:
+def _body_as(model: type[M]) -> M:
     """The JSON body, validated as ``model``. Aborts with 400 and details if it is not valid."""
     try:
         return model.model_validate_json(request.get_data())

@@ -60,7 +60,7 @@ BEHAVIOURS = {
 NORMAL = BEHAVIOURS["normal"]
 
 
-def behaviour_of(slug: str) -> Behaviour:
+def _behaviour_of(slug: str) -> Behaviour:
     """The behaviour with this name; the normal one for an unknown name."""
     return BEHAVIOURS.get(slug, NORMAL)
 
@@ -243,7 +243,7 @@ def _grant(row: Mapping[str, Any]) -> Grant:
         client_id=row["client_id"],
         person=person,
         scope=row["granted"],
-        behaviour=behaviour_of(row["behaviour"]),
+        behaviour=_behaviour_of(row["behaviour"]),
         created_at=row["created_at"],
         exchanged_at=row["exchanged_at"],
         refreshed_at=row["refreshed_at"],

@@ -71,7 +71,7 @@ def delay_if_slow(behaviour: Behaviour) -> None:
         time.sleep(current().slow_seconds)
 
 
-def token_response(server: AuthorizationServer) -> Response:
+def _token_response(server: AuthorizationServer) -> Response:
     """The token endpoint's response, delayed if the grant's behaviour is slow."""
     response = cast(Response, server.create_token_response())
     if behaviour := g.get("behaviour"):
@@ -236,7 +236,7 @@ def decide() -> ResponseReturnValue:
 def token() -> ResponseReturnValue:
     """Exchange a code or a refresh token (RFC 6749 section 3.2)."""
     _refuse_unreadable_credentials()
-    return token_response(_server())
+    return _token_response(_server())
 
 
 @endpoints.post("/oauth/revoke")

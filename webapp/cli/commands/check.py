@@ -250,7 +250,7 @@ def quotas(settings: Settings) -> Results:
         yield "note" if full else "ok", f"{words} {number:,} of {limit:,}.{raised}"
 
 
-def connect_service(settings: Settings) -> Results:
+def _connect_service(settings: Settings) -> Results:
     """Whether the remote service responds, knows the client and the project, and which extensions it lacks."""
     if not settings.connect_url:
         return
@@ -347,6 +347,6 @@ _CHECKS: tuple[tuple[str, Callable[[Settings], Results]], ...] = (
     ("components", _components),
     ("integrations", pieces),
     ("ports", _ports),
-    ("Connect service", connect_service),
+    ("Connect service", _connect_service),
     ("sign-in", sign_in),
 )

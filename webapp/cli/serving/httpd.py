@@ -57,7 +57,7 @@ def serve(
     proxies: Sequence[str] = (),
     share: Share | None = None,
 ) -> None:
-    """Answer requests with ``app`` until ``stop`` is set; then finish those that have begun (:func:`drain`).
+    """Answer requests with ``app`` until ``stop`` is set; then finish those that have begun (:func:`_drain`).
 
     Of the ``threads``, as many compute at a time as there are ``slots``: Python runs one thread at a time, and handing
     over between several costs more than finishing one after another. ``bounds`` are the numbers of
@@ -94,7 +94,7 @@ def serve(
     while not stop.is_set():
         loop.turn(5.0)
         share.hold(connections.count)
-    drain(loop, listeners, replaced=stop.replaced)
+    _drain(loop, listeners, replaced=stop.replaced)
     dispatcher.shutdown()
     wasyncore.close_all(polled)
 
@@ -139,7 +139,7 @@ class Loop:
         return pollster.poll(int(timeout_s * 1000))
 
 
-def drain(loop: Loop, listeners: Sequence[Any], *, replaced: bool) -> None:
+def _drain(loop: Loop, listeners: Sequence[Any], *, replaced: bool) -> None:
     """Finish the requests that have begun, and accept nothing new.
 
     Where this process was ``replaced``, the new one accepts connections meanwhile; clients that keep one open here get

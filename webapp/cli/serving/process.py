@@ -75,7 +75,7 @@ class Stop(threading.Event):
             call()
 
 
-def end_with_parent(lifeline: int, grace_s: float) -> None:
+def _end_with_parent(lifeline: int, grace_s: float) -> None:
     """Ask this process to stop when its parent ends, and end it ``grace_s`` seconds later.
 
     The parent holds the other end of the pipe ``lifeline``, which the kernel closes however the parent died: no orphan
@@ -170,7 +170,7 @@ class Child:
             stop.on(signal.SIGTERM, LEAVE)
             on_hang_up()
             configure_logs(self.name)
-            end_with_parent(stop.lifeline or 0, grace_s)
+            _end_with_parent(stop.lifeline or 0, grace_s)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
             self.run(stop)
             code = 0

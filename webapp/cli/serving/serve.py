@@ -47,9 +47,9 @@ def serve(port: int | None) -> None:
     settings = begin_process(port)
     embedded = _embedded(settings)
     worker_lock, web_lock = lock_files.WorkerLock(embedded), lock_files.WebLock(embedded)
-    web_sockets = listening_on(settings.host, settings.port, "PATCHBAY_PORT")
+    web_sockets = _listening_on(settings.host, settings.port, "PATCHBAY_PORT")
     sandbox_sockets = (
-        listening_on(settings.host, settings.sandbox_port, "PATCHBAY_SANDBOX_PORT") if settings.sandbox else []
+        _listening_on(settings.host, settings.sandbox_port, "PATCHBAY_SANDBOX_PORT") if settings.sandbox else []
     )
     sockets = [*web_sockets, *sandbox_sockets]
     private = Scratch("patchbay-serve-")  # on a path short enough for a socket
@@ -124,7 +124,7 @@ def web(port: int | None) -> None:
     """Serve only the dashboard, the API and the Connect Link."""
     settings = begin_process(port)
     address, web_lock = _runner_address(settings), lock_files.WebLock(_embedded(settings))
-    sockets = listening_on(settings.host, settings.port, "PATCHBAY_PORT")
+    sockets = _listening_on(settings.host, settings.port, "PATCHBAY_PORT")
     click.echo(f"Patchbay answers at {settings.public_url}")
     run = partial(roles.web, settings, sockets, lambda: None, address)
     if settings.web == 1:
@@ -200,7 +200,7 @@ def share_metrics(settings: Settings) -> None:
         atexit.register(scratch.close)
 
 
-def listening_on(host: str, port: int, setting: str) -> list[socket.socket]:
+def _listening_on(host: str, port: int, setting: str) -> list[socket.socket]:
     """Return a socket on every address of ``host``. Raises an error that names ``setting``."""
     try:
         return listen(host, port)

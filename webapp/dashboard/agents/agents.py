@@ -155,7 +155,7 @@ class WaitingCall:
         return line if len(line) <= MAX_GIST else line[:MAX_GIST].rstrip() + "…"
 
 
-def read_waiting(approval: Approval, accounts: Overview | None) -> WaitingCall:
+def _read_waiting(approval: Approval, accounts: Overview | None) -> WaitingCall:
     """``approval`` in words, with the names that its app and action have for them."""
     component = _component(approval.component_key)
     props = {prop.name: prop for prop in component.props} if component else {}
@@ -170,7 +170,7 @@ def read_waiting(approval: Approval, accounts: Overview | None) -> WaitingCall:
     )
 
 
-def keep_count(approvals: Sequence[Approval]) -> list[Approval]:
+def _keep_count(approvals: Sequence[Approval]) -> list[Approval]:
     """Those of ``approvals`` that wait; how many they are is remembered for :func:`count`."""
     calls = [approval for approval in approvals if approval.state == "waiting"]
     dashboard().waiting.put(viewer().key, len(calls))
@@ -179,7 +179,7 @@ def keep_count(approvals: Sequence[Approval]) -> list[Approval]:
 
 def count_waiting(*, fresh: bool = False) -> int | None:
     """The number of calls that wait for the viewer; unless ``fresh``, None if it was not read recently."""
-    return len(keep_count(agents().approvals())) if fresh else dashboard().waiting.get(viewer().key)
+    return len(_keep_count(agents().approvals())) if fresh else dashboard().waiting.get(viewer().key)
 
 
 def _component(key: str) -> Component | None:
@@ -360,5 +360,5 @@ def _around(query: AgentQuery) -> dict[str, Any]:
 def _waiting(approvals: tuple[Approval, ...]) -> dict[str, Any]:
     """The calls that wait, and what names this very set of them."""
     known = if_up(known_accounts)
-    calls = [read_waiting(approval, known) for approval in keep_count(approvals)]
+    calls = [_read_waiting(approval, known) for approval in _keep_count(approvals)]
     return {"waiting": calls, "waiting_mark": stable_id("w", *(call.approval.id for call in calls))}

@@ -35,7 +35,7 @@ MOST_NAMES = 3
 _MOST_OWN = 3
 
 
-def piece_client() -> PieceClient:
+def _piece_client() -> PieceClient:
     """The integrations, of the installation as a whole."""
     return PieceClient(viewer().client)
 
@@ -56,7 +56,7 @@ def to_piece(piece_id: str, anchor: str = "") -> AnyResponse:
     return go(url_for("dashboard.build_integrations.show", piece_id=piece_id, _anchor=anchor or None))
 
 
-def version_of_form() -> str:
+def _version_of_form() -> str:
     """The version that a form's page showed."""
     return request.form.get("version", "")[:100]
 
@@ -188,12 +188,12 @@ class IntegrationsQuery(ListQuery):
 @blueprint.get("")
 def page() -> Response:
     """The page, with what a search found."""
-    return show_page(IntegrationsQuery.of_request())
+    return _show_page(IntegrationsQuery.of_request())
 
 
-def show_page(query: IntegrationsQuery, entered: Mapping[str, str] | None = None, error: str = "") -> Response:
+def _show_page(query: IntegrationsQuery, entered: Mapping[str, str] | None = None, error: str = "") -> Response:
     """The page. ``entered`` are the refused hosts of integrations, by id, with ``error``."""
-    pieces = piece_client().list()
+    pieces = _piece_client().list()
     packages, problem = _packages(query.q) if pieces and query.q else (None, "")
     context = parts(pieces) if pieces else {}
     template = "dashboard/build/integrations/page.html"
@@ -213,7 +213,7 @@ def _own(q: str) -> Sequence[App]:
 def _packages(q: str) -> tuple[Packages | None, str]:
     """The packages of that name, or the error of the search."""
     try:
-        return piece_client().search(q), ""
+        return _piece_client().search(q), ""
     except Invalid as error:
         return None, error.message
     except Unavailable:
@@ -223,7 +223,7 @@ def _packages(q: str) -> tuple[Packages | None, str]:
 @blueprint.get("/<piece_id>")
 def show(piece_id: str) -> AnyResponse:
     """The page."""
-    return _shown(piece_client().get(piece_id))
+    return _shown(_piece_client().get(piece_id))
 
 
 @blueprint.post("/<piece_id>/hosts")
@@ -231,9 +231,9 @@ def set_hosts(piece_id: str) -> AnyResponse:
     """Let it reach only these hosts."""
     hosts = hosts_of_form()
     try:
-        piece_client().set_hosts(piece_id, hosts.split())
+        _piece_client().set_hosts(piece_id, hosts.split())
     except Invalid as error:
-        return _shown(piece_client().get(piece_id), hosts, error.message)
+        return _shown(_piece_client().get(piece_id), hosts, error.message)
     flash(gettext("Saved."), "ok")
     return to_piece(piece_id, "reach")
 
@@ -243,7 +243,7 @@ def allow(piece_id: str) -> AnyResponse:
     """Let it reach a host that it was refused."""
     host = request.form.get("host", "")
     try:
-        piece = piece_client().allow(piece_id, host)
+        piece = _piece_client().allow(piece_id, host)
     except Invalid as error:
         flash(error.message, "bad")
     else:
@@ -254,7 +254,7 @@ def allow(piece_id: str) -> AnyResponse:
 @blueprint.post("/<piece_id>/visibility")
 def hide(piece_id: str) -> AnyResponse:
     """Show it to people, or hide it."""
-    piece = piece_client().hide(piece_id, hidden="shown" not in request.form)
+    piece = _piece_client().hide(piece_id, hidden="shown" not in request.form)
     changed()
     sentence = gettext("{app} is hidden from people.") if piece.hidden else gettext("People see {app} now.")
     flash(sentence.format(app=piece.name), "ok")
@@ -264,7 +264,7 @@ def hide(piece_id: str) -> AnyResponse:
 @blueprint.get("/<piece_id>/removal")
 def removal_page(piece_id: str) -> str:
     """Ask before it is removed, and say what becomes of accounts and triggers."""
-    piece = piece_client().get(piece_id)
+    piece = _piece_client().get(piece_id)
     return render_template(
         "dashboard/build/question.html",
         crumb=gettext("Integrations"),
@@ -280,9 +280,9 @@ def removal_page(piece_id: str) -> str:
 @blueprint.post("/<piece_id>/removal")
 def remove(piece_id: str) -> AnyResponse:
     """Remove it, unless that is refused."""
-    piece = piece_client().get(piece_id)
+    piece = _piece_client().get(piece_id)
     try:
-        piece_client().remove(piece_id)
+        _piece_client().remove(piece_id)
     except Conflict as error:
         flash(error.message, "bad")
         return back("added")
@@ -317,7 +317,7 @@ def begin() -> AnyResponse:
     """Look at a package, or at a newer version."""
     form = request.form
     try:
-        piece_client().begin(form.get("name", "").strip(), form.get("version", ""))
+        _piece_client().begin(form.get("name", "").strip(), form.get("version", ""))
     except (Conflict, Invalid) as error:
         flash(error.message, "bad")
     return go(url_for("dashboard.build_integrations.page", q=form.get("q") or None))
@@ -327,7 +327,7 @@ def begin() -> AnyResponse:
 def look_for_newer() -> AnyResponse:
     """Check the registry for newer versions of integrations."""
     try:
-        piece_client().look_for_newer()
+        _piece_client().look_for_newer()
     except Unavailable:
         flash(str(AWAY), "bad")
     else:
@@ -341,7 +341,7 @@ def progress(piece_id: str) -> AnyResponse:
     if not wants_fragment():
         return back()
     try:
-        piece = piece_client().get(piece_id)
+        piece = _piece_client().get(piece_id)
     except NotFound:
         return back()
     if piece.at_work and request.args.get("known") == progress_mark(piece):
@@ -355,7 +355,7 @@ def progress(piece_id: str) -> AnyResponse:
 def stop(piece_id: str) -> AnyResponse:
     """Dismiss an examined package; what was added before stays."""
     try:
-        piece_client().stop(piece_id)
+        _piece_client().stop(piece_id)
     except Conflict as error:
         flash(error.message, "bad")
     return back()
@@ -366,9 +366,9 @@ def add(piece_id: str) -> AnyResponse:
     """Add it with these hosts."""
     hosts, hidden = hosts_of_form(), "shown" not in request.form
     try:
-        piece_client().confirm(piece_id, hosts.split(), version=version_of_form(), hidden=hidden)
+        _piece_client().confirm(piece_id, hosts.split(), version=_version_of_form(), hidden=hidden)
     except Invalid as error:
-        return show_page(IntegrationsQuery(), {piece_id: hosts}, error.message)
+        return _show_page(IntegrationsQuery(), {piece_id: hosts}, error.message)
     except Conflict as error:
         flash(error.message, "bad")
     changed()
@@ -378,15 +378,15 @@ def add(piece_id: str) -> AnyResponse:
 @blueprint.get("/<piece_id>/update")
 def update_page(piece_id: str) -> AnyResponse:
     """The changes of a newer version."""
-    return _update(piece_client().get(piece_id))
+    return _update(_piece_client().get(piece_id))
 
 
 @blueprint.post("/<piece_id>/update")
 def update(piece_id: str) -> AnyResponse:
     """Use the newer version from now on."""
-    piece, hosts = piece_client().get(piece_id), hosts_of_form()
+    piece, hosts = _piece_client().get(piece_id), hosts_of_form()
     try:
-        piece_client().confirm(piece_id, hosts.split(), version=version_of_form(), hidden=piece.hidden)
+        _piece_client().confirm(piece_id, hosts.split(), version=_version_of_form(), hidden=piece.hidden)
     except Invalid as error:
         return _update(piece, hosts, error.message)
     except Conflict as error:
@@ -412,7 +412,7 @@ def _done(piece: Piece) -> AnyResponse:
     elif piece.works and piece.state == "ready":
         sentence = gettext("Version {version} of {app} was looked at.")
     changed()
-    pieces = piece_client().list()
+    pieces = _piece_client().list()
     context = {**(parts(pieces) if pieces else {}), "entered": {}, "error": "", "piece": piece}
     told = sentence.format(app=piece.name, version=piece.wanted)
     return make_response(fragment("dashboard/build/integrations/_done.html", sentence=told, **context))

@@ -31,7 +31,7 @@ class InProcess:
             begun[:] = status, pairs
             return chunks.append
 
-        result = self._app()(environ_of(method, url, headers, body), start_response)
+        result = self._app()(_environ_of(method, url, headers, body), start_response)
         try:
             chunks.extend(result)
         finally:
@@ -44,7 +44,7 @@ class InProcess:
         """Does nothing: there is nothing to close."""
 
 
-def environ_of(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+def _environ_of(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
     """A WSGI environ (PEP 3333) with only this request."""
     parts = urlsplit(url)
     environ: dict[str, Any] = {

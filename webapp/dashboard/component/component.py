@@ -76,7 +76,7 @@ def reload_fields(slug: str, kind: Kind, key: str) -> AnyResponse:
     problem = problem or next(iter(errors.values()), "")
     tone, sentence = ("bad", problem) if problem else ("ok", changes(before.props, form))
     if wants_fragment():
-        feedback = Feedback(errors=errors, added=[prop.name for prop in appeared(before.props, form)])
+        feedback = Feedback(errors=errors, added=[prop.name for prop in _appeared(before.props, form)])
         return part("_fields_changed.html", form, feedback, sentence=sentence, tone=tone)
     if sentence:
         flash(sentence, tone)
@@ -127,7 +127,7 @@ def connect(slug: str, kind: Kind, key: str) -> AnyResponse:
     return go(service().link(success=back, error=back, app=app))
 
 
-def appeared(before: tuple[Prop, ...], form: ComponentForm) -> list[Prop]:
+def _appeared(before: tuple[Prop, ...], form: ComponentForm) -> list[Prop]:
     """The fields of ``form`` that were not among the props ``before``."""
     names = {prop.name for prop in before}
     return [prop for prop in form.visible_props if prop.name not in names]
@@ -135,7 +135,7 @@ def appeared(before: tuple[Prop, ...], form: ComponentForm) -> list[Prop]:
 
 def changes(before: tuple[Prop, ...], form: ComponentForm) -> str:
     """A sentence about what a reload changed, or ""."""
-    now, added = {prop.name for prop in form.visible_props}, appeared(before, form)
+    now, added = {prop.name for prop in form.visible_props}, _appeared(before, form)
     gone = [prop for prop in before if prop.name not in now and prop_data.control(prop) and not form.leaves_out(prop)]
     if not added and not gone:
         return ""

@@ -153,10 +153,12 @@ def schedule_in_words(schedule: Any) -> str:
     cron, seconds = parts.get("cron"), parts.get("intervalSeconds")
     if isinstance(cron, str) and cron:
         return f"{_explained(cron)} ({parts.get('timezone') or 'UTC'})"
-    return every_in_words(seconds) if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds > 0 else ""
+    return (
+        _every_in_words(seconds) if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds > 0 else ""
+    )
 
 
-def every_in_words(seconds: int) -> str:
+def _every_in_words(seconds: int) -> str:
     """``Every hour``, ``Every 90 seconds``."""
     length = next(length for length in (86_400, 3_600, 60, 1) if seconds % length == 0)
     count = seconds // length

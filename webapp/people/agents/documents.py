@@ -27,7 +27,7 @@ SHORTEST, USUAL, LONGEST = 5 * MINUTE, HOUR, DAY
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?(\d{1,9})")
 
 
-def is_address(client_id: str) -> bool:
+def _is_address(client_id: str) -> bool:
     """Whether ``client_id`` is the address of a document: https, with a path, and as plain as the draft has it."""
     if len(client_id) > MAX_ADDRESS or not client_id.isascii() or not client_id.isprintable():
         return False
@@ -43,7 +43,7 @@ def is_address(client_id: str) -> bool:
 
 def host(client: AgentClient) -> str:
     """Whose word it is what ``client`` calls itself; "" for one that registered itself."""
-    return urlsplit(client.id).netloc if is_address(client.id) else ""
+    return urlsplit(client.id).netloc if _is_address(client.id) else ""
 
 
 class Documents:
@@ -58,7 +58,7 @@ class Documents:
         Raises :class:`Invalid`, with a sentence for the person who is to let it in, for a document that says nothing.
         """
         known = clients.find(self._store, client_id)
-        if not is_address(client_id) or (known is not None and self._clock() < (known.fresh_until or 0)):
+        if not _is_address(client_id) or (known is not None and self._clock() < (known.fresh_until or 0)):
             return known
         return self._learnt(client_id)
 

@@ -46,11 +46,11 @@ def register(app: Flask, service: Service) -> None:
     @blueprint.get("/.well-known/oauth-authorization-server")
     @blueprint.get(f"{BASE}/.well-known/oauth-authorization-server")
     def show_metadata() -> Response:
-        return answer(server_metadata(service))
+        return answer(_server_metadata(service))
 
     @blueprint.post(f"{BASE}/register")
     def create_client() -> Response:
-        return answer(register_agent(service, request), 201)
+        return answer(_register_agent(service, request), 201)
 
     @blueprint.post(f"{BASE}/token")
     def create_tokens() -> Response:
@@ -92,7 +92,7 @@ def resources(service: Service) -> tuple[str, ...]:
     return address, f"{address}/", service.settings.public_url, f"{service.settings.public_url}/"
 
 
-def server_metadata(service: Service) -> dict[str, Any]:
+def _server_metadata(service: Service) -> dict[str, Any]:
     """The metadata of the authorization server."""
     base = issuer(service)
     return {
@@ -114,7 +114,7 @@ def server_metadata(service: Service) -> dict[str, Any]:
     }
 
 
-def register_agent(service: Service, request: Request) -> dict[str, Any]:
+def _register_agent(service: Service, request: Request) -> dict[str, Any]:
     """The agent as it is registered. Raises :class:`OAuthProblem`, and :class:`webapp.errors.Throttled`."""
     service.count(quotas.AGENT_REGISTRATIONS, network_of(request.remote_addr or ""))
     if (request.content_length or 0) > MAX_REGISTRATION_BYTES:

@@ -120,7 +120,7 @@ class Approval(Answer):
 @operations.get("P/agents/apps", answer=Data[list[AgentApp]], scopes=READ, query=Owned, example=Example(query=OWNER))
 def list_agent_apps(call: Call) -> Response:
     """The user's apps, with how many actions agents may use; those that belong to no app last, under an empty name."""
-    external_id = external_id_of(call, call.query(Owned).external_user_id)
+    external_id = _external_id_of(call, call.query(Owned).external_user_id)
     return answer({"data": [app.to_json() for app in permissions.apps(call.service, call.scene, external_id)]})
 
 
@@ -134,7 +134,7 @@ def list_agent_apps(call: Call) -> Response:
 def list_agent_actions(call: Call) -> Response:
     """The actions of an app, each with what agents may do with it."""
     query = call.query(ActionList)
-    external_id = external_id_of(call, query.external_user_id)
+    external_id = _external_id_of(call, query.external_user_id)
     actions = permissions.actions(call.service, call.scene, external_id, _slug(call, query.app))
     return answer({"data": [action.to_json() for action in actions]})
 
@@ -148,8 +148,8 @@ def list_agent_actions(call: Call) -> Response:
 def set_agent_permission(call: Call) -> Response:
     """Choose what agents may do with an action, or with all of an app."""
     body = call.body(Permission)
-    external_id = external_id_of(call, body.external_user_id)
-    refuse_agents(call)
+    external_id = _external_id_of(call, body.external_user_id)
+    _refuse_agents(call)
     if (body.app is None) == (body.component_id is None):
         raise Invalid.of("app", "Send either app or component_id.")
     if body.app is not None:
@@ -163,14 +163,14 @@ def set_agent_permission(call: Call) -> Response:
 @operations.get("P/agents/sessions", answer=Data[list[Agent]], scopes=READ, query=Owned, example=Example(query=OWNER))
 def list_agents(call: Call) -> Response:
     """List the agents that signed in for the user, the last used first."""
-    external_id = external_id_of(call, call.query(Owned).external_user_id)
+    external_id = _external_id_of(call, call.query(Owned).external_user_id)
     return answer({"data": [each.to_json() for each in sessions.of_user(call.store, call.scene, external_id)]})
 
 
 @operations.delete("P/agents/sessions/<agent_id>", scopes=WRITE, query=Owned, example=Example(query=OWNER))
 def end_agent(call: Call) -> Response:
     """End an agent's access."""
-    user = user_of(call, call.query(Owned).external_user_id, ABSENT)
+    user = _user_of(call, call.query(Owned).external_user_id, ABSENT)
     approvals.end_session(call.service, user, call.path["agent_id"])
     return no_content()
 
@@ -184,8 +184,8 @@ def end_agent(call: Call) -> Response:
 )
 def let_agent_in(call: Call) -> Response:
     """Let an agent in again whose access was ended."""
-    user = user_of(call, call.query(Owned).external_user_id, ABSENT)
-    refuse_agents(call)
+    user = _user_of(call, call.query(Owned).external_user_id, ABSENT)
+    _refuse_agents(call)
     return answer({"data": sessions.let_in(call.service, user, call.path["agent_id"]).to_json()})
 
 
@@ -194,7 +194,7 @@ def _slug(call: Call, app: str) -> str:
     return call.service.app(app).slug if app else permissions.NO_APP
 
 
-def external_id_of(call: Call, named: str | None) -> str:
+def _external_id_of(call: Call, named: str | None) -> str:
     """The named user. Raises :class:`Invalid` if none is named."""
     external_id = call.caller.user_filter(named)
     if external_id is None:
@@ -203,16 +203,16 @@ def external_id_of(call: Call, named: str | None) -> str:
     return external_id
 
 
-def user_of(call: Call, named: str | None, absent: str) -> ExternalUser:
+def _user_of(call: Call, named: str | None, absent: str) -> ExternalUser:
     """The named user as a record. Raises :class:`NotFound` with the sentence ``absent``."""
-    external_id = external_id_of(call, named)
+    external_id = _external_id_of(call, named)
     user = call.user or external_users.find(call.store, call.scene, external_id)
     if user is None:
         raise NotFound(absent)
     return user
 
 
-def refuse_agents(call: Call) -> str:
+def _refuse_agents(call: Call) -> str:
     """Return the hash of the caller's Connect token, if any.
 
     Raises :class:`Forbidden` if an agent has used the token.
@@ -228,7 +228,7 @@ def refuse_agents(call: Call) -> str:
 )
 def list_agent_approvals(call: Call) -> Response:
     """The calls that wait for the user's yes, and up to a hundred that were answered or expired, newest first."""
-    external_id = external_id_of(call, call.query(Owned).external_user_id)
+    external_id = _external_id_of(call, call.query(Owned).external_user_id)
     listed = approvals.recent(call.service, call.scene, external_id)
     return answer({"data": [_shown(call, approval) for approval in listed]})
 
@@ -260,8 +260,8 @@ def refuse_agent_call(call: Call) -> Response:
 
 
 def _decide(call: Call, *, yes: bool) -> Response:
-    user = user_of(call, call.query(Owned).external_user_id, approvals.ABSENT)
-    token_hash = refuse_agents(call)
+    user = _user_of(call, call.query(Owned).external_user_id, approvals.ABSENT)
+    token_hash = _refuse_agents(call)
     approval = approvals.decide(call.service, user, call.path["approval_id"], yes=yes, token_hash=token_hash)
     return answer({"data": _shown(call, approval)})
 

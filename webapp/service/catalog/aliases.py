@@ -25,9 +25,9 @@ def prop_names(
     """The names of ``props`` by their aliases; ``app_names`` are the names of the component's app."""
     own = {prop["name"] for prop in props}
     accounts = [prop["name"] for prop in props if prop["type"] == "app"]
-    implied = {camel_case(name): name for name in own}
+    implied = {_camel_case(name): name for name in own}
     if len(accounts) == 1:
-        implied |= dict.fromkeys([ACCOUNT, *map(camel_case, app_names)], accounts[0])
+        implied |= dict.fromkeys([ACCOUNT, *map(_camel_case, app_names)], accounts[0])
     return {alias: name for alias, name in {**implied, **declared}.items() if alias not in own}
 
 
@@ -54,7 +54,7 @@ def problems(declared: Iterable[tuple[Component, Mapping[str, Any]]]) -> dict[Co
     return wrong
 
 
-def camel_case(name: str) -> str:
+def _camel_case(name: str) -> str:
     """``google_sheets`` as ``googleSheets``."""
     first, *rest = name.split("_")
     return first + "".join(word[:1].upper() + word[1:] for word in rest)

@@ -132,21 +132,21 @@ def order(sort_key: SortKey | None, direction: SortDirection | None) -> Order[Ap
     return Order((int, str, str), lambda app: (sign * app.featured_weight, app.sort_name, app.slug))
 
 
-def nearest_first(words: Sequence[str]) -> Order[App]:
+def _nearest_first(words: Sequence[str]) -> Order[App]:
     """The default order of a search: matches of names come first, then featured apps."""
-    near = closeness(words)
+    near = _closeness(words)
     return Order((int, int, str, str), lambda app: (near(app), -app.featured_weight, app.sort_name, app.slug))
 
 
-def grouped(apps: Iterable[App], words: Sequence[str]) -> list[App]:
-    """``apps``, which are sorted with featured apps first, in the order of :func:`nearest_first`."""
-    near, groups = closeness(words), tuple[list[App], ...](([], [], []))
+def _grouped(apps: Iterable[App], words: Sequence[str]) -> list[App]:
+    """``apps``, which are sorted with featured apps first, in the order of :func:`_nearest_first`."""
+    near, groups = _closeness(words), tuple[list[App], ...](([], [], []))
     for app in apps:
         groups[near(app)].append(app)
     return [app for group in groups for app in group]
 
 
-def closeness(words: Sequence[str]) -> Callable[[App], int]:
+def _closeness(words: Sequence[str]) -> Callable[[App], int]:
     """A function of an app: 0 if its name begins with ``words``, 1 if each begins a word of its name, else 2."""
     name, slug, starts = "\n" + " ".join(words), "\n" + "_".join(words), [f" {word}" for word in words]
 
@@ -232,7 +232,7 @@ class Search:
         matching = self._matching(narrowed)
         apps = [self._by_row[row] for row in filter(matching.__getitem__, self._sorted(key, direction == "asc"))]
         if narrowed.words and key is None and direction is None:
-            return Listing(grouped(apps, narrowed.words), nearest_first(narrowed.words))
+            return Listing(_grouped(apps, narrowed.words), _nearest_first(narrowed.words))
         return Listing(apps, order(key, direction))
 
     def _sort(self, key: SortKey | None, lightest_first: bool) -> tuple[int, ...]:

@@ -76,7 +76,7 @@ def read(places: Places) -> Sources:
     for folder in places.folders:
         _read_categories(sources, folder)
         drafts += _drafts(sources, folder, own=folder != places.built_in)
-    apps = [draft for draft in drafts if joined_app(draft.fields) is None]
+    apps = [draft for draft in drafts if _joined_app(draft.fields) is None]
     by_slug = {draft.fields.get("slug"): draft for draft in reversed(apps)}
     joining = _joining(sources, drafts, by_slug)
     for draft in apps:
@@ -145,9 +145,9 @@ def _joining(sources: Sources, drafts: Iterable[_Draft], by_slug: Mapping[Any, _
     """The components that join another app, by its slug."""
     joining: dict[str, list[Component]] = {}
     for draft in drafts:
-        slug = joined_app(draft.fields)
+        slug = _joined_app(draft.fields)
         if slug is not None and slug in by_slug:
-            joining.setdefault(slug, []).extend(components_beside(draft.file, slug, sources.problems))
+            joining.setdefault(slug, []).extend(_components_beside(draft.file, slug, sources.problems))
         elif slug is not None:
             sources.problems.append(f"{draft.label}: joins: there is no app {slug}.")
     return joining
@@ -166,11 +166,11 @@ def _read_app(
     except ValidationError as error:
         sources.problems += _sentences(draft.label, error)
         return
-    own = components_beside(draft.file, spec.slug, sources.problems)
+    own = _components_beside(draft.file, spec.slug, sources.problems)
     listed = joined(own, joining.get(spec.slug, ()), sources.problems)
     if base and draft.of:
         more = joining.get(draft.of, ())
-        of_base = () if variants.only_joined(draft.fields, base.fields) else components_beside(base.file, draft.of, [])
+        of_base = () if variants.only_joined(draft.fields, base.fields) else _components_beside(base.file, draft.of, [])
         listed_of_base = joined(of_base, more, [])
         listed += variants.components(spec.slug, draft.of, listed_of_base)
     sources.apps.append(Source(draft.label, spec, draft.own, tuple(listed)))
@@ -216,13 +216,13 @@ def _filled(name: str, table: Mapping[str, Any], docs_url: str) -> dict[str, Any
     return filled
 
 
-def joined_app(fields: Mapping[str, Any]) -> str | None:
+def _joined_app(fields: Mapping[str, Any]) -> str | None:
     """The slug of the app that an ``app.toml`` with these ``fields`` joins, or None."""
     slug = fields.get(JOINS)
     return slug if isinstance(slug, str) else None
 
 
-def components_beside(file: Path, slug: str, problems: list[str]) -> Iterator[Component]:
+def _components_beside(file: Path, slug: str, problems: list[str]) -> Iterator[Component]:
     """The components in the folder of the ``app.toml`` at ``file``, as components of the app ``slug``."""
     patterns = [f"{kinds}/{pattern}" for kinds in KINDS for pattern in (*PATTERNS, OF_PIECES)]
     files = sorted(path for pattern in patterns for path in file.parent.glob(pattern))

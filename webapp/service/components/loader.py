@@ -40,10 +40,10 @@ def props_of(component: type[Component]) -> dict[str, Prop]:
     """The declared props by their names in the API, in order; those of base classes come first."""
     classes = [base for base in reversed(component.__mro__) if issubclass(base, Component)]
     props = {name: value for base in classes for name, value in vars(base).items() if isinstance(value, Prop)}
-    return {wire_name(name): prop for name, prop in props.items()}
+    return {_wire_name(name): prop for name, prop in props.items()}
 
 
-def wire_name(attribute: str) -> str:
+def _wire_name(attribute: str) -> str:
     """The prop's name for a class attribute, without one trailing underscore."""
     return attribute.removesuffix("_")
 

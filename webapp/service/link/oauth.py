@@ -146,7 +146,7 @@ def _authorization_url(service: Service, app: App, client: OAuthApp, started: Si
         raise RejectedByProvider(f"{app.name} cannot be reached with what was entered. Start again.") from error
     redirect_uri = oauth_apps.redirect_uri(service, client)
     if oauth_provider.request_token_url:
-        address = attempts.begin_signed(service, app, oauth_provider, redirect_uri, started)
+        address = attempts.begin_oauth1(service, app, oauth_provider, redirect_uri, started)
         if not isinstance(address, str):
             raise _rejected(address)
         return address
@@ -194,7 +194,7 @@ def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, seale
     oauth_provider = provider.oauth_provider(service, app, client, fields, attempt.scope_profile)
     _check_sender(oauth_provider, app, client)
     if oauth_provider.request_token_url:
-        result = _exchange_signed(service, app, oauth_provider, sealed)
+        result = _exchange_oauth1(service, app, oauth_provider, sealed)
     else:
         result = oauth.exchange_code(
             service.client_for(app),
@@ -208,7 +208,7 @@ def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, seale
     return result
 
 
-def _exchange_signed(
+def _exchange_oauth1(
     service: Service, app: App, oauth_provider: Provider, sealed: Mapping[str, Any]
 ) -> TokenResult | OAuthFailure:
     """The OAuth 1.0a token for the callback's answer. Raises :class:`Cancelled`, :class:`RejectedByProvider`."""
@@ -217,7 +217,7 @@ def _exchange_signed(
     token, verifier = (request.args.getlist(name) for name in ("oauth_token", "oauth_verifier"))
     if len(token) != 1 or len(verifier) != 1 or not verifier[0]:
         raise RejectedByProvider(f"{app.name} sent you back without an answer.")
-    return attempts.exchange_signed(service, app, oauth_provider, sealed, token[0], verifier[0])
+    return attempts.exchange_oauth1(service, app, oauth_provider, sealed, token[0], verifier[0])
 
 
 def _client(service: Service, token: ConnectToken, attempt: Attempt) -> OAuthApp | None:

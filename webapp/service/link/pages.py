@@ -65,7 +65,7 @@ def show(service: Service, current: Visit) -> Response:
     account = _account(service, current)
     slug = account.app if account else current.app
     if slug is None or request.values.get("choose"):
-        return show_choice(service, current)
+        return _show_choice(service, current)
     try:
         app = service.app(slug)
         why_not = _why_not(service, current, app)
@@ -75,10 +75,10 @@ def show(service: Service, current: Visit) -> Response:
         return ended(service, endings.NO_ACCOUNT_NEEDED, why_not or "", app=app)
     if why_not:
         return _no_client(service, app)
-    return show_app(service, current, app, account, last=last)
+    return _show_app(service, current, app, account, last=last)
 
 
-def show_choice(service: Service, current: Visit) -> Response:
+def _show_choice(service: Service, current: Visit) -> Response:
     """The page number ``page`` of the apps that match ``q``, or the last page."""
     q = request.values.get("q", "").strip()[:MAX_SEARCH]
     clients = oauth_apps.apps_with_client(service.store, current.project.id)
@@ -104,7 +104,7 @@ def _matching(service: Service, q: str, subset: Subset) -> list[App]:
         window = cursors.Window(limit=cursors.MAX_LIMIT, after=matches.end_cursor)
 
 
-def show_app(
+def _show_app(
     service: Service, current: Visit, app: App, account: Account | None, *, last: Attempt | None = None
 ) -> Response:
     """The page on which a person connects ``app``, with a new attempt."""

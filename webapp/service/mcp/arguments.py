@@ -72,7 +72,7 @@ _UNASKED = NEVER_ASKED | {"app"}
 
 def input_schema(props: Sequence[Prop], *, reloads: bool) -> Schema:
     """The JSON Schema for an action with these ``props``; with ``reloads``, more props depend on the values."""
-    shown = [prop for prop in props if is_asked(prop)]
+    shown = [prop for prop in props if _is_asked(prop)]
     properties = {prop["name"]: _property(prop) for prop in shown}
     if reloads:
         description = f"What {CONFIGURATION} answered, where this tool takes arguments beyond those that stand here."
@@ -86,14 +86,14 @@ def input_schema(props: Sequence[Prop], *, reloads: bool) -> Schema:
     }
 
 
-def is_asked(prop: Prop) -> bool:
+def _is_asked(prop: Prop) -> bool:
     """Whether an agent may give a value for ``prop``, other than an account."""
     return prop["type"] not in _UNASKED and not any(prop.get(flag) for flag in ("hidden", "disabled", "readOnly"))
 
 
 def has_lookup(prop: Prop) -> bool:
     """Whether the values of ``prop`` can be looked up."""
-    return bool(is_asked(prop) and (prop.get("remoteOptions") or len(prop.get("options") or ()) > MAX_CHOICES))
+    return bool(_is_asked(prop) and (prop.get("remoteOptions") or len(prop.get("options") or ()) > MAX_CHOICES))
 
 
 def _property(prop: Prop) -> Schema:

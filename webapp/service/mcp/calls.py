@@ -219,7 +219,7 @@ def _run(call: ToolCall) -> Result:
     component = call.action(call.name)
     request = call.request(component, call.arguments)
     level = permissions.level(call.service, call.visitor.scene, call.visitor.external_id, component)
-    if level == "ask" and (refusal := approval_refusal(call, request)):
+    if level == "ask" and (refusal := _approval_refusal(call, request)):
         return results.failure(refusal)
     outcome = components.run(call.service, request)
     if (advice := connect_links.after_refusal(call.service, call.visitor, request, outcome)) is not None:
@@ -232,7 +232,7 @@ def _run_by_name(call: ToolCall) -> Result:
     return _run(replace(call, name=call.text("tool"), arguments=call.values("arguments")))
 
 
-def approval_refusal(call: ToolCall, request: ComponentRequest) -> str | None:
+def _approval_refusal(call: ToolCall, request: ComponentRequest) -> str | None:
     """The result if ``request`` may not run now; None if the person has approved it.
 
     Raises like :func:`webapp.service.domain.agents.approvals.ask`.

@@ -204,14 +204,14 @@ def _oauth(index: int, auth: Auth, keep: Mapping[str, str], docs_url: str) -> Co
     if entered.reason:
         return Connection(reason=entered.reason)
     of_piece = entered.of_piece or {}
-    addresses = [filled_holes(address, of_piece) for address in (auth.authorize_url, auth.token_url)]
+    addresses = [_filled_holes(address, of_piece) for address in (auth.authorize_url, auth.token_url)]
     if not addresses[1].startswith("https://") or not (by_itself or addresses[0].startswith("https://")):
         return Connection(reason="Its OAuth addresses are not whole.")
     form = AuthForm.model_validate(
         {"type": "OAUTH2", "index": index, "fields": of_piece,
          "token": SESSION_TOKEN if by_itself else "oauth_access_token",
          "data": {path: name for name, path in keep.items()}, "validated": auth.validates,
-         "hosts": (*entered.servers, *(f"{{{name}}}" for name in keep if names_server(name)))}
+         "hosts": (*entered.servers, *(f"{{{name}}}" for name in keep if _names_server(name)))}
     )  # fmt: skip
     credentials = [{"place": "bearer", "value": f"{{{form.token}}}", "source": docs_url}]
     facts: dict[str, Any] = {"fields": list(entered.listed), "credentials": credentials}
@@ -221,7 +221,7 @@ def _oauth(index: int, auth: Auth, keep: Mapping[str, str], docs_url: str) -> Co
     return Connection({**facts, "auth_type": "oauth", "oauth": oauth}, form)
 
 
-def filled_holes(address: str, of_piece: Mapping[str, AccountField]) -> str:
+def _filled_holes(address: str, of_piece: Mapping[str, AccountField]) -> str:
     """``address`` with our field names in its placeholders. A field in a host may have several labels."""
 
     def hole(match: re.Match[str]) -> str:
@@ -233,7 +233,7 @@ def filled_holes(address: str, of_piece: Mapping[str, AccountField]) -> str:
     return _HOLE.sub(hole, address.strip())
 
 
-def names_server(name: str) -> bool:
+def _names_server(name: str) -> bool:
     """Whether a member of a token response is the address of a server, by its name."""
     return name.endswith(("_url", "_uri", "_host", "_domain", "_endpoint", "_server"))
 
@@ -273,7 +273,7 @@ def _session(
         session["credentials"] = [basic]
     else:
         session["form"] |= {"client_id": "{client_id}", "client_secret": "{client_secret}"}
-    optional = {name: path for name, path in keep.items() if names_server(name)}
+    optional = {name: path for name, path in keep.items() if _names_server(name)}
     return {"fields": [*client, *facts["fields"]], "session": {**session, **({"keep": optional} if optional else {})}}
 
 

@@ -31,7 +31,7 @@ FUNCTIONS = f"{_FUNCTIONS}1"
 MONTHS = f"{_FUNCTIONS}months_1"
 """The same of :func:`webapp.store.postgres.months.functions`. It comes after the migrations, which make the tables."""
 STATISTICS = f"{_FUNCTIONS}statistics_1"
-"""The same of :func:`statistics_statements`. It comes last."""
+"""The same of :func:`_statistics_statements`. It comes last."""
 _TYPES = {"INTEGER": "BIGINT", "BLOB": "BYTEA", "TEXT": 'TEXT COLLATE "C"'}
 _TYPE = re.compile(rf"\b({'|'.join(_TYPES)})\b")
 _COMMENT = re.compile(r"--[^\n]*")
@@ -114,14 +114,14 @@ def definitions(sql: str) -> list[str]:
 
 def set_statistics(session: Session) -> None:
     """Set the statistics of each table, and analyze those that hold rows, since ANALYZE is what reads them."""
-    for sql in statistics_statements():
+    for sql in _statistics_statements():
         session.command(sql)
     for table in DISTINCT:
         if session.tuples(f"SELECT 1 FROM {table} LIMIT 1"):  # noqa: S608
             session.command(f"ANALYZE {table}")
 
 
-def statistics_statements() -> Iterator[str]:
+def _statistics_statements() -> Iterator[str]:
     """The statements that set :data:`DISTINCT`."""
     for table, columns in DISTINCT.items():
         changes = ", ".join(f"ALTER {column} SET (n_distinct = {share:g})" for column, share in columns.items())

@@ -263,7 +263,7 @@ class Discogs:
 
     def come_back(self, started: SignInStart) -> dict[str, str]:
         """What the person brings back who allowed it."""
-        address = attempts.begin_signed(self.service, self.app, self.facts, REDIRECT_URI, started)
+        address = attempts.begin_oauth1(self.service, self.app, self.facts, REDIRECT_URI, started)
         assert isinstance(address, str)
         place = urlsplit(self.fake.sign_ins.allow(parse_qs(urlsplit(address).query)["oauth_token"][0]))
         assert place._replace(query="").geturl() == REDIRECT_URI
@@ -271,7 +271,7 @@ class Discogs:
 
     def exchange(self, started: SignInStart, token: str, verifier: str) -> TokenResult | OAuthFailure:
         sealed = attempts.unsealed(self.service, attempts.reread(self.service, started.attempt))
-        return attempts.exchange_signed(self.service, self.app, self.facts, sealed, token, verifier)
+        return attempts.exchange_oauth1(self.service, self.app, self.facts, sealed, token, verifier)
 
 
 @pytest.fixture
@@ -314,10 +314,10 @@ def test_what_is_temporary_is_sealed_and_a_sign_in_that_ended_keeps_none(discogs
     assert back["oauth_token"].encode() not in sealed
     discogs.start()  # another with the same token, which ends the first
     with pytest.raises(AttemptUnknown):
-        attempts.add(discogs.service, started, temporary={})
+        attempts.add_sealed(discogs.service, started, temporary={})
 
 
 def test_a_provider_that_is_down_is_told(discogs: Discogs) -> None:
     discogs.fake.down = "all"
-    failure = attempts.begin_signed(discogs.service, discogs.app, discogs.facts, REDIRECT_URI, discogs.start())
+    failure = attempts.begin_oauth1(discogs.service, discogs.app, discogs.facts, REDIRECT_URI, discogs.start())
     assert isinstance(failure, OAuthFailure) and failure.kind == "temporary"

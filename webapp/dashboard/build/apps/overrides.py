@@ -88,7 +88,7 @@ def delete_override(override_id: str) -> AnyResponse:
     return go(url_for("dashboard.build_apps.page", _anchor="overrides"))
 
 
-def presettable(app: App) -> list[CustomField]:
+def _presettable(app: App) -> list[CustomField]:
     """The fields of ``app`` that may be filled in beforehand: not the secret ones."""
     return [field for field in app.custom_fields if not field.secret]
 
@@ -101,13 +101,13 @@ def _choices(query: str) -> dict[str, Any]:
     """The first apps by name, or of those that were searched for, that an override can be made for."""
     query = query.strip()[:MAX_QUERY]
     listed = service().apps(AppFilter(q=query, sort_key="name", sort_direction="asc"), limit=MOST_LISTED)
-    apps = [app for app in listed.items if app.auth_type == "oauth" or presettable(app)]
+    apps = [app for app in listed.items if app.auth_type == "oauth" or _presettable(app)]
     return {"apps": apps, "query": query, "more": listed.total > len(listed.items)}
 
 
 def _entered(app: App) -> dict[str, Any]:
     """The form in the API's terms; an empty field is not preset."""
-    texts = {field.name: request.form.get(_FIELD + field.name, "").strip() for field in presettable(app)}
+    texts = {field.name: request.form.get(_FIELD + field.name, "").strip() for field in _presettable(app)}
     return {
         "name": request.form.get("name", "").strip(),
         "oauth_app_id": request.form.get("oauth_app_id", ""),
@@ -118,7 +118,7 @@ def _entered(app: App) -> dict[str, Any]:
 def _by_field(error: Invalid | Conflict, app: App) -> dict[str, str]:
     if isinstance(error, Conflict):
         return {"name": error.message}
-    return by_field(error, ("name", "oauth_app_id", *(_FIELD + field.name for field in presettable(app))))
+    return by_field(error, ("name", "oauth_app_id", *(_FIELD + field.name for field in _presettable(app))))
 
 
 def _page(app: App, known: AppOverride | None, errors: Mapping[str, str], code: int = 200) -> AnyResponse:
@@ -127,7 +127,7 @@ def _page(app: App, known: AppOverride | None, errors: Mapping[str, str], code: 
         "dashboard/build/apps/override.html",
         app=app,
         override=known,
-        fields=presettable(app),
+        fields=_presettable(app),
         clients=clients.items if clients else (),
         entered=request.form if errors else {},
         errors=errors,

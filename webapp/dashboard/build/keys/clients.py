@@ -69,7 +69,7 @@ def context() -> dict[str, Any]:
         "in_words": in_words,
         "may_change": may_change,
         "own": is_own,
-        "two_secrets": has_two_secrets,
+        "two_secrets": _has_two_secrets,
     }
 
 
@@ -162,7 +162,7 @@ def is_busy(client: OAuthClient) -> bool:
     return client.last_used is not None and dashboard().clock() - client.last_used < BUSY
 
 
-def has_two_secrets(client: OAuthClient) -> bool:
+def _has_two_secrets(client: OAuthClient) -> bool:
     """Whether its old secret still works."""
     return client.old_secret_ends is not None and client.old_secret_ends > dashboard().clock()
 

@@ -45,7 +45,7 @@ def context() -> dict[str, Any]:
         "used_in_words": in_words,
         "refused_in_words": refused_in_words,
         "custom_in_words": custom_in_words,
-        "nearly": is_nearly_full,
+        "nearly": _is_nearly_full,
     }
 
 
@@ -80,7 +80,7 @@ def window_in_words(known: Sequence[LimitNow]) -> str:
     return gettext("Bars are of the {time} that began with the first call.").format(time=duration(windows.pop()))
 
 
-def is_nearly_full(limit: LimitNow) -> bool:
+def _is_nearly_full(limit: LimitNow) -> bool:
     """Whether a person should know."""
     return (limit.used or 0) >= NEARLY * limit.limit
 
@@ -93,7 +93,7 @@ def in_words(limit: LimitNow) -> str:
     words = gettext("{used} of {limit}").format(used=f"{limit.used:,}", limit=most)
     if limit.used >= limit.limit:
         return gettext("{words}, full").format(words=words)
-    return gettext("{words}, nearly full").format(words=words) if is_nearly_full(limit) else words
+    return gettext("{words}, nearly full").format(words=words) if _is_nearly_full(limit) else words
 
 
 def refused_in_words(limit: LimitNow | CustomLimit) -> str:

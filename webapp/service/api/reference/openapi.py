@@ -157,7 +157,7 @@ def query_schema(operation: Operation) -> dict[str, Any]:
     return {**schema, "properties": {name: _not_null(field) for name, field in fields}}
 
 
-def text_schema(schema: dict[str, Any]) -> dict[str, Any]:
+def _text_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """``schema`` of a parameter, which may not contain NUL."""
     plain = schema.get("type") == "string" and not {"pattern", "enum", "format"} & set(schema)
     return {**schema, "pattern": "^[^\\u0000]*$"} if plain else schema
@@ -271,7 +271,7 @@ def _parameter(
         "in": place,
         "required": required or owner,
         "description": f"{description} {_LEFT_OUT}" if owner else description,
-        "schema": text_schema(typed),
+        "schema": _text_schema(typed),
     }
 
 

@@ -130,8 +130,8 @@ def action(document: Document, operation: Operation, name: str, app: App, known:
     names = Names(dict(known), (ACCOUNT,))
     draft = Draft(document.refs, names)
     try:
-        path = add_parameters(draft, operation)
-        add_body(draft, operation)
+        path = _add_parameters(draft, operation)
+        _add_body(draft, operation)
         answer = answer_shape(document.refs, operation)
     except Unresolved as error:
         raise Unsaid(str(error)) from None
@@ -145,7 +145,7 @@ def action(document: Document, operation: Operation, name: str, app: App, known:
         "request": _request(operation, draft, url),
     }
     if answer is None:
-        toml["file"] = f"{name}.{file_ending(document.refs, operation)}"
+        toml["file"] = f"{name}.{_file_ending(document.refs, operation)}"
     return Action(operation, name, toml, tuple(draft.notes), dict(names.known))
 
 
@@ -193,7 +193,7 @@ def parameters(refs: Refs, operation: Operation) -> list[Mapping[str, Any]]:
     return list(listed.values())
 
 
-def add_parameters(draft: Draft, operation: Operation) -> str:
+def _add_parameters(draft: Draft, operation: Operation) -> str:
     """Ask for every parameter; the path with their holes. Raises :class:`Unsaid`."""
     listed = parameters(draft.refs, operation)
     in_path = {each["name"]: each for each in listed if each.get("in") == "path"}
@@ -314,7 +314,7 @@ def _nodes(node: Mapping[str, Any]) -> Iterator[Any]:
     yield from listed if isinstance(listed, list) else ()
 
 
-def add_body(draft: Draft, operation: Operation) -> None:
+def _add_body(draft: Draft, operation: Operation) -> None:
     """Ask for the body. Raises :class:`Unsaid` for one that cannot be sent."""
     if "requestBody" not in operation.node:
         return
@@ -515,7 +515,7 @@ def answer_shape(refs: Refs, operation: Operation) -> Shape | None:
     return None if wanted.kind == "file" else wanted
 
 
-def file_ending(refs: Refs, operation: Operation) -> str:
+def _file_ending(refs: Refs, operation: Operation) -> str:
     """The ending of a file that the answer is kept as."""
     media_type = str(next(iter(_content(refs, operation) or {}), "")).partition(";")[0].strip().lower()
     kind = media_type.rpartition("/")[2].rpartition("+")[2]

@@ -99,8 +99,8 @@ def plan(
     docs_url = choose_docs_url(document, options, server)
     ways, refused = security.choices(document, listed, About(docs_url, server.origin, fetch))
     sign_in = security.chosen(ways, refused, options.auth, docs_url)
-    tests = test_candidates(document, listed, sign_in)
-    app, test = app_facts(document, slug, options, server, sign_in, docs_url, tests)
+    tests = _test_candidates(document, listed, sign_in)
+    app, test = _app_facts(document, slug, options, server, sign_in, docs_url, tests)
     writer = _Writer(
         document, App(None if sign_in.auth_type == "none" else slug, server.plain, docs_url), sign_in, server.host
     )
@@ -208,7 +208,7 @@ def _never(
         yield Left(name, name, "actions send no such request")
 
 
-def app_facts(
+def _app_facts(
     document: Document,
     slug: str,
     options: Options,
@@ -232,7 +232,7 @@ def app_facts(
     }
     if sign_in.auth_type == "none":
         return {**facts, "docs_url": docs_url}, ""
-    test = account_test(tests, options.test)
+    test = _account_test(tests, options.test)
     facts |= {
         "docs_url": docs_url,
         "base_url": server.url,
@@ -284,7 +284,7 @@ def choose_docs_url(document: Document, options: Options, server: Server) -> str
     return server.plain if "{" not in server.plain and "://" in server.plain else "https://www.openapis.org"
 
 
-def test_candidates(document: Document, listed: Sequence[Operation], sign_in: SignIn) -> list[Operation]:
+def _test_candidates(document: Document, listed: Sequence[Operation], sign_in: SignIn) -> list[Operation]:
     """The operations that could, the most telling first."""
     if sign_in.auth_type == "none":
         return []
@@ -292,7 +292,7 @@ def test_candidates(document: Document, listed: Sequence[Operation], sign_in: Si
     return sorted(fitting, key=_rank)
 
 
-def account_test(tests: Sequence[Operation], wanted: str) -> dict[str, Any]:
+def _account_test(tests: Sequence[Operation], wanted: str) -> dict[str, Any]:
     """The ``[test]`` of an app: the operation or path that was ``wanted``, else the first. Raises :class:`Invalid`."""
     if not wanted:
         if not tests:

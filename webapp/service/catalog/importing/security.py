@@ -95,8 +95,8 @@ def by_hand(wanted: str, docs_url: str) -> SignIn | None:
 def add_http(parts: Parts, name: str, scheme: Mapping[str, Any], about: str, docs_url: str, *, alone: bool) -> None:
     kind = str(scheme.get("scheme", "")).lower()
     if kind == "basic":
-        add_field(parts, "username", "User name", about, secret=False)
-        add_field(parts, "password", "Password", "")
+        _add_field(parts, "username", "User name", about, secret=False)
+        _add_field(parts, "password", "Password", "")
         parts.credentials.append(
             {"place": "basic", "username": "{username}", "password": "{password}", "source": docs_url}
         )
@@ -107,7 +107,7 @@ def add_http(parts: Parts, name: str, scheme: Mapping[str, Any], about: str, doc
     if kind and not _HEADER_NAME.fullmatch(kind):
         raise ValueError(f"{name} is of no scheme that HTTP could have")
     field_name = "token" if alone else words.field(f"{name} token")
-    add_field(parts, field_name, "Token" if alone else words.label(name), about)
+    _add_field(parts, field_name, "Token" if alone else words.label(name), about)
     if kind in ("bearer", ""):
         parts.credentials.append({"place": "bearer", "value": f"{{{field_name}}}", "source": docs_url})
     else:
@@ -123,7 +123,7 @@ def add_key(parts: Parts, name: str, scheme: Mapping[str, Any], about: str, docs
     if place != "query" and (not _HEADER_NAME.fullmatch(key) or (place == "header" and header_refusal(key, ""))):
         raise ValueError(f"{name} is a {place} that no request can have")
     field_name = "api_key" if alone else words.field(name)
-    add_field(parts, field_name, "API key" if alone else words.label(name), about)
+    _add_field(parts, field_name, "API key" if alone else words.label(name), about)
     value = f"{{{field_name}}}"
     if place == "cookie":
         place, key, value = "header", "Cookie", f"{key}={value}"
@@ -131,7 +131,7 @@ def add_key(parts: Parts, name: str, scheme: Mapping[str, Any], about: str, docs
     parts.kinds.append("key")
 
 
-def add_field(parts: Parts, name: str, label: str, about: str, *, secret: bool = True) -> None:
+def _add_field(parts: Parts, name: str, label: str, about: str, *, secret: bool = True) -> None:
     described = {"description": about} if about else {}
     parts.fields.append({"name": name, "label": label, **described, **({"secret": True} if secret else {})})
 
@@ -231,11 +231,11 @@ def _tokens(parts: Parts, document: Document, scheme: Mapping[str, Any], about: 
     parts.credentials.append({"place": "bearer", "source": about.docs_url, **value})
     parts.kinds.append("oauth" if parts.oauth else "session" if parts.session else "token")
     if parts.session:
-        add_field(parts, "client_id", "Client ID", sentence, secret=False)
-        add_field(parts, "client_secret", "Client secret", "")
+        _add_field(parts, "client_id", "Client ID", sentence, secret=False)
+        _add_field(parts, "client_secret", "Client secret", "")
     elif not parts.oauth:
         parts.notes.append(_ENTERED_BY_HAND)
-        add_field(parts, "access_token", "Access token", sentence)
+        _add_field(parts, "access_token", "Access token", sentence)
 
 
 def elsewhere(way: SignIn, host: str) -> Iterator[str]:

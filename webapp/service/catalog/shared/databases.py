@@ -129,7 +129,7 @@ class Params:
     """The values of a statement that is put together: each is written as its mark."""
 
     def __init__(self, ctx: Context) -> None:
-        self._mark, self.values = dialect(ctx).mark, list[Any]()
+        self._mark, self.values = _dialect(ctx).mark, list[Any]()
 
     def add(self, value: Any) -> str:
         """The mark that stands for ``value``."""
@@ -137,14 +137,14 @@ class Params:
         return self._mark.format(number=len(self.values))
 
 
-def dialect(ctx: Context) -> Dialect:
+def _dialect(ctx: Context) -> Dialect:
     """That of the account's database."""
     return DIALECTS[ctx.account.app]
 
 
 def ask(ctx: Context, statement: str, params: Sequence[Any] = ()) -> Rows:
     """Run a statement at the account's server. Raises :class:`ComponentError` with the server's own words."""
-    engine = ENGINES[dialect(ctx).engine]()
+    engine = ENGINES[_dialect(ctx).engine]()
     account = account_of(ctx.auth, engine.DEFAULT_PORT)
     if account is None:
         raise ComponentError("The port of this account is not a number from 1 to 65535. Reconnect the account.")
@@ -154,23 +154,23 @@ def ask(ctx: Context, statement: str, params: Sequence[Any] = ()) -> Rows:
     return result
 
 
-def find_tables(ctx: Context) -> Options:
+def _find_tables(ctx: Context) -> Options:
     """The tables and views that the account may see, those of its own schema first."""
-    tables = ask(ctx, dialect(ctx).tables, (ctx.query, PER_PAGE, ctx.page * PER_PAGE)).rows
+    tables = ask(ctx, _dialect(ctx).tables, (ctx.query, PER_PAGE, ctx.page * PER_PAGE)).rows
     return Options([Option(table["label"], table["value"]) for table in tables])
 
 
 def find_columns(ctx: Context) -> Options:
     """The columns of the chosen table, in one page."""
-    table_columns = columns_of(ctx, ctx.props.table) if ctx.page == 0 else []
+    table_columns = _columns_of(ctx, ctx.props.table) if ctx.page == 0 else []
     return Options([Option(column.name, column.quoted) for column in table_columns])
 
 
-def columns_of(ctx: Context, table: str | None) -> list[Column]:
-    """The columns of a table. Raises :class:`ComponentError` unless ``table`` is one of :func:`find_tables`."""
+def _columns_of(ctx: Context, table: str | None) -> list[Column]:
+    """The columns of a table. Raises :class:`ComponentError` unless ``table`` is one of :func:`_find_tables`."""
     if not table:
         raise ComponentError("No table is chosen yet. Choose one first.")
-    table_columns = [Column(**row) for row in ask(ctx, dialect(ctx).columns, (table,)).rows]
+    table_columns = [Column(**row) for row in ask(ctx, _dialect(ctx).columns, (table,)).rows]
     if not table_columns:
         raise ComponentError(f"There is no table {table} that this account may use. Choose one from the list.")
     return table_columns
@@ -183,7 +183,7 @@ def known(column: str, among: Sequence[Column]) -> str:
     return column
 
 
-table_prop = string(label="Table", options=find_tables, use_query=True)
+table_prop = string(label="Table", options=_find_tables, use_query=True)
 column_prop = string(label="Column", options=find_columns)
 
 
@@ -215,7 +215,7 @@ class FindRows(Action):
     limit = integer(label="At most", description="How many rows to return.", min=1, max=1000, default=100)
 
     def run(self, ctx: Context) -> Any:
-        props, columns, params = ctx.props, columns_of(ctx, ctx.props.table), Params(ctx)
+        props, columns, params = ctx.props, _columns_of(ctx, ctx.props.table), Params(ctx)
         parts = [f"select * from {props.table}"]  # noqa: S608
         if props.column:
             parts.append(f"where {_condition(ctx, columns, params)}")
@@ -233,7 +233,7 @@ class _WithColumns(Action):
     table = table_prop.but(reload_props=True)
 
     def reload(self, ctx: Context) -> Mapping[str, Prop]:
-        columns = columns_of(ctx, ctx.props.table) if ctx.props.table else []
+        columns = _columns_of(ctx, ctx.props.table) if ctx.props.table else []
         return {_FIELD + column.name: self.field(column) for column in columns if column.writable}
 
     def field(self, column: Column) -> Prop:
@@ -249,7 +249,7 @@ class InsertRow(_WithColumns):
     annotations = CREATES
 
     def run(self, ctx: Context) -> Any:
-        columns, params = columns_of(ctx, ctx.props.table), Params(ctx)
+        columns, params = _columns_of(ctx, ctx.props.table), Params(ctx)
         row = _insert(ctx, columns, params, "")
         ctx.export("$summary", f"Inserted 1 row into {ctx.props.table}")
         return row
@@ -265,13 +265,13 @@ class UpsertRow(_WithColumns):
         return super().field(column).but(optional=column.optional and not column.in_key)
 
     def run(self, ctx: Context) -> Any:
-        columns, params = columns_of(ctx, ctx.props.table), Params(ctx)
+        columns, params = _columns_of(ctx, ctx.props.table), Params(ctx)
         key = [column.quoted for column in columns if column.in_key]
         if not key:
             raise ComponentError(
                 f"{ctx.props.table} has no primary key, which tells rows apart. Insert the row instead."
             )
-        sql, names = dialect(ctx), [column.quoted for column in _values(ctx, columns)]
+        sql, names = _dialect(ctx), [column.quoted for column in _values(ctx, columns)]
         changes = ", ".join(f"{name} = {sql.incoming.format(column=name)}" for name in names)
         row = _insert(ctx, columns, params, f" {sql.upsert.format(key=', '.join(key))} {changes}" if names else "")
         ctx.export("$summary", f"Wrote 1 row to {ctx.props.table}")
@@ -292,7 +292,7 @@ class UpdateRows(_WithColumns):
         return super().field(column).but(optional=True)
 
     def run(self, ctx: Context) -> Any:
-        columns, params = columns_of(ctx, ctx.props.table), Params(ctx)
+        columns, params = _columns_of(ctx, ctx.props.table), Params(ctx)
         changes = ", ".join(f"{column.quoted} = {params.add(value)}" for column, value in _values(ctx, columns).items())
         if not changes:
             raise ComponentError("Nothing is to be changed. Fill in at least one column.")
@@ -314,7 +314,7 @@ class DeleteRows(Action):
     value = string(label="Value", description="Leave it empty for rows that have none.", optional=True)
 
     def run(self, ctx: Context) -> Any:
-        columns, params = columns_of(ctx, ctx.props.table), Params(ctx)
+        columns, params = _columns_of(ctx, ctx.props.table), Params(ctx)
         condition = _condition(ctx, columns, params)
         count = ask(ctx, f"delete from {ctx.props.table} where {condition}", params.values).count  # noqa: S608
         ctx.export("$summary", f"Deleted {counted(count, 'row')} of {ctx.props.table}")
@@ -334,7 +334,7 @@ def _values(ctx: Context, columns: Iterable[Column]) -> dict[Column, Any]:
 
 def _insert(ctx: Context, columns: list[Column], params: Params, more: str) -> Any:
     """Add the row that was entered; it as the server has it then, or None where that cannot be known."""
-    values, sql = _values(ctx, columns), dialect(ctx)
+    values, sql = _values(ctx, columns), _dialect(ctx)
     names = ", ".join(column.quoted for column in values)
     marks = ", ".join(map(params.add, values.values()))
     filled = f"({names}) values ({marks})" if values else sql.empty
@@ -373,7 +373,7 @@ class NewRow(Trigger):
                 return
 
     def _emit(self, ctx: Context, rows: Sequence[Mapping[str, Any]]) -> None:
-        columns = columns_of(ctx, ctx.props.table) if rows else []
+        columns = _columns_of(ctx, ctx.props.table) if rows else []
         name = next((column.name for column in columns if column.quoted == ctx.props.column), "")
         for row in rows:
             ctx.emit(dict(row), id=row[name], summary=f"{name} {row[name]}")
@@ -382,7 +382,7 @@ class NewRow(Trigger):
 
 def _rows(ctx: Context, *, newest: bool = False) -> Sequence[Mapping[str, Any]]:
     """The rows after the last that was seen, in the order of their column; or the ``newest`` of all, backwards."""
-    column, params = known(ctx.props.column, columns_of(ctx, ctx.props.table)), Params(ctx)
+    column, params = known(ctx.props.column, _columns_of(ctx, ctx.props.table)), Params(ctx)
     since = ctx.db.get(_LAST_VALUE)
     condition = f"{column} is not null" if since is None else f"{column} > {params.add(since)}"
     order = f"order by {column} {'desc' if newest else ''} limit {params.add(EXAMPLES if newest else PAGE)}"

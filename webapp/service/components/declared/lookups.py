@@ -25,7 +25,7 @@ Cursor = str | int | None
 PAGES_AT_ONCE = 5
 
 
-def passable(session: Session, lookup: Lookup, at: object) -> Cursor:
+def _passable(session: Session, lookup: Lookup, at: object) -> Cursor:
     """The cursor ``at`` in a form that a caller may see and send back; None if there is none."""
     if lookup.pages is None or lookup.pages.by not in ("link", "url"):
         return at if isinstance(at, str | int) else None
@@ -76,11 +76,11 @@ def options(session: Session, name: str) -> dict[str, Any]:
 def reload(session: Session) -> list[dict[str, Any]]:
     """Return all props of the component as the API lists them, those found by its request last."""
     follow = session.form.reload
-    added = added_props(session, follow) if follow else {}
+    added = _added_props(session, follow) if follow else {}
     return loader.to_json({**session.declared.props, **added})
 
 
-def added_props(session: Session, follow: Reload) -> dict[str, Prop]:
+def _added_props(session: Session, follow: Reload) -> dict[str, Prop]:
     """The props found by a request, by name; none while its URL lacks a value. They never replace declared props."""
     if not any(has_values(url, session.scope, but="$steps") for url in follow.url):
         return {}
@@ -127,7 +127,7 @@ def _offers(session: Session, lookup: Lookup, sought: str) -> tuple[list[Offer],
     if pages is None or pages.by in ("page", "offset"):
         return _numbered(session, lookup, sought, number), None
     came = session.call.previous.get(CURSOR)
-    at: Any = passable(session, lookup, came) if came else None
+    at: Any = _passable(session, lookup, came) if came else None
     if came and not at:
         raise ComponentError(FOREIGN_CURSOR)
     if number and not at:
@@ -137,7 +137,7 @@ def _offers(session: Session, lookup: Lookup, sought: str) -> tuple[list[Offer],
         current = page(session, lookup, session.scope, at)
         offers += _matching(session, lookup, current.items, sought)
         at = current.next
-        following = passable(session, lookup, at) if at else None
+        following = _passable(session, lookup, at) if at else None
         if not at or (offers and following):
             break
     return offers, {CURSOR: following} if following else None

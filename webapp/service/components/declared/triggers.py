@@ -23,7 +23,7 @@ _MOST = 10_000
 _TOKEN, _SINCE = "token", "since"
 
 
-def changes_since_last_poll(session: Session, poll: Poll, *, first: bool) -> list[Any]:
+def _changes_since_last_poll(session: Session, poll: Poll, *, first: bool) -> list[Any]:
     """Return the changed items of ``poll``; at the ``first`` poll, the recently changed ones, the latest last.
 
     Raises :class:`ComponentError`.
@@ -128,7 +128,7 @@ def _poll_list(session: Session, form: TriggerForm, poll: Poll, *, first: bool) 
 def _poll_changes(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> None:
     """Emit items changed since the last poll; at the first poll, emit a few recent ones as examples."""
     steps.take(session, poll.steps)
-    items = changes_since_last_poll(session, poll, first=first)
+    items = _changes_since_last_poll(session, poll, first=first)
     for item in items[max(0, len(items) - poll.first) :] if first else items:
         _emit(session, form, session.with_(item=item), item)
 

@@ -99,7 +99,7 @@ def of_answer(answer: PageAnswer, service_url: str) -> Iterator[Finding]:
     yield from _isolation(answer.headers, headers)
 
 
-def out_of_reach(url: str, why: str) -> Finding:
+def _out_of_reach(url: str, why: str) -> Finding:
     """The page could not be looked at from here: how its developer can, instead."""
     quoted = url.replace("'", "%27")
     words = "Run this where the page opens, and paste what it prints."
@@ -206,7 +206,7 @@ def check(service: Service, url: str, allowed: Sequence[str], printed: str | Non
     answer = _printed(str(parsed), printed) if printed else _fetched(service, str(parsed))
     findings = [*of_address(str(parsed), origin, allowed, public_url)]
     if isinstance(answer, Failure):
-        findings.append(out_of_reach(str(parsed), answer.sentence))
+        findings.append(_out_of_reach(str(parsed), answer.sentence))
         return Check(origin, "", tuple(findings))
     return Check(origin, answer.url, (*findings, *of_answer(answer, public_url)))
 

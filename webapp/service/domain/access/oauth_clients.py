@@ -168,12 +168,12 @@ def every(reader: Reader) -> list[OAuthClient]:
     return _CLIENTS.all(reader, "1 = 1 ORDER BY created_at, id")
 
 
-def of_scripts(reader: Reader) -> list[OAuthClient]:
+def _of_scripts(reader: Reader) -> list[OAuthClient]:
     """Those made for scripts, oldest first."""
     return _CLIENTS.all(reader, "origin = 'init' ORDER BY created_at, id")
 
 
-def past_overlap(reader: Reader, now: int) -> list[OAuthClient]:
+def _past_overlap(reader: Reader, now: int) -> list[OAuthClient]:
     """The clients whose previous secret has ended by ``now`` but is still stored."""
     return _CLIENTS.all(reader, "old_secret_ends_at <= :now", {"now": now})
 
@@ -331,7 +331,7 @@ def _note_use(service: Service, client: OAuthClient) -> None:
 
 def scripted(service: Service) -> tuple[OAuthClient, str]:
     """The client that scripts use, and its secret: made by the first call, the same afterwards."""
-    client = next(iter(of_scripts(service.store)), None)
+    client = next(iter(_of_scripts(service.store)), None)
     if client is not None:
         return client, _derived_secret(service.keys, client.id, client.created_at, client.rotated_at)
     now, client_id = service.clock(), random_base62(24)
@@ -374,10 +374,10 @@ def end_old_secret(service: Service, client_id: str) -> None:
 
 def forget_old_secrets(service: Service) -> int:
     """Forget the secrets whose overlap is over, so that a clock set back revives none; how many there were."""
-    if not past_overlap(service.store, service.clock()):
+    if not _past_overlap(service.store, service.clock()):
         return 0
     with service.store.write() as tx:
-        ended = past_overlap(tx, service.clock())
+        ended = _past_overlap(tx, service.clock())
         for client in ended:
             _write(tx, _with_old_secret(client, "", 0))
     return len(ended)
@@ -397,7 +397,7 @@ def delete(service: Service, client_id: str) -> None:
 
 def derive_again(tx: Tx, keys: Keyring) -> None:
     """Give the clients of scripts the secrets that follow from another instance key."""
-    for client in of_scripts(tx):
+    for client in _of_scripts(tx):
         secret = _derived_secret(keys, client.id, client.created_at, client.rotated_at)
         change(tx, client.id, secret_hash=hash_token(secret))
 

@@ -111,7 +111,7 @@ def create(service: Service, token: ConnectToken, request: AttemptRequest) -> tu
         sealed = _seal(service, tx, token, attempt_id, fields=request.fields) if request.fields else None
         times = service.clock(), token.expires_at
         attempt = Attempt(attempt_id, token.token_hash, *what, *times, sealed, of_portal=request.of_portal)
-        insert(tx, attempt)
+        _ATTEMPTS.insert(tx, attempt)
     return attempt, secret
 
 
@@ -142,9 +142,9 @@ def start(
     state, binding, verifier = (random.token_urlsafe(32) for _ in range(3))
     fields = unsealed(service, attempt).get("fields", {})
     with service.store.write() as tx:
-        begin(tx, attempt)
+        _begin(tx, attempt)
         token = token_of(tx, attempt)
-        started = move(
+        started = _move(
             tx,
             attempt,
             "open",
@@ -164,7 +164,7 @@ def start(
         return SignInStart(get(tx, attempt.id), state, binding, verifier, fields)
 
 
-def begin_signed(
+def begin_oauth1(
     service: Service, app: App, oauth_provider: Provider, redirect_uri: str, started: SignInStart
 ) -> str | OAuthFailure:
     """The URL of the provider's page. Raises :class:`webapp.service.domain.base.failures.AttemptUnknown`."""
@@ -172,16 +172,16 @@ def begin_signed(
     temporary = oauth1.begin(service.client_for(app), oauth_provider, callback)
     if isinstance(temporary, OAuthFailure):
         return provider.naming_failure(temporary, app)
-    add(service, started, temporary=asdict(temporary))
+    add_sealed(service, started, temporary=asdict(temporary))
     return oauth1.authorization_url(oauth_provider, temporary, started.attempt.scopes)
 
 
-def add(service: Service, started: SignInStart, **more: Any) -> None:
+def add_sealed(service: Service, started: SignInStart, **more: Any) -> None:
     """Seal ``more`` in an attempt whose sign-in has just started. Raises :class:`AttemptUnknown` when it ended."""
     with service.store.write() as tx:
         token, attempt = token_of(tx, started.attempt), started.attempt
         kept = {"verifier": started.verifier, "fields": started.fields, **more}
-        if not move(tx, attempt, "started", sealed=_seal(service, tx, token, attempt.id, **kept)):
+        if not _move(tx, attempt, "started", sealed=_seal(service, tx, token, attempt.id, **kept)):
             raise AttemptUnknown
 
 
@@ -209,7 +209,7 @@ def claim_answer(service: Service, attempt: Attempt) -> Attempt:
     return _claim(service, attempt, "asking")
 
 
-def exchange_signed(
+def exchange_oauth1(
     service: Service, app: App, oauth_provider: Provider, sealed: Mapping[str, Any], token: str, verifier: str
 ) -> TokenResult | OAuthFailure:
     """The token for the ``sealed`` temporary credentials, if the callback's ``token`` names them."""
@@ -251,7 +251,7 @@ def ask(service: Service, attempt: Attempt, question: Question, **progress: Any)
     with service.store.write() as tx:
         sealed = SEALED.seal(service, tx, token_of(tx, attempt).scene.project_id, attempt.id, plain)
         times = {"claimed_by": None, "expires_at": service.clock() + SIGN_IN_TIME}
-        if not move(tx, attempt, "exchanging", status="asking", sealed=sealed, **times):
+        if not _move(tx, attempt, "exchanging", status="asking", sealed=sealed, **times):
             raise AttemptUnknown
 
 
@@ -272,7 +272,7 @@ def grant_of(values: Mapping[str, Any], now: int) -> TokenResult:
 def reopen(service: Service, attempt: Attempt) -> None:
     """Reopen an attempt whose form has to be filled in again."""
     with service.store.write() as tx:
-        move(tx, attempt, "exchanging", status="open", claimed_by=None)
+        _move(tx, attempt, "exchanging", status="open", claimed_by=None)
 
 
 def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
@@ -287,7 +287,7 @@ def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
             raise AttemptUnknown
         if not attempt.of_portal and not tokens.use_link(tx, token_of(tx, attempt), attempt.id):
             raise LinkUsed
-        end_others(tx, attempt)
+        _end_others(tx, attempt)
 
     return record
 
@@ -385,19 +385,14 @@ def token_of(reader: Reader, attempt: Attempt) -> ConnectToken:
     return token
 
 
-def insert(tx: Tx, attempt: Attempt) -> None:
-    """Write a new attempt."""
-    _ATTEMPTS.insert(tx, attempt)
-
-
-def begin(tx: Tx, attempt: Attempt) -> None:
+def _begin(tx: Tx, attempt: Attempt) -> None:
     """Make ``attempt`` the only active one of its token, and end another. Raises :class:`LinkUsed`."""
     if not attempt.of_portal and token_of(tx, attempt).linked_by is not None:
         raise LinkUsed
-    end_others(tx, attempt)
+    _end_others(tx, attempt)
 
 
-def end_others(tx: Tx, attempt: Attempt) -> None:
+def _end_others(tx: Tx, attempt: Attempt) -> None:
     """End the other sign-ins of the token that wait for their person, without a notification: the outcome of
     ``attempt`` gives one.
     """
@@ -410,7 +405,7 @@ def end_others(tx: Tx, attempt: Attempt) -> None:
         _finish(tx, other, "failed", error_code=ELSEWHERE, error_sentence=_ELSEWHERE)
 
 
-def move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
+def _move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
     """Write ``changes`` if the attempt's state is one of those ``allowed`` at that moment; whether it was."""
     columns = _ATTEMPTS.to_columns(changes)
     assignments = ", ".join(f"{name} = :{name}" for name in columns)
@@ -422,10 +417,10 @@ def move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
 def _claim(service: Service, attempt: Attempt, status: Status) -> Attempt:
     now = service.clock()
     with service.store.write() as tx:
-        begin(tx, attempt)
+        _begin(tx, attempt)
         started_at = attempt.started_at or now
         claim = {"claimed_at": now, "claimed_by": service.generation, "started_at": started_at}
-        claimed = move(tx, attempt, status, status="exchanging", **claim)
+        claimed = _move(tx, attempt, status, status="exchanging", **claim)
         if not claimed:
             raise AttemptUnknown
         return get(tx, attempt.id)
@@ -454,7 +449,7 @@ def _fail(tx: Tx, service: Service, attempt: Attempt, code: str, sentence: str) 
 
 def _finish(tx: Tx, attempt: Attempt, status: Status, **result: str) -> bool:
     """End ``attempt`` if it has not ended, and delete its sealed values."""
-    return move(tx, attempt, "started", "asking", "exchanging", status=status, sealed=None, claimed_by=None, **result)
+    return _move(tx, attempt, "started", "asking", "exchanging", status=status, sealed=None, claimed_by=None, **result)
 
 
 def _seal(service: Service, tx: Tx, token: ConnectToken, attempt_id: str, **values: Any) -> bytes:

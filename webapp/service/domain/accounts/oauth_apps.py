@@ -93,7 +93,7 @@ def add(
     oauth_app_id, now = new_id("oa"), service.clock()
     with service.store.write() as tx:
         sealed = _seal(service, tx, project_id, oauth_app_id, client_secret) if client_secret else None
-        events = seal_events_secret(service, tx, project_id, oauth_app_id, events_secret) if events_secret else None
+        events = _seal_events_secret(service, tx, project_id, oauth_app_id, events_secret) if events_secret else None
         facts = name or app, description, tuple(scopes), tuple(additional_scopes), now, now
         client = OAuthApp(
             oauth_app_id,
@@ -215,7 +215,7 @@ def update(
             sealed = _seal(service, tx, client.project_id, before.holder, client_secret)
             _CLIENTS.update(tx, before.holder, secret_sealed=sealed)
         if events_secret:
-            box = seal_events_secret(service, tx, client.project_id, client.id, events_secret)
+            box = _seal_events_secret(service, tx, client.project_id, client.id, events_secret)
             _CLIENTS.update(tx, client.id, events_sealed=box)
         for other in same:
             _CLIENTS.update(tx, other.id, client_id=client.client_id, updated_at=now)
@@ -346,7 +346,7 @@ def events_secret(service: Service, client: "OAuthApp") -> str | None:
     return EVENTS_SEALED.open(service, client.project_id or INSTANCE, client.id, client.events_sealed).decode()
 
 
-def seal_events_secret(service: Service, tx: Tx, project_id: str | None, oauth_app_id: str, plain: str) -> bytes:
+def _seal_events_secret(service: Service, tx: Tx, project_id: str | None, oauth_app_id: str, plain: str) -> bytes:
     """``plain`` for the row of a client, in the transaction that writes it."""
     return EVENTS_SEALED.seal(service, tx, project_id or INSTANCE, oauth_app_id, plain.encode())
 

@@ -141,7 +141,7 @@ def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAu
 
 def kept_of_tokens(app: App, result: TokenResult) -> dict[str, str]:
     """The values of a token response that the app keeps besides the tokens, such as the address of an instance."""
-    return kept_values(app.oauth.keep if app.oauth else {}, result.raw)
+    return _kept_values(app.oauth.keep if app.oauth else {}, result.raw)
 
 
 def look_up(service: Service, app: App, values: Mapping[str, str]) -> list[dict[str, str]] | CheckResult:
@@ -157,7 +157,7 @@ def look_up(service: Service, app: App, values: Mapping[str, str]) -> list[dict[
     body = at_path(outcome.body, look_up.items) if look_up.items else outcome.body
     bodies = body[:MAX_SITES] if look_up.label and isinstance(body, list) else [body]
     sites = [
-        site for site in (kept_values(look_up.keep, body) for body in bodies) if site.keys() == look_up.keep.keys()
+        site for site in (_kept_values(look_up.keep, body) for body in bodies) if site.keys() == look_up.keep.keys()
     ]
     if sites:
         return sites
@@ -166,7 +166,7 @@ def look_up(service: Service, app: App, values: Mapping[str, str]) -> list[dict[
     )
 
 
-def kept_values(paths: Mapping[str, str], body: Any) -> dict[str, str]:
+def _kept_values(paths: Mapping[str, str], body: Any) -> dict[str, str]:
     """The values at the dotted ``paths`` of a response, by field."""
     values = {name: at_path(body, path) for name, path in paths.items()}
     texts = {name: one_line(str(value), MAX_KEPT) for name, value in values.items() if isinstance(value, str | int)}
@@ -261,7 +261,7 @@ def begin_session(
     if isinstance(result, OAuthFailure):
         return naming_failure(result, app)
     paths = app.spec.session.keep if app.spec.session else {}
-    kept = kept_values(paths, result.raw)
+    kept = _kept_values(paths, result.raw)
     if paths.keys() - kept.keys():
         return OAuthFailure(
             "misconfigured", f"{app.name} gave an incomplete answer. Ask the operator to check the app."

@@ -99,7 +99,7 @@ def add(service: Service, tx: Tx, approval: Approval, inputs: Mapping[str, Any])
     _APPROVALS.insert(tx, approval, inputs_sealed=sealed)
 
 
-def same_call(reader: Reader, user: ExternalUser, session_id: str, digest: str, now: int) -> Approval | None:
+def _same_call(reader: Reader, user: ExternalUser, session_id: str, digest: str, now: int) -> Approval | None:
     """The unexpired, unused approval of the same call, if there is one."""
     params = {"user": user.id, "session": session_id, "digest": digest, "now": now}
     return _APPROVALS.one(reader, _SAME, params)
@@ -213,7 +213,7 @@ def ask(service: Service, request: ComponentRequest, session: AgentSession) -> A
     now, digest = service.clock(), _digest(service, request)
     with service.store.write() as tx:
         user = external_users.ensure(tx, request.scene, request.external_id, now)
-        earlier = same_call(tx, user, session.id, digest, now)
+        earlier = _same_call(tx, user, session.id, digest, now)
         if earlier is not None:
             return earlier
         approval = Approval(

@@ -88,7 +88,7 @@ def enter(service: Service, scene: Scene, external_id: str, entry: Entry, name: 
     if now - session.used_at >= TOUCH_EVERY or session.token_hash != entry.token_hash:
         with service.store.write() as tx:
             _SESSIONS.update(tx, session.id, used_at=now, token_hash=entry.token_hash)
-            note_bearer(tx, entry.token_hash, now)
+            _note_bearer(tx, entry.token_hash, now)
     return replace(session, token_hash=entry.token_hash)
 
 
@@ -157,7 +157,7 @@ def _begin(service: Service, scene: Scene, external_id: str, entry: Entry, name:
             service.hold(USER_AGENTS, count + 1)
             session = AgentSession(new_id("ags"), user.id, **asdict(entry), name=name, created_at=now, used_at=now)
             _SESSIONS.insert(tx, session)
-            note_bearer(tx, entry.token_hash, now)
+            _note_bearer(tx, entry.token_hash, now)
             _note(service, tx, user, session, "came_in", f"The agent “{name}” came in.")
     return session
 
@@ -172,7 +172,7 @@ def _note(service: Service, tx: Tx, user: ExternalUser, session: AgentSession, v
     audit.write(tx, service.clock(), "agent", session.id, verb, sentence, **where)
 
 
-def note_bearer(tx: Tx, token_hash: str, now: int) -> None:
+def _note_bearer(tx: Tx, token_hash: str, now: int) -> None:
     """Remember that an agent sent the Connect token with that hash, unless it is ""."""
     if token_hash:
         sql = (

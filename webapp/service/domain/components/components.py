@@ -51,7 +51,7 @@ def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
         }
     reply = _call(service, request, props, values, "reload")
     if reply.error is not None:
-        return {**option_problems(reply), "dynamicProps": None}
+        return {**_option_problems(reply), "dynamicProps": None}
     reloaded = variants.reloaded(reply.value, request.component.props)
     warned = component_requests.warned(request, [*props, *reloaded], all_known=True)
     return {**_reloaded(service, request, reloaded, reply), **warned}
@@ -113,7 +113,7 @@ def _options(
         return static_options(prop, lookup.query)
     _check_accounts(props, prop, values)
     account_prop = database_prop(props, prop)
-    if account_prop is not None and is_database(service, account_prop):
+    if account_prop is not None and _is_database(service, account_prop):
         return _database(service, request, account_prop, values)
     reply = _call(service, request, props, values, "options", lookup)
     return options_answer(prop, reply)
@@ -171,16 +171,16 @@ def _database(service: Service, request: ComponentRequest, account_prop: Prop, v
     if account is None:
         raise prop_values.refused([_missing_account(account_prop)])
     try:
-        tables = sql_tables(service, account)
+        tables = _sql_tables(service, account)
     except AccountUnusable as error:
-        return failed_options(grants.failed(service, error.message))
+        return _failed_options(grants.failed(service, error.message))
     return {"options": None, "stringOptions": None, "observations": [], "context": {"dbInfo": tables}, "errors": []}
 
 
 def _reloaded(service: Service, request: ComponentRequest, props: list[dict[str, Any]], reply: Reply) -> dict[str, Any]:
     valid, problems = dynamic_props.without_invalid(props)
     dynamic_props_id = dynamic_props.keep(service, request.scene, request.external_id, request.component.id, valid)
-    answer = option_problems(reply)
+    answer = _option_problems(reply)
     return {
         "observations": answer["observations"],
         "errors": [*answer["errors"], *problems],
@@ -210,23 +210,23 @@ def static_options(prop: Prop, query: str | None) -> dict[str, Any]:
 def options_answer(prop: Prop, reply: Reply) -> dict[str, Any]:
     """The answer with the options of a component."""
     if reply.error is not None:
-        return failed_options(reply)
+        return _failed_options(reply)
     answer = reply.value
     options, texts = answer.get("options"), answer.get("string_options")
     return {
         "options": None if options is None else [_option(option) for option in options],
         "stringOptions": texts,
-        **option_problems(reply),
+        **_option_problems(reply),
         "context": answer.get("context"),
     }
 
 
-def failed_options(reply: Reply) -> dict[str, Any]:
+def _failed_options(reply: Reply) -> dict[str, Any]:
     """No options, and why."""
-    return {"options": None, "stringOptions": None, **option_problems(reply), "context": None}
+    return {"options": None, "stringOptions": None, **_option_problems(reply), "context": None}
 
 
-def option_problems(reply: Reply) -> dict[str, Any]:
+def _option_problems(reply: Reply) -> dict[str, Any]:
     """The errors and the log."""
     return {
         "observations": [line.to_json() for line in reply.observations],
@@ -256,13 +256,13 @@ def database_prop(props: Sequence[Prop], prop: Prop) -> Prop | None:
     )
 
 
-def is_database(service: Service, prop: Prop) -> bool:
+def _is_database(service: Service, prop: Prop) -> bool:
     """Whether the accounts of that app prop are databases whose tables can be listed."""
     app = service.catalog.app(prop["app"])
     return app is not None and app.test_kind in ENGINES
 
 
-def sql_tables(service: Service, account: Account) -> dict[str, Any]:
+def _sql_tables(service: Service, account: Account) -> dict[str, Any]:
     """The tables of the account's database by name, each with its columns. Raises :class:`AccountUnusable`."""
     app = service.app(account.app)
     engine = ENGINES[app.test_kind or ""]()

@@ -279,8 +279,8 @@ def without_secrets(props: Sequence[Prop], configured: Mapping[str, Any]) -> tup
         if prop.get("secret") and value not in (None, "", []):
             kept[name] = None
             masked.append(name)
-        elif prop["type"] == "http_request" and http_secrets(plain := unwrapped(value)[0]):
-            kept[name] = without_http_secrets(plain)
+        elif prop["type"] == "http_request" and _http_secrets(plain := unwrapped(value)[0]):
+            kept[name] = _without_http_secrets(plain)
             masked.append(name)
     return kept, masked
 
@@ -295,11 +295,11 @@ def secrets_in(props: Sequence[Prop], values: Mapping[str, Any]) -> list[str]:
                 text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) and text
             ]
         elif prop["type"] == "http_request":
-            secrets += http_secrets(value)
+            secrets += _http_secrets(value)
     return secrets
 
 
-def http_secrets(value: Any) -> list[str]:
+def _http_secrets(value: Any) -> list[str]:
     """The credentials in the value of an ``http_request`` prop: in its ``auth``, and in headers that carry one."""
     if not isinstance(value, dict):
         return []
@@ -309,8 +309,8 @@ def http_secrets(value: Any) -> list[str]:
     return [text for text in (*members, *carried) if isinstance(text, str) and text]
 
 
-def without_http_secrets(value: dict[str, Any]) -> dict[str, Any]:
-    """``value`` with what :func:`http_secrets` finds taken out."""
+def _without_http_secrets(value: dict[str, Any]) -> dict[str, Any]:
+    """``value`` with what :func:`_http_secrets` finds taken out."""
     kept = dict(value)
     if isinstance(value.get("auth"), dict):
         kept["auth"] = {name: item if name in OPEN_AUTH else None for name, item in value["auth"].items()}

@@ -169,7 +169,7 @@ def body_size(reader: Reader, event_id: str) -> int:
     return int(row[0][0])
 
 
-def fitting_page(sizes: Sequence[tuple[int]]) -> int:
+def _fitting_page(sizes: Sequence[tuple[int]]) -> int:
     """How many of the first bodies fit in a page: at least one."""
     totals = itertools.accumulate(size for (size,) in sizes)
     return max(sum(total <= MAX_PAGE_BYTES for total in totals), 1)
@@ -278,7 +278,7 @@ def page_of_trigger(
     if brief:
         return [_EVENTS.make(row) for row in reader.tuples(f"SELECT {_BRIEF} FROM events WHERE {where}", params)]  # noqa: S608
     sizes = f"SELECT {SIZE} FROM events WHERE {where}"  # noqa: S608
-    params["limit"] = fitting_page(reader.tuples(sizes, params))
+    params["limit"] = _fitting_page(reader.tuples(sizes, params))
     return _EVENTS.all(reader, where, params)
 
 

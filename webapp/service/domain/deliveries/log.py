@@ -35,8 +35,8 @@ class Filter:
 
 def page(reader: Reader, trigger_id: str, filters: Filter, window: cursors.Window) -> cursors.Page[Row]:
     """Deliveries of a trigger, newest first. Raises :class:`Invalid`, :class:`webapp.kit.cursors.BadCursor`."""
-    check_status(filters.status)
-    where, params = where_of(trigger_id, filters)
+    _check_status(filters.status)
+    where, params = _where_of(trigger_id, filters)
     mark = cursors.fingerprint("deliveries", where, params)
     plan = cursors.keyset(window, mark, ("d.created_at", "d.id"), descending=True)
     rows = reader.all(
@@ -89,13 +89,13 @@ def details(service: Service, trigger_id: str, delivery_id: str) -> dict[str, An
     return {**to_json(row), "request": request, "attempts": [_attempt(attempt) for attempt in attempts]}
 
 
-def check_status(status: str | None) -> None:
+def _check_status(status: str | None) -> None:
     """Raise :class:`Invalid` for a status that deliveries never have."""
     if status is not None and status not in stats.STATUSES:
         raise Invalid.of("status", "Use waiting, delivered or failed.")
 
 
-def where_of(trigger_id: str, filters: Filter) -> tuple[str, dict[str, Any]]:
+def _where_of(trigger_id: str, filters: Filter) -> tuple[str, dict[str, Any]]:
     """The condition on ``deliveries d`` that ``filters`` means, and its parameters."""
     where, params = "d.trigger_id = :trigger", dict[str, Any](trigger=trigger_id)
     conditions = {
@@ -115,7 +115,7 @@ def _count(reader: Reader, trigger_id: str, filters: Filter) -> int:
     """Counted while they are written; only a narrower list is counted by looking."""
     if filters == Filter(status=filters.status):
         return stats.count(reader, trigger_id, (filters.status,) if filters.status else stats.STATUSES)
-    where, params = where_of(trigger_id, filters)
+    where, params = _where_of(trigger_id, filters)
     row = reader.one(f"SELECT COUNT(*) AS n FROM deliveries d WHERE {where}", params)  # noqa: S608
     return int(row["n"]) if row else 0
 
@@ -156,7 +156,7 @@ def resend_many(service: Service, trigger_id: str, which: str, filters: Filter, 
     """
     if which not in WHICH:
         raise Invalid.of("status", "Use failed or all.")
-    where, params = where_of(trigger_id, replace(filters, status="failed" if which == "failed" else None))
+    where, params = _where_of(trigger_id, replace(filters, status="failed" if which == "failed" else None))
     where = f"{where} AND d.status <> 'waiting'"
     if not dry_run:
         return _due_now(service, where, params)

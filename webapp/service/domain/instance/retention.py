@@ -73,7 +73,7 @@ def _drop_months(service: Service, limit: int) -> Forgotten:
     if months is None:
         return Forgotten(0, [])
     months.ensure(now())
-    gone, stay = forget_months(service, months, limit)
+    gone, stay = _forget_months(service, months, limit)
     return Forgotten(gone, stay if service.settings.event_days >= BY_MONTHS_FROM else [])
 
 
@@ -110,7 +110,7 @@ def _forget(service: Service, where: str, params: dict[str, Any]) -> int:
             return total
 
 
-def forget_months(service: Service, months: Months, limit: int) -> Forgotten:
+def _forget_months(service: Service, months: Months, limit: int) -> Forgotten:
     """Drop the months that ended before ``limit`` (epoch milliseconds).
 
     One that is being read is dropped by a later turn. A month with events that still have to be delivered does not

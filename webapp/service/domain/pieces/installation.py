@@ -58,11 +58,11 @@ def prune(service: Service, piece: Piece) -> list[str]:
     for version in old:
         with service.store.write() as tx:
             pieces.forget_version(tx, piece, version)
-        remove_version(service, piece, version)
+        _remove_version(service, piece, version)
     return old
 
 
-def remove_version(service: Service, piece: Piece, version: str) -> None:
+def _remove_version(service: Service, piece: Piece, version: str) -> None:
     """Remove a version from this machine."""
     data = service.settings.data
     trial.remove(data, piece.package, version)

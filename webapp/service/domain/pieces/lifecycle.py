@@ -86,7 +86,7 @@ def confirm(
     ``version`` is the one that was examined. Raises :class:`Conflict` unless it waits for confirmation, if another
     version waits now, or if a trigger needs a later one; :class:`Invalid` for a malformed host.
     """
-    allowed = check_hosts(hosts)
+    allowed = _check_hosts(hosts)
     with service.store.write() as tx:
         piece = pieces.get(tx, piece_id)
         if piece.state != "ready":
@@ -154,7 +154,7 @@ def clear_unconfirmed(service: Service, piece: Piece) -> None:
         packages.remove(Places(service.settings.data).package(piece.folder, piece.wanted))
 
 
-def check_hosts(hosts: Sequence[str]) -> tuple[str, ...]:
+def _check_hosts(hosts: Sequence[str]) -> tuple[str, ...]:
     """``hosts`` in their stored form. Raises :class:`Invalid`."""
     cleaned = tuple(dict.fromkeys(host.strip().lower() for host in hosts if host.strip()))
     if len(cleaned) > MOST_HOSTS:
@@ -204,7 +204,7 @@ def hide(service: Service, piece_id: str) -> Piece:
 
 def set_hosts(service: Service, piece_id: str, hosts: Sequence[str]) -> Piece:
     """Let it reach only ``hosts``, from its next call on. Raises :class:`webapp.errors.Invalid`."""
-    allowed = check_hosts(hosts)
+    allowed = _check_hosts(hosts)
     told = ", ".join(allowed) or "nothing on the internet"
     return _changed(service, piece_id, "hosts_changed", f"Let the integration {{}} reach {told}.", hosts=allowed)
 
@@ -243,11 +243,11 @@ def remove(service: Service, piece_id: str, *, with_uses: bool = False) -> Piece
         audit.write(
             tx, service.clock(), NOUN, piece.id, "removed", f"Removed the integration {piece.package}."
         )  # fmt: skip
-    clear_removed(service, piece)
+    _clear_removed(service, piece)
     return piece
 
 
-def clear_removed(service: Service, piece: Piece) -> None:
+def _clear_removed(service: Service, piece: Piece) -> None:
     """Remove its files from this machine, and its parts from the catalog."""
     places = Places(service.settings.data)
     trial.remove(places.data, piece.package)

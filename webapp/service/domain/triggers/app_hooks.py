@@ -54,7 +54,7 @@ class AppHook:
         return not self.event_names or name in self.event_names
 
 
-def prop_of(trigger: DeployedTrigger) -> Mapping[str, Any] | None:
+def _prop_of(trigger: DeployedTrigger) -> Mapping[str, Any] | None:
     """The prop by which ``trigger`` hears events of its app; None for any other trigger."""
     return next((prop for prop in trigger.props if prop["type"] == TYPE), None)
 
@@ -75,7 +75,7 @@ def listen(
 
     Raises :class:`Invalid`, :class:`NotFound` or :class:`grants.AccountUnusable` if it cannot.
     """
-    prop = prop_of(trigger)
+    prop = _prop_of(trigger)
     if prop is None:
         return
     values = prop_values.checked(trigger.props, configured, whole=True)

@@ -200,14 +200,14 @@ def _finish(tx: Tx, service: Service, trigger: DeployedTrigger, values: TriggerV
     if current is None:
         raise Conflict("It took too long to deploy; try again.")
     ready = replace(current, schedule_changed_at=now if values.schedule else None)
-    if not lifecycle.update(tx, replace(ready, next_run_at=first_run(ready, now), updated_at=now)):
+    if not lifecycle.update(tx, replace(ready, next_run_at=_first_run(ready, now), updated_at=now)):
         raise Conflict("It took too long to deploy; try again.")
     if trigger.emit_on_deploy and fresh:
         fire.record(tx, service, trigger, fresh)
     activity.write(tx, trigger.subject, now, "trigger_deployed", f"{trigger.name} was started.", good=True)
 
 
-def first_run(trigger: DeployedTrigger, now: int) -> int | None:
+def _first_run(trigger: DeployedTrigger, now: int) -> int | None:
     """When a trigger that was just switched on runs first: one that asks at intervals begins by asking."""
     if trigger.schedule is None:
         return None
@@ -435,7 +435,7 @@ def _next_run(plan: _Plan, now: int) -> int | None:
     if before.active and before.schedule == after.schedule:
         return before.next_run_at
     if before.schedule != after.schedule:
-        return first_run(after, now)
+        return _first_run(after, now)
     return schedules.next_after(after.schedule, after.schedule_changed_at or now, now)
 
 

@@ -182,7 +182,7 @@ def pause_after(schedule: Mapping[str, Any], anchor: int, failures: int, now: in
     return schedules.next_after(schedule, anchor, now + wait - 1)
 
 
-def when_told(trigger: DeployedTrigger, now: int, *, emitted: bool) -> int | None:
+def _when_told(trigger: DeployedTrigger, now: int, *, emitted: bool) -> int | None:
     """The next tick of ``trigger`` after a poll, while its app notifies it: now and then, in case of missed
     notifications.
 
@@ -254,7 +254,7 @@ def _write_state(
         failures = 0 if reply.ok else trigger.failures + 1
         next_run_at = pause_after(trigger.schedule or {}, _anchor(trigger), failures, now)
         if not failures and subscriptions.tells(tx, trigger, now):
-            next_run_at = when_told(trigger, now, emitted=emitted)
+            next_run_at = _when_told(trigger, now, emitted=emitted)
         lifecycle.schedule_next(tx, trigger, failures=failures, next_run_at=next_run_at)
 
 

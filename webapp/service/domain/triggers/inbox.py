@@ -303,7 +303,7 @@ def receive_request(service: Service, trigger: DeployedTrigger, received: Inboun
     """
     if trigger.emitter == "http":
         return _native(service, trigger, kept_request(received))
-    if (told := receive_push(service, trigger, received)) is not None:
+    if (told := _receive_push(service, trigger, received)) is not None:
         return told
     request = kept_request(received, timestamp=received.at)
     _measured(request, MAX_BYTES)
@@ -419,7 +419,7 @@ def _settle(service: Service, waiting: QueuedRequest) -> fire.Settle:
     return settle
 
 
-def receive_push(service: Service, trigger: DeployedTrigger, received: InboundRequest) -> HttpAnswer | None:
+def _receive_push(service: Service, trigger: DeployedTrigger, received: InboundRequest) -> HttpAnswer | None:
     """Receive a request at the address of ``trigger``, and return the response; None for a trigger without pushes."""
     push = _push(service, trigger) if trigger.told_to_look else None
     if push is None:

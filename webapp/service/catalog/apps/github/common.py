@@ -22,7 +22,7 @@ PER_PAGE = 100
 PAGES_SEARCHED = 5
 
 
-def find_repositories(ctx: Context) -> Options:
+def _find_repositories(ctx: Context) -> Options:
     """The person's repositories, the last pushed to first. GitHub cannot search in them, so a query looks itself."""
     if not ctx.query:
         return _names(_repositories(ctx, ctx.page + 1), "full_name")
@@ -35,18 +35,21 @@ def find_repositories(ctx: Context) -> Options:
     return _names(repositories, "full_name")
 
 
-def of_the_repository(kind: str, key: str = "name") -> FindOptions:
+def _of_the_repository(kind: str, key: str = "name") -> FindOptions:
     """Finds what the chosen repository has of a ``kind``, such as its labels, each by its ``key``."""
-    return lambda ctx: _names(_page(ctx, of_repository(ctx, kind)), key)
+    return lambda ctx: _names(_page(ctx, _of_repository(ctx, kind)), key)
 
 
-repository = string(label="Repository", description="As owner/name.", options=find_repositories, use_query=True)
+repository = string(label="Repository", description="As owner/name.", options=_find_repositories, use_query=True)
 branch = string(
-    label="Branch", description="The default branch unless given.", options=of_the_repository("branches"), optional=True
+    label="Branch",
+    description="The default branch unless given.",
+    options=_of_the_repository("branches"),
+    optional=True,
 )
 
 
-def of_repository(ctx: Context, *rest: str) -> str:
+def _of_repository(ctx: Context, *rest: str) -> str:
     """The address of the chosen repository, or of something below it. Raises :class:`ComponentError`."""
     owner, slash, name = (ctx.props.repository or "").strip().partition("/")
     if not (owner and slash and name) or "/" in name:
@@ -67,7 +70,7 @@ class WebhookTrigger(Trigger):
         secret = webhooks.new_secret()
         config = {"url": ctx.endpoint, "content_type": "json", "secret": secret, "insecure_ssl": "0"}
         webhook = {"name": "web", "active": True, "events": [self.event], "config": config}
-        place = of_repository(ctx, "hooks")
+        place = _of_repository(ctx, "hooks")
         created = ctx.http.post(place, json=webhook).json()
         webhooks.remember(ctx, f"{place}/{created['id']}", secret)
 

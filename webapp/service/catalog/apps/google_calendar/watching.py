@@ -9,7 +9,7 @@ from webapp.service.components.authoring import Context, Option, Options, app, s
 Event = dict[str, Any]
 
 
-def find_calendars(ctx: Context) -> Options:
+def _find_calendars(ctx: Context) -> Options:
     """The calendars that the person sees in Google Calendar."""
     token = ctx.previous.get("token")
     if ctx.page and not token:
@@ -35,4 +35,4 @@ def _name(item: Event) -> str:
 
 
 account = app("google_calendar")
-calendar_prop = string(label="Calendar", default="primary", options=find_calendars, use_query=True)
+calendar_prop = string(label="Calendar", default="primary", options=_find_calendars, use_query=True)

@@ -13,7 +13,7 @@ _FILES = "https://www.googleapis.com/drive/v3/files"
 _PREFIX = "column_"
 
 
-def find_spreadsheets(ctx: Context) -> Options:
+def _find_spreadsheets(ctx: Context) -> Options:
     """The person's spreadsheets, last changed first; a query matches the beginnings of words in their names."""
     token = ctx.previous.get("token")
     if ctx.page and not token:
@@ -38,7 +38,7 @@ def find_spreadsheets(ctx: Context) -> Options:
     return Options(options, {"token": following} if following else None)
 
 
-def find_worksheets(ctx: Context) -> Options:
+def _find_worksheets(ctx: Context) -> Options:
     """The worksheets of the chosen spreadsheet that hold cells."""
     if ctx.page:
         return Options([])
@@ -120,7 +120,7 @@ def _escaped(query: str) -> str:
 
 
 account = app("google_sheets")
-spreadsheet_prop = string(label="Spreadsheet", options=find_spreadsheets, use_query=True)
-worksheet_prop = string(label="Worksheet", options=find_worksheets)
+spreadsheet_prop = string(label="Spreadsheet", options=_find_spreadsheets, use_query=True)
+worksheet_prop = string(label="Worksheet", options=_find_worksheets)
 AS_TYPED = "USER_ENTERED"
 """Cells are written as if a person typed them: numbers, dates and formulas are recognized."""

@@ -27,12 +27,12 @@ def search(ctx: Context, kind: str | None, query: str, cursor: str | None = None
     return answer
 
 
-def find_pages(ctx: Context) -> Options:
+def _find_pages(ctx: Context) -> Options:
     """The pages that were shared with the connection."""
     return _find(ctx, "page")
 
 
-def find_databases(ctx: Context) -> Options:
+def _find_databases(ctx: Context) -> Options:
     """The data sources of the databases that were shared with the connection."""
     return _find(ctx, "data_source")
 
@@ -126,12 +126,12 @@ def append(ctx: Context, page_id: str, children: Sequence[dict[str, Any]]) -> in
 
 account = app("notion")
 page_prop = string(
-    label="Page", description="One that was shared with the connection.", options=find_pages, use_query=True
+    label="Page", description="One that was shared with the connection.", options=_find_pages, use_query=True
 )
 database_prop = string(
     label="Database",
     description="One that was shared with the connection. One with several data sources is offered once for each.",
-    options=find_databases,
+    options=_find_databases,
     use_query=True,
 )
 content_prop = string(

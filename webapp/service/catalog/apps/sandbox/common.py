@@ -45,7 +45,7 @@ def of_task(task_id: str) -> str:
     return f"/api/tasks/{quote(task_id, safe='')}"
 
 
-def listed_tasks(ctx: Context, **params: Any) -> list[dict[str, Any]]:
+def _listed_tasks(ctx: Context, **params: Any) -> list[dict[str, Any]]:
     """One page of the tasks of the chosen project, or of all when none is chosen, the newest first."""
     place = in_project(ctx.props.project_id, "tasks") if ctx.props.project_id else "/api/tasks"
     tasks: list[dict[str, Any]] = ctx.http.get(place, params=params).json()["data"]
@@ -53,10 +53,10 @@ def listed_tasks(ctx: Context, **params: Any) -> list[dict[str, Any]]:
 
 
 def all_tasks(ctx: Context, **params: Any) -> list[dict[str, Any]]:
-    """All pages of :func:`listed_tasks`. One that is created meanwhile may make another stand in it twice."""
+    """All pages of :func:`_listed_tasks`. One that is created meanwhile may make another stand in it twice."""
     tasks: list[dict[str, Any]] = []
     for page in range(1, MOST_PAGES + 1):
-        rows = listed_tasks(ctx, per_page=MOST_PER_PAGE, page=page, **params)
+        rows = _listed_tasks(ctx, per_page=MOST_PER_PAGE, page=page, **params)
         tasks += rows
         if len(rows) < MOST_PER_PAGE:
             break

@@ -16,7 +16,7 @@ def call(ctx: Context, method: str, **arguments: Any) -> Any:
     raise ComponentError(f"Telegram refused: {answer.get('description', 'it does not say why')}.")
 
 
-def find_chats(ctx: Context) -> Options:
+def _find_chats(ctx: Context) -> Options:
     """The chats that the bot heard of in the last day: Telegram keeps updates no longer, and has no list of chats."""
     if ctx.page:
         return Options([])
@@ -48,6 +48,6 @@ CHAT_HELP = "A chat's id, or @name of a public channel. Chats that the bot heard
 chat_prop = string(
     label="Chat",
     description=CHAT_HELP,
-    options=find_chats,
+    options=_find_chats,
     use_query=True,
 )

@@ -41,25 +41,25 @@ FLAVOURS = [Option("Vanilla", "v"), Option("Chocolate", "c"), Option("Lemon", "l
 TABLES = {"tasks": {"metadata": {"rowCount": 3}, "schema": {"title": {"dataType": "text", "isNullable": False}}}}
 
 
-def find_fields(ctx: Context) -> Options:
+def _find_fields(ctx: Context) -> Options:
     """The custom fields of the project that plays the base."""
     fields = ctx.http.get(common.in_project(ctx.props.base, "fields")).json()["data"]
     return Options([Option(field["label"], field["key"]) for field in fields])
 
 
-def find_base_tasks(ctx: Context) -> Options:
+def _find_base_tasks(ctx: Context) -> Options:
     """The tasks of the project that plays the base."""
     tasks = ctx.http.get(common.in_project(ctx.props.base, "tasks")).json()["data"]
     return Options([Option(task["title"], task["id"]) for task in tasks])
 
 
-def count_up(ctx: Context) -> Options:
+def _count_up(ctx: Context) -> Options:
     """Three pages of numbers without end: each page is told by the context of the one before."""
     first = ctx.previous.get("next", 1)
     return Options([str(number) for number in range(first, first + 10)] if first < 30 else [], {"next": first + 10})
 
 
-def show_tables(ctx: Context) -> Options:
+def _show_tables(ctx: Context) -> Options:
     """What there would be to query."""
     return Options([], {"dbInfo": TABLES})
 
@@ -88,7 +88,7 @@ class ShowAllProps(Action):
     text_hidden = string(label="Hidden text", hidden=True, optional=True, default="Not shown")
     choice = string(label="One of a few", options=FLAVOURS, default="v")
     project = common.project.but(label="Searched on the server", optional=True)
-    number_of_many = string(label="More on demand", options=count_up, optional=True)
+    number_of_many = string(label="More on demand", options=_count_up, optional=True)
     texts = string_list(label="Several texts", optional=True, default=["one", "two"])
     choices = string_list(label="Several of a few", options=FLAVOURS, with_label=True, optional=True)
 
@@ -99,14 +99,14 @@ class ShowAllProps(Action):
     fields = object_(label="Object", optional=True, default={"colour": "green"})
     anything = any_(label="Anything", description="Any JSON value.", optional=True)
 
-    query = sql("sandbox", tables=show_tables, label="SQL", optional=True)
+    query = sql("sandbox", tables=_show_tables, label="SQL", optional=True)
     request = http_request(label="HTTP request", optional=True)
     store = data_store(label="Data store", optional=True)
 
     base = airtable_base("account", label="Airtable base", options=common.find_projects, optional=True)
-    table = airtable_table("base", label="Airtable table", options=find_base_tasks, optional=True)
-    view = airtable_view("table", label="Airtable view", options=find_fields, optional=True)
-    field = airtable_field("table", label="Airtable field", options=find_fields, optional=True)
+    table = airtable_table("base", label="Airtable table", options=_find_base_tasks, optional=True)
+    view = airtable_view("table", label="Airtable view", options=_find_fields, optional=True)
+    field = airtable_field("table", label="Airtable field", options=_find_fields, optional=True)
     channel = discord_channel("account", label="Discord channel", options=common.find_projects, optional=True)
     channels = discord_channel_list("account", label="Discord channels", options=common.find_projects, optional=True)
 
