@@ -63,7 +63,7 @@ def install(root: Path, vendor: Path | None = None, run: Run | None = None) -> l
     return copied
 
 
-def _install_tools(root: Path, run: Run | None = None) -> Path:
+def _install_tools(root: Path) -> Path:
     """Install all packages of package.json, including those for tests, and return their ``node_modules``.
 
     Raises :class:`FrontendError`.
@@ -72,7 +72,7 @@ def _install_tools(root: Path, run: Run | None = None) -> Path:
     modules, stamp, state = folder / "node_modules", folder / "stamp.json", _stamp(root)
     if not _installed(stamp, state, [modules / "axe-core" / "package.json"]):
         folder.mkdir(parents=True, exist_ok=True)
-        _fetch(root, folder, run or _run, omit=())
+        _fetch(root, folder, _run, omit=())
         stamp.write_text(json.dumps(state), encoding="utf-8")
     return modules
 

@@ -44,9 +44,9 @@ def sentences(text: object, most: int = 240) -> str:
     return kept.rstrip(":").strip()
 
 
-def one_sentence(text: object, most: int = 240) -> str:
+def one_sentence(text: object) -> str:
     """The same, with a full stop; empty for nothing."""
-    kept = sentences(text, most)
+    kept = sentences(text)
     return kept if not kept or kept.endswith((".", "!", "?", "…")) else f"{kept}."
 
 

@@ -70,12 +70,12 @@ def equal(signature: str, expected: str) -> bool:
     return hmac.compare_digest(signature.encode(), expected.encode())
 
 
-def is_recent(ctx: Context, seconds: str, tolerance_s: int = TOLERANCE_S) -> bool:
-    """Whether a signed time (epoch seconds) is at most ``tolerance_s`` away from when the request came."""
+def is_recent(ctx: Context, seconds: str) -> bool:
+    """Whether a signed time (epoch seconds) is at most :data:`TOLERANCE_S` away from when the request came."""
     if not (seconds.isascii() and seconds.isdigit()) or len(seconds) > 12:
         return False
     received_at: int = ctx.event.get("timestamp") or now()
-    return abs(received_at - int(seconds) * SECOND) <= tolerance_s * SECOND
+    return abs(received_at - int(seconds) * SECOND) <= TOLERANCE_S * SECOND
 
 
 def log_forged(ctx: Context, provider: str) -> None:

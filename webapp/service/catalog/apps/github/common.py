@@ -35,9 +35,9 @@ def _find_repositories(ctx: Context) -> Options:
     return _names(repositories, "full_name")
 
 
-def _of_the_repository(kind: str, key: str = "name") -> FindOptions:
-    """Finds what the chosen repository has of a ``kind``, such as its labels, each by its ``key``."""
-    return lambda ctx: _names(_page(ctx, _of_repository(ctx, kind)), key)
+def _of_the_repository(kind: str) -> FindOptions:
+    """Finds what the chosen repository has of a ``kind``, such as its branches, each by its name."""
+    return lambda ctx: _names(_page(ctx, _of_repository(ctx, kind)), "name")
 
 
 repository = string(label="Repository", description="As owner/name.", options=_find_repositories, use_query=True)
