@@ -120,7 +120,7 @@ def test_a_deployment_that_was_under_way_is_undone(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as killed:
-        killed.setattr(deployments, "_finish", die)
+        killed.setattr(deployments, "_finish_deployment", die)
         killed.setattr(deployments, "_undo", die)
         with pytest.raises(KeyboardInterrupt):
             deploy(other, scene)

@@ -719,7 +719,7 @@ def test_removing_an_account_that_broke_off_leaves_its_triggers_subscribed(
 def test_a_deployment_that_broke_off_is_undone(
     service: Service, scene: Scene, plant: Plant, provider: Any, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deployments, "_finish", die)
+    monkeypatch.setattr(deployments, "_finish_deployment", die)
     monkeypatch.setattr(deployments, "_undo", die)
     with pytest.raises(Died):
         deploy(service, scene, given={"account": {"authProvisionId": plant().id}, "ids": ["a"]})

@@ -235,7 +235,7 @@ def test_a_run_mends_the_schedule(service: Service, scene: Scene, clock: FakeClo
 )
 def test_how_long_it_backs_off(schedule: dict[str, Any], failures: int, wait: int) -> None:
     midnight = 1_800_057_600_000
-    assert fire.pause_after(schedule, midnight, failures, midnight) == midnight + wait
+    assert fire.next_run_after(schedule, midnight, failures, midnight) == midnight + wait
 
 
 def test_a_dead_account_makes_it_wait_without_failing(
@@ -254,7 +254,7 @@ def test_a_dead_account_makes_it_wait_without_failing(
     stands = row(service, trigger)
     assert (stands["failures"], stands["last_error"], stands["active"]) == (0, None, 1)
     assert len(log_of(service, trigger)) == runs
-    assert fire.request(service, trigger, {}).waits
+    assert fire.run_for_request(service, trigger, {}).waits
     with service.store.write() as tx:
         tx.run("UPDATE accounts SET dead = 0, healthy = 1, error = NULL")
     (outcome,) = poll_due(service)
@@ -280,14 +280,16 @@ def test_a_request_is_settled_with_what_came_of_it(service: Service, scene: Scen
         settled.append(reply.ok)
         return len(settled) != 3
 
-    outcome = fire.request(service, trigger, {"body": {"id": 1}}, settle=settle)
+    outcome = fire.run_for_request(service, trigger, {"body": {"id": 1}}, settle=settle)
     assert outcome.ok and outcome.response is not None
     assert outcome.response.status == 202
     url = deployed_triggers.endpoint_url(service, trigger)
     assert outcome.response.body == f'{{"endpoint":"{url}"}}'
-    again = fire.request(service, trigger, {"body": {"id": 2, "fail": True}}, settle=settle)
+    again = fire.run_for_request(service, trigger, {"body": {"id": 2, "fail": True}}, settle=settle)
     assert (again.ok, again.error, list(again.events)) == (False, "It could not be read.", [])
-    lost = fire.request(service, trigger, {"body": {"id": 3}}, settle=settle)  # claimed by somebody else meanwhile
+    lost = fire.run_for_request(
+        service, trigger, {"body": {"id": 3}}, settle=settle
+    )  # claimed by somebody else meanwhile
     assert list(lost.events) == []
     assert settled == [True, False, True]
     assert [one["e"] for one in emitted(service, trigger)] == ['{"id":1}']
@@ -297,7 +299,7 @@ def test_a_request_is_settled_with_what_came_of_it(service: Service, scene: Scen
 
 def test_a_request_whose_caller_waits_keeps_what_was_emitted_before_it_failed(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene, "~/echo")
-    outcome = fire.request(service, trigger, {"body": {"fail": True}})
+    outcome = fire.run_for_request(service, trigger, {"body": {"fail": True}})
     assert (outcome.ok, len(outcome.events)) == (False, 1)
 
 
@@ -305,7 +307,7 @@ def test_the_trigger_that_went_is_left_alone(service: Service, scene: Scene) -> 
     trigger = deploy(service, scene, "~/echo")
     with service.store.write() as tx:
         lifecycle.remove(tx, trigger.id)
-    assert list(fire.request(service, trigger, {"body": {}}).events) == []
+    assert list(fire.run_for_request(service, trigger, {"body": {}}).events) == []
 
 
 def test_remembering_too_much_fails_the_run(service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ from webapp.service.domain.instance import rotation
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployed_triggers, deployments, fire, inbox, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.inbox import InboundRequest, QueuedRequest, kept_request
+from webapp.service.domain.triggers.inbox import InboundRequest, QueuedRequest, stored_request
 
 
 def payload(**given: Any) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def payload(**given: Any) -> dict[str, Any]:
         "method": "POST", "path": "/", "url": "https://a/h/k", "query": (), "headers": (), "body": b"",
         "client_ip": "192.0.2.1", "at": 1,
     }  # fmt: skip
-    found = kept_request(InboundRequest(**{**plain, **given})).payload()
+    found = stored_request(InboundRequest(**{**plain, **given})).payload()
     orjson.dumps({"e": [found]})
     return found
 
@@ -238,10 +238,10 @@ def test_two_users_on_one_client_each_get_their_own_at_once(push_stage: Stage, g
     push_stage.work()
     assert len({each["clientState"] for each in graph.subscribed.values()}) == 2
     graph.get_mail("alice", "a1")
-    push_stage.after(lifecycle.LOOKS_APART)
+    push_stage.after(lifecycle.POLLS_APART)
     graph.get_mail("bob", "b1")
     graph.get_mail("bob", "b2")
-    push_stage.after(lifecycle.LOOKS_APART)
+    push_stage.after(lifecycle.POLLS_APART)
     assert (push_stage.told(alice), push_stage.told(bob)) == (["Mail a1"], ["Mail b1", "Mail b2"])
 
 
@@ -256,10 +256,10 @@ def test_what_is_forged_or_comes_again_brings_nothing(push_stage: Stage, graph: 
     assert push_stage.receive(subscription["notificationUrl"], {"value": {}}).status == 401
     assert row(push_stage.service, alice)["next_run_at"] == looks_at
     graph.get_mail("alice", "a1")
-    push_stage.after(lifecycle.LOOKS_APART)
+    push_stage.after(lifecycle.POLLS_APART)
     for _ in range(3):
         assert graph.tell(subscription) == 202
-        push_stage.after(lifecycle.LOOKS_APART)
+        push_stage.after(lifecycle.POLLS_APART)
     assert push_stage.told(alice) == ["Mail a1"]
 
 
@@ -269,7 +269,7 @@ def test_many_calls_bring_about_few_looks(push_stage: Stage, graph: Graph) -> No
     looked_at = push_stage.clock()
     for _ in range(10):
         assert graph.tell(graph.subscription(push_stage, alice)) == 202
-    assert row(push_stage.service, alice)["next_run_at"] == looked_at + lifecycle.LOOKS_APART
+    assert row(push_stage.service, alice)["next_run_at"] == looked_at + lifecycle.POLLS_APART
 
 
 def test_where_nothing_was_new_it_looks_once_more(push_stage: Stage, graph: Graph) -> None:
@@ -296,7 +296,7 @@ def test_a_call_during_a_look_brings_about_another(push_stage: Stage, graph: Gra
     push_stage.clock.advance(HOUR)  # type: ignore[attr-defined]
     (claimed,) = [each for each in lifecycle.claim_polls(push_stage.service, 100) if each.id == alice.id]
     graph.get_mail("alice", "a1")
-    at = push_stage.clock() + lifecycle.LOOKS_APART
+    at = push_stage.clock() + lifecycle.POLLS_APART
     fire.poll(push_stage.service, claimed)
     assert row(push_stage.service, alice)["next_run_at"] == at
 
@@ -328,7 +328,7 @@ def test_google_tells_two_users_on_one_client_of_their_own(calendars: Stage, goo
     assert len({channel["token"] for channel in google.channels.values()}) == 2
     google.change("alice", "a1")
     google.change("bob", "b1")
-    calendars.after(lifecycle.LOOKS_APART)
+    calendars.after(lifecycle.POLLS_APART)
     assert (calendars.told(alice), calendars.told(bob)) == (["Event a1"], ["Event b1"])
 
 
@@ -344,7 +344,7 @@ def test_messages_of_google_that_are_forged_or_come_again_or_say_nothing(
     assert google.tell(channel, state="sync") == 202
     assert row(calendars.service, alice)["next_run_at"] == looks_at
     google.change("alice", "a1")
-    calendars.after(lifecycle.LOOKS_APART)
+    calendars.after(lifecycle.POLLS_APART)
     assert google.tell(channel) == 202
-    calendars.after(lifecycle.LOOKS_APART)
+    calendars.after(lifecycle.POLLS_APART)
     assert calendars.told(alice) == ["Event a1"]

@@ -25,26 +25,28 @@ def row(service: Service) -> dict[str, Any]:
 
 def test_a_plan_names_its_step_and_keeps_the_wish_sealed(service: Service, trigger: DeployedTrigger) -> None:
     change = Change(configured={"token": "canary-token", "ids": None}, active=False)
-    plans.begin(service, trigger, "change", wish=asdict(change))
+    plans.begin(service, trigger, "change", change=asdict(change))
     plan = plans.find(service.store, trigger.id)
     assert plan is not None and (plan.kind, plan.phase, plan.began_at) == ("change", "unsubscribe", service.clock())
-    assert Change(**plans.wish(service, plan)) == change
+    assert Change(**plans.change_of(service, plan)) == change
     assert b"canary-token" not in row(service)["wish_sealed"] and "canary" not in repr(plan)
     plans.enter(service, trigger, "subscribe")
     assert row(service)["phase"] == "subscribe"
 
 
 def test_a_wish_of_an_earlier_version_is_understood(service: Service, trigger: DeployedTrigger) -> None:
-    plans.begin(service, trigger, "change", wish={"given": {"ids": ["b"]}, "active": True})
+    plans.begin(service, trigger, "change", change={"given": {"ids": ["b"]}, "active": True})
     plan = plans.find(service.store, trigger.id)
-    assert plan is not None and Change(**plans.wish(service, plan)) == Change(active=True, configured={"ids": ["b"]})
+    assert plan is not None and Change(**plans.change_of(service, plan)) == Change(
+        active=True, configured={"ids": ["b"]}
+    )
 
 
 def test_a_later_plan_takes_the_place_of_the_one_before(service: Service, trigger: DeployedTrigger) -> None:
     plans.begin(service, trigger, "change", "subscribe", {"name": "Other"})
     plans.begin(service, trigger, "delete")
     plan = plans.find(service.store, trigger.id)
-    assert plan is not None and (plan.kind, plan.phase, plans.wish(service, plan)) == ("delete", "unsubscribe", {})
+    assert plan is not None and (plan.kind, plan.phase, plans.change_of(service, plan)) == ("delete", "unsubscribe", {})
 
 
 def test_it_ends_by_itself_with_its_trigger_or_when_that_is_switched_off(

@@ -55,7 +55,7 @@ def test_what_microsoft_lost_is_made_anew_and_what_came_meanwhile_is_fetched(pus
     lost = graph.subscribed.pop(graph.subscription(push_stage, alice)["id"])
     graph.get_mail("alice", "a1")
     assert graph.tell(lost, "subscriptionRemoved") == 202
-    push_stage.after(lifecycle.LOOKS_APART)
+    push_stage.after(lifecycle.POLLS_APART)
     assert push_stage.told(alice) == ["Mail a1"]
     assert graph.subscription(push_stage, alice)["id"] != lost["id"]
     assert graph.tell(lost) == 401
@@ -195,7 +195,7 @@ def test_a_channel_of_google_gives_way_to_another_before_it_ends(calendars: Stag
     assert channel["token"] != first["token"]
     assert google.tell(first) == 401
     google.change("alice", "a1")
-    calendars.after(lifecycle.LOOKS_APART)
+    calendars.after(lifecycle.POLLS_APART)
     assert calendars.told(alice) == ["Event a1"]
     deployments.update(calendars.service, alice, Change(active=False))
     assert google.channels == {}

@@ -58,12 +58,12 @@ def test_failures_wait_longer_and_longer_and_a_call_of_the_app_does_not_hasten_t
 ) -> None:
     with service.store.write() as tx:
         subscriptions.keep(tx, trigger.id, clock.at + DAY, clock.at)
-        subscriptions.hasten(tx, trigger.id, clock.at)
+        subscriptions.renew_soon(tx, trigger.id, clock.at)
     assert standing(service, trigger).renew_at == clock.at
     for wait in (*subscriptions.BACK_OFF, subscriptions.BACK_OFF[-1]):
         with service.store.write() as tx:
             subscriptions.fail(tx, standing(service, trigger), "No", clock.at)
-            subscriptions.hasten(tx, trigger.id, clock.at)
+            subscriptions.renew_soon(tx, trigger.id, clock.at)
         assert standing(service, trigger).renew_at == clock.at + wait
     assert (standing(service, trigger).failures, standing(service, trigger).error) == (7, "No")
     with service.store.write() as tx:
@@ -98,7 +98,7 @@ def test_a_clock_that_was_set_back_puts_no_renewal_off(
 
 def test_it_goes_with_its_trigger(service: Service, trigger: DeployedTrigger, clock: FakeClock) -> None:
     subscriptions.follow(service, trigger.id, "activate", Reply(None, ends_at=clock.at))
-    assert not subscriptions.tells(service.store, trigger, clock.at)
+    assert not subscriptions.notifies(service.store, trigger, clock.at)
     with service.store.write() as tx:
         lifecycle.remove(tx, trigger.id)
     assert subscriptions.find(service.store, trigger.id) is None

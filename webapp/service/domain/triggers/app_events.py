@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 def receive(service: Service, slug: str, oauth_app_id: str, received: InboundRequest) -> HttpAnswer:
     """Receive a request at the address of a client. Raises :class:`NotFound` if it expects none."""
-    request = inbox.kept_request(received, timestamp=received.at)
+    request = inbox.stored_request(received, timestamp=received.at)
     if _is_kept_secret(service, slug, oauth_app_id, received, request):
         return HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
     client, facts, secret = listener(service, slug, oauth_app_id)

@@ -90,7 +90,7 @@ def deploy(service: Service, deployment: Deployment) -> DeployedTrigger:
     try:
         emitted = calls.run_hooks(service, trigger, ["deploy", "activate"], values.configured)
         with service.store.write() as tx:
-            _finish(tx, service, trigger, values, emitted)
+            _finish_deployment(tx, service, trigger, values, emitted)
     except HookFailed as failure:
         _undo(service, trigger, values.configured, activated=failure.hook == "activate")
         raise failure.to_error() from failure
@@ -189,7 +189,9 @@ def _begin(
     return trigger
 
 
-def _finish(tx: Tx, service: Service, trigger: DeployedTrigger, values: TriggerValues, emitted: list[Emitted]) -> None:
+def _finish_deployment(
+    tx: Tx, service: Service, trigger: DeployedTrigger, values: TriggerValues, emitted: list[Emitted]
+) -> None:
     """Let the trigger be seen and its ticks come, and record what its hooks emitted."""
     now = service.clock()
     for account_id in values.accounts.values():
@@ -244,7 +246,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _CheckedChange:
     """A change that was found good: the trigger and its values before and after."""
 
     before: DeployedTrigger
@@ -280,35 +282,35 @@ def update(service: Service, trigger: DeployedTrigger, change: Change) -> Deploy
     :class:`webapp.errors.Conflict` during another change.
     """
     with lifecycle.locked(service, trigger) as current:
-        plan = _planned(service, current, change)
-        if plan.unsubscribes or plan.subscribes:
-            phase: Phase = "unsubscribe" if plan.unsubscribes else "subscribe"
+        checked = _checked_change(service, current, change)
+        if checked.unsubscribes or checked.subscribes:
+            phase: Phase = "unsubscribe" if checked.unsubscribes else "subscribe"
             plans.begin(service, current, "change", phase, asdict(change))
-        _unsubscribe(service, plan)
-        _carry_out(service, plan)
+        _unsubscribe(service, checked)
+        _apply(service, checked)
     service.wake()
     return deployed_triggers.get(service.store, trigger.scene, trigger.id)
 
 
-def finish(service: Service, current: DeployedTrigger, change: Change, phase: Phase) -> None:
+def _resume_change(service: Service, current: DeployedTrigger, change: Change, phase: Phase) -> None:
     """Complete ``change``, which was interrupted in ``phase``, or restore the previous state.
 
     The caller holds ``current``. Raises :class:`Invalid` or :class:`NotFound` if the change is no longer valid; then
     nothing was done.
     """
-    plan = _planned(service, current, change)
+    checked = _checked_change(service, current, change)
     if phase == "restore":
-        _restore(service, plan)
+        _restore(service, checked)
         return
-    if phase == "unsubscribe" and plan.unsubscribes:
-        calls.try_hook(service, plan.before, "deactivate", plan.old)
-    elif plan.subscribes:  # whatever a first activation left
-        calls.try_hook(service, plan.after, "deactivate", plan.values.configured)
+    if phase == "unsubscribe" and checked.unsubscribes:
+        calls.try_hook(service, checked.before, "deactivate", checked.old)
+    elif checked.subscribes:  # whatever a first activation left
+        calls.try_hook(service, checked.after, "deactivate", checked.values.configured)
     with suppress(Invalid):  # what stood before was brought back
-        _carry_out(service, plan)
+        _apply(service, checked)
 
 
-def _planned(service: Service, current: DeployedTrigger, change: Change) -> _Plan:
+def _checked_change(service: Service, current: DeployedTrigger, change: Change) -> _CheckedChange:
     now, old = service.clock(), deployed_triggers.configured(service, current)
     active = current.active if change.active is None else change.active
     after = replace(current, active=active, switched_off=None if active else current.switched_off, updated_at=now)
@@ -326,7 +328,7 @@ def _planned(service: Service, current: DeployedTrigger, change: Change) -> _Pla
     values = _values(service, after, old, change, resumes=active and not current.active)
     if values.schedule != current.schedule:
         after = replace(after, schedule=values.schedule, schedule_changed_at=now if values.schedule else None)
-    return _Plan(current, old, after, values)
+    return _CheckedChange(current, old, after, values)
 
 
 def _moved(service: Service, trigger: DeployedTrigger, version: str) -> DeployedTrigger:
@@ -360,76 +362,78 @@ def _values(
         raise Invalid("Its account is gone; choose another one before you switch it on.") from error
 
 
-def _unsubscribe(service: Service, plan: _Plan) -> None:
+def _unsubscribe(service: Service, checked: _CheckedChange) -> None:
     """Unsubscribe, if the change needs it. Raises the error of the hook, and nothing has changed."""
-    if not plan.unsubscribes:
+    if not checked.unsubscribes:
         return
-    failure = calls.try_hook(service, plan.before, "deactivate", plan.old)
+    failure = calls.try_hook(service, checked.before, "deactivate", checked.old)
     if failure is not None and not failure.unusable:  # without its account there is nobody to unsubscribe at
         if not failure.unknown:
             with service.store.write() as tx:
-                plans.end(tx, plan.before.id)
+                plans.end(tx, checked.before.id)
         raise failure.to_error()
 
 
-def _carry_out(service: Service, plan: _Plan) -> None:
+def _apply(service: Service, checked: _CheckedChange) -> None:
     """Subscribe, if the change needs it, and store the change; restore the previous state after a failure."""
     try:
         emitted = list[Emitted]()
-        if plan.subscribes:
-            plans.enter(service, plan.before, "subscribe")
-            emitted = calls.run_hooks(service, plan.after, ["activate"], plan.values.configured)
+        if checked.subscribes:
+            plans.enter(service, checked.before, "subscribe")
+            emitted = calls.run_hooks(service, checked.after, ["activate"], checked.values.configured)
         with service.store.write() as tx:
-            _write(tx, service, plan, emitted)
-            plans.end(tx, plan.before.id)
+            _write(tx, service, checked, emitted)
+            plans.end(tx, checked.before.id)
     except HookFailed as failure:
         if not failure.unknown:
-            _restore(service, plan)
+            _restore(service, checked)
         raise failure.to_error() from failure
     except BaseException:
-        _restore(service, plan)
+        _restore(service, checked)
         raise
 
 
-def _restore(service: Service, plan: _Plan) -> None:
+def _restore(service: Service, checked: _CheckedChange) -> None:
     """Restore the state before a change that failed."""
-    if not (plan.subscribes or plan.unsubscribes):
+    if not (checked.subscribes or checked.unsubscribes):
         return
-    plans.enter(service, plan.before, "restore")
-    if plan.subscribes:
-        calls.try_hook(service, plan.after, "deactivate", plan.values.configured)
-    failure = calls.try_hook(service, plan.before, "activate", plan.old) if plan.unsubscribes else None
+    plans.enter(service, checked.before, "restore")
+    if checked.subscribes:
+        calls.try_hook(service, checked.after, "deactivate", checked.values.configured)
+    failure = calls.try_hook(service, checked.before, "activate", checked.old) if checked.unsubscribes else None
     if failure is not None and failure.unknown:
         return
     with service.store.write() as tx:
         if failure is not None:
             reason = f"A change failed, and what stood before could not be brought back. {failure.sentence}"
-            lifecycle.switch_off(tx, service, plan.before, reason)
-        plans.end(tx, plan.before.id)
+            lifecycle.switch_off(tx, service, checked.before, reason)
+        plans.end(tx, checked.before.id)
     service.wake()
 
 
-def _write(tx: Tx, service: Service, plan: _Plan, emitted: list[Emitted]) -> None:
-    now, after = service.clock(), plan.after
-    sealed = deployed_triggers.seal_configured(service, tx, after.scene, after.id, plan.values.configured)
+def _write(tx: Tx, service: Service, checked: _CheckedChange, emitted: list[Emitted]) -> None:
+    now, after = service.clock(), checked.after
+    sealed = deployed_triggers.seal_configured(service, tx, after.scene, after.id, checked.values.configured)
     component = calls.component_of(service, after)
     fresh = runs.new_events(tx, after, component.dedupe if component else None, emitted, now)
     row = deployed_triggers.find(tx, after.id)
-    after = replace(after, configured_sealed=sealed, next_run_at=_next_run(plan, now), mark=row.mark if row else None)
-    if not plan.before.active and after.active:
+    after = replace(
+        after, configured_sealed=sealed, next_run_at=_next_run(checked, now), mark=row.mark if row else None
+    )
+    if not checked.before.active and after.active:
         after = replace(after, failures=0, last_error=None)
     if not lifecycle.update(tx, after):
         raise Conflict("This trigger was changed meanwhile; look at it again.")
-    trigger_accounts.put(tx, after.id, plan.values.accounts)
+    trigger_accounts.put(tx, after.id, checked.values.accounts)
     if after.emit_on_deploy:
         fire.record(tx, service, after, fresh)
-    for kind, sentence in _history_entries(plan):
+    for kind, sentence in _activity_entries(checked):
         activity.write(tx, after.subject, now, kind, sentence, good=True)
 
 
-def _next_run(plan: _Plan, now: int) -> int | None:
+def _next_run(checked: _CheckedChange, now: int) -> int | None:
     """The next tick: unchanged, so that renaming never shifts it; after a pause the next one of the same schedule."""
-    before, after = plan.before, plan.after
+    before, after = checked.before, checked.after
     if not after.active or after.schedule is None:
         return None
     if before.active and before.schedule == after.schedule:
@@ -439,14 +443,14 @@ def _next_run(plan: _Plan, now: int) -> int | None:
     return schedules.next_after(after.schedule, after.schedule_changed_at or now, now)
 
 
-def _history_entries(plan: _Plan) -> list[tuple[str, str]]:
+def _activity_entries(checked: _CheckedChange) -> list[tuple[str, str]]:
     """The entries of the activity."""
-    before, after, entries = plan.before, plan.after, list[tuple[str, str]]()
+    before, after, entries = checked.before, checked.after, list[tuple[str, str]]()
     if before.name != after.name:
         entries.append(("trigger_renamed", f"{before.name} is now called “{after.name}”."))
-    if plan.moves:
+    if checked.moves:
         entries.append(("trigger_changed", f"{after.name} runs with version {after.component_version} now."))
-    elif plan.differs:
+    elif checked.differs:
         entries.append(("trigger_changed", f"{after.name} was configured anew."))
     if before.active and not after.active:
         entries.append(("trigger_paused", f"{after.name} was paused."))
@@ -482,14 +486,14 @@ def _abandoned(service: Service) -> list[DeployedTrigger]:
     return deployed_triggers.ROWS.all(service.store, where, {"now": service.clock(), "busy": lifecycle.BUSY})
 
 
-def _change(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
+def _settle_change(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
     try:
-        finish(service, trigger, Change(**plans.wish(service, plan)), plan.phase)
+        _resume_change(service, trigger, Change(**plans.change_of(service, plan)), plan.phase)
     except (Invalid, NotFound):  # such as the account that it was to get
         _subscribe_anew(service, trigger, plan)
 
 
-def _delete(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
+def _settle_deletion(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
     failure = calls.try_hook(service, trigger, "deactivate", deployed_triggers.configured(service, trigger))
     if failure is None or failure.unusable:
         remove(service, trigger)
@@ -514,5 +518,5 @@ def _subscribe_anew(service: Service, trigger: DeployedTrigger, plan: Plan) -> N
 
 
 _SETTLE: dict[str, Callable[[Service, DeployedTrigger, Plan], None]] = {
-    "change": _change, "delete": _delete, "farewell": _subscribe_anew,
+    "change": _settle_change, "delete": _settle_deletion, "farewell": _subscribe_anew,
 }  # fmt: skip

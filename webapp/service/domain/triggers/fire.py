@@ -31,7 +31,7 @@ from webapp.service.domain.triggers.runs import Cause, StateTooLarge
 from webapp.store.contract import Reader, Tx, claiming
 
 BATCH = 500
-POLLS_LOOKED_AT = 64  # more than run side by side, so that one of them is free
+POLLS_READ = 64  # more than run side by side, so that one of them is free
 BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
 AT_REST = 30 * MINUTE
 ONCE_MORE = MINUTE
@@ -100,7 +100,7 @@ def next_poll_at(service: Service) -> int | None:
     rows = service.store.tuples(
         "SELECT next_run_at, lease_until, busy_until FROM deployed_triggers WHERE emitter = 'source' "
         "AND next_run_at IS NOT NULL ORDER BY next_run_at LIMIT :limit",
-        {"limit": POLLS_LOOKED_AT},
+        {"limit": POLLS_READ},
     )
     return min((max(row) for row in rows), default=None)
 
@@ -130,16 +130,16 @@ def poll(service: Service, claimed: DeployedTrigger) -> RunOutcome:
     """Run the tick of a source that :func:`lifecycle.claim_polls` returned, and release it."""
     now, schedule = service.clock(), claimed.schedule or {}
     if reason := _why_waiting(service, claimed):
-        return _let_wait(service, claimed, reason)
+        return _skip_tick(service, claimed, reason)
     at = schedules.latest(schedule, claimed.next_run_at or now, now)
     state = runs.remembered(service, claimed)
     reply = calls.call(service, claimed, "run", state=state, event=schedules.tick_payload(schedule, at))
     if not reply.ok and (reason := _why_waiting(service, claimed)):
-        return _let_wait(service, claimed, reason)
-    return _settled(service, claimed, "timer", now, reply)
+        return _skip_tick(service, claimed, reason)
+    return _commit_run(service, claimed, "timer", now, reply)
 
 
-def request(
+def run_for_request(
     service: Service,
     trigger: DeployedTrigger,
     event: Mapping[str, Any],
@@ -160,7 +160,7 @@ def request(
     reply = calls.call(service, trigger, "run", state=state, event=dict(event), deadline_s=deadline_s)
     if not reply.ok and (reason := _why_waiting(service, trigger)):
         return RunOutcome(False, reason, waits=True)
-    return _settled(service, trigger, "request", now, reply, settle)
+    return _commit_run(service, trigger, "request", now, reply, settle)
 
 
 def emit(service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
@@ -171,7 +171,7 @@ def emit(service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted])
     return events
 
 
-def pause_after(schedule: Mapping[str, Any], anchor: int, failures: int, now: int) -> int | None:
+def next_run_after(schedule: Mapping[str, Any], anchor: int, failures: int, now: int) -> int | None:
     """When to run after that many failures in a row: soon, where ticks are far apart, else at a later tick."""
     if not failures:
         return schedules.next_after(schedule, anchor, now)
@@ -182,7 +182,7 @@ def pause_after(schedule: Mapping[str, Any], anchor: int, failures: int, now: in
     return schedules.next_after(schedule, anchor, now + wait - 1)
 
 
-def _when_told(trigger: DeployedTrigger, now: int, *, emitted: bool) -> int | None:
+def _next_poll_when_notified(trigger: DeployedTrigger, now: int, *, emitted: bool) -> int | None:
     """The next tick of ``trigger`` after a poll, while its app notifies it: now and then, in case of missed
     notifications.
 
@@ -197,7 +197,7 @@ def _when_told(trigger: DeployedTrigger, now: int, *, emitted: bool) -> int | No
     return schedules.next_after(schedule, anchor, now + AT_REST - 1)
 
 
-def _settled(
+def _commit_run(
     service: Service,
     trigger: DeployedTrigger,
     cause: Cause,
@@ -252,9 +252,9 @@ def _write_state(
     lifecycle.set_last_run(tx, trigger, now, reply.error.message if reply.error else None)
     if cause == "timer":
         failures = 0 if reply.ok else trigger.failures + 1
-        next_run_at = pause_after(trigger.schedule or {}, _anchor(trigger), failures, now)
-        if not failures and subscriptions.tells(tx, trigger, now):
-            next_run_at = _when_told(trigger, now, emitted=emitted)
+        next_run_at = next_run_after(trigger.schedule or {}, _anchor(trigger), failures, now)
+        if not failures and subscriptions.notifies(tx, trigger, now):
+            next_run_at = _next_poll_when_notified(trigger, now, emitted=emitted)
         lifecycle.schedule_next(tx, trigger, failures=failures, next_run_at=next_run_at)
 
 
@@ -262,7 +262,7 @@ def _why_waiting(service: Service, trigger: DeployedTrigger) -> str | None:
     return trigger_accounts.why_waiting(service, [trigger]).get(trigger.id)
 
 
-def _let_wait(service: Service, claimed: DeployedTrigger, reason: str) -> RunOutcome:
+def _skip_tick(service: Service, claimed: DeployedTrigger, reason: str) -> RunOutcome:
     """Let the tick pass: the next one looks again, after a minute at the earliest."""
     next_run_at = schedules.next_after(claimed.schedule or {}, _anchor(claimed), service.clock() + MINUTE - 1)
     with service.store.write() as tx:

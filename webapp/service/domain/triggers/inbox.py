@@ -95,7 +95,7 @@ class InboundRequest:
     at: int
 
 
-def kept_request(request: InboundRequest, **more: Any) -> ReceivedRequest:
+def stored_request(request: InboundRequest, **more: Any) -> ReceivedRequest:
     """The stored form of ``request``, with ``more`` facts. Credentials in its headers are masked."""
     facts = {
         "method": request.method,
@@ -302,15 +302,15 @@ def receive_request(service: Service, trigger: DeployedTrigger, received: Inboun
     :class:`TooLarge`, :class:`webapp.errors.Unavailable`.
     """
     if trigger.emitter == "http":
-        return _native(service, trigger, kept_request(received))
+        return _receive_native(service, trigger, stored_request(received))
     if (told := _receive_push(service, trigger, received)) is not None:
         return told
-    request = kept_request(received, timestamp=received.at)
-    _measured(request, MAX_BYTES)
+    request = stored_request(received, timestamp=received.at)
+    _checked_size(request, MAX_BYTES)
     if (handshake := piece_triggers.answer_handshake(service, trigger, request)) is not None:
         return handshake
     if answers_synchronously(trigger):
-        return _answered(service, trigger, request.payload())
+        return _run_and_answer(service, trigger, request.payload())
     if not trigger.active:
         raise NotFound(NOTHING)  # only its address is being tried
     try:
@@ -343,7 +343,10 @@ def _run_queued(service: Service, waiting: QueuedRequest) -> None:
         return  # its requests went with it
     if trigger.active and trigger.hears_events and not _is_for_its_account(service, trigger, waiting):
         return
-    if not trigger.active or fire.request(service, trigger, waiting.request, settle=_settle(service, waiting)).waits:
+    if (
+        not trigger.active
+        or fire.run_for_request(service, trigger, waiting.request, settle=_settle(service, waiting)).waits
+    ):
         with service.store.write() as tx:
             postpone(tx, waiting, service.clock() + _PAUSE_MS)
 
@@ -369,8 +372,8 @@ def _is_tried(service: Service, trigger: DeployedTrigger) -> bool:
     return plan is not None and plan.phase in ("subscribe", "restore")
 
 
-def _native(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> HttpAnswer:
-    size = _measured(request, MAX_EVENT_BYTES)
+def _receive_native(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> HttpAnswer:
+    size = _checked_size(request, MAX_EVENT_BYTES)
     summary = one_line(f"{request.facts['method']} {request.facts['path']}", MAX_SUMMARY)
     with service.store.write(shared=True) as tx:
         now = deployed_triggers.find(tx, trigger.id)
@@ -381,7 +384,7 @@ def _native(service: Service, trigger: DeployedTrigger, request: ReceivedRequest
     return _chosen_response(service, trigger)
 
 
-def _measured(request: ReceivedRequest, most: int) -> int:
+def _checked_size(request: ReceivedRequest, most: int) -> int:
     """The number of bytes of the JSON of ``request``. Raises :class:`TooLarge` for more than ``most``."""
     size = request.size()
     if size > most:
@@ -398,8 +401,8 @@ def _chosen_response(service: Service, trigger: DeployedTrigger) -> HttpAnswer:
     return HttpAnswer(int(chosen.get("response_status") or 200), str(chosen.get("response_body", SUCCESS)), headers)
 
 
-def _answered(service: Service, trigger: DeployedTrigger, payload: dict[str, Any]) -> HttpAnswer:
-    outcome = fire.request(service, trigger, payload, deadline_s=ANSWER_S)
+def _run_and_answer(service: Service, trigger: DeployedTrigger, payload: dict[str, Any]) -> HttpAnswer:
+    outcome = fire.run_for_request(service, trigger, payload, deadline_s=ANSWER_S)
     if outcome.waits:
         return HttpAnswer(503, '{"error": "The trigger cannot run now."}', {**JSON, "retry-after": "60"})
     if not outcome.ok:
@@ -424,7 +427,7 @@ def _receive_push(service: Service, trigger: DeployedTrigger, received: InboundR
     push = _push(service, trigger) if trigger.told_to_look else None
     if push is None:
         return None
-    event = kept_request(received, timestamp=received.at).payload()
+    event = stored_request(received, timestamp=received.at).payload()
     challenge = webhooks.challenge_answer(push, event)
     if challenge is not None:
         return HttpAnswer(200, challenge[:MOST_ANSWERED], _TEXT)
@@ -436,9 +439,9 @@ def _receive_push(service: Service, trigger: DeployedTrigger, received: InboundR
     if notification.look:
         now = service.clock()
         with service.store.write() as tx:
-            lifecycle.look_soon(tx, trigger.id, now)
+            lifecycle.poll_soon(tx, trigger.id, now)
             if notification.renew:
-                subscriptions.hasten(tx, trigger.id, now)
+                subscriptions.renew_soon(tx, trigger.id, now)
         service.wake()
     return HttpAnswer(202, "", _TEXT)
 

@@ -23,7 +23,7 @@ from webapp.store.table import Table
 
 BUSY = 5 * MINUTE  # how long a change holds the trigger at most
 LEASE = 2 * MINUTE  # longer than a run may take
-LOOKS_APART = 15 * SECOND
+POLLS_APART = 15 * SECOND
 _FRESH_MS = SECOND
 FREE = "busy_until NOT BETWEEN :now + 1 AND :now + :busy"
 _TRIGGERS = Table("deployed_triggers", DeployedTrigger, write_only=("endpoint_hash", "busy_until", "holder"))
@@ -170,8 +170,8 @@ def schedule_next(tx: Tx, claimed: DeployedTrigger, *, failures: int, next_run_a
     )  # fmt: skip
 
 
-def look_soon(tx: Tx, trigger_id: str, now: int) -> None:
-    """Make a poll due now, or :data:`LOOKS_APART` after the last, so that a thousand notifications cause few polls.
+def poll_soon(tx: Tx, trigger_id: str, now: int) -> None:
+    """Make a poll due now, or :data:`POLLS_APART` after the last, so that a thousand notifications cause few polls.
 
     A failing one keeps its schedule.
     """
@@ -180,7 +180,7 @@ def look_soon(tx: Tx, trigger_id: str, now: int) -> None:
         "WHEN last_run_at > :now - :apart AND last_run_at <= :now THEN last_run_at + :apart ELSE :now END "
         "WHERE id = :id AND active = 1 AND failures = 0 AND next_run_at IS NOT NULL "
         "AND (next_run_at > :now OR lease_until > :now)",
-        {"now": now, "apart": LOOKS_APART, "id": trigger_id},
+        {"now": now, "apart": POLLS_APART, "id": trigger_id},
     )
 
 

@@ -42,12 +42,12 @@ def begin(
     trigger: DeployedTrigger,
     kind: Kind,
     phase: Phase = "unsubscribe",
-    wish: Mapping[str, Any] | None = None,
+    change: Mapping[str, Any] | None = None,
 ) -> None:
-    """Store what is about to be done to ``trigger``, which the caller holds; ``wish`` is the change as JSON."""
+    """Store what is about to be done to ``trigger``, which the caller holds; ``change`` has the fields to change."""
     project_id = trigger.scene.project_id
     with service.store.write() as tx:
-        plain = None if wish is None else orjson.dumps(dict(wish))
+        plain = None if change is None else orjson.dumps(dict(change))
         sealed = None if plain is None else SEALED.seal(service, tx, project_id, trigger.id, plain)
         _PLANS.upsert(tx, Plan(trigger.id, project_id, kind, phase, sealed, service.clock()), keep=())
 
@@ -68,7 +68,7 @@ def find(reader: Reader, trigger_id: str) -> Plan | None:
     return _PLANS.get(reader, trigger_id)
 
 
-def wish(service: Service, plan: Plan) -> dict[str, Any]:
+def change_of(service: Service, plan: Plan) -> dict[str, Any]:
     """The change that was asked for."""
     if plan.wish_sealed is None:
         return {}

@@ -55,7 +55,7 @@ def _renew(service: Service, trigger: DeployedTrigger, claimed: RenewedSubscript
         elif reply.ends_at is not None:
             subscriptions.keep(tx, trigger.id, reply.ends_at, now)
             if not claimed.stands(now):
-                lifecycle.look_soon(tx, trigger.id, now)  # for what came while nobody told
+                lifecycle.poll_soon(tx, trigger.id, now)  # for what came while nobody told
             if claimed.failures >= TOLD_AFTER:
                 _tell(tx, service, trigger, None)
 

@@ -60,7 +60,7 @@ def keep(tx: Tx, trigger_id: str, ends_at: int, now: int) -> None:
     _SUBSCRIPTIONS.upsert(tx, RenewedSubscription(trigger_id, renew_at, None if is_over else ends_at), keep=())
 
 
-def hasten(tx: Tx, trigger_id: str, now: int) -> None:
+def renew_soon(tx: Tx, trigger_id: str, now: int) -> None:
     """Make a renewal due now, as the app asks for one, unless renewals are failing."""
     tx.run(
         "UPDATE subscriptions SET renew_at = :now WHERE trigger_id = :id AND failures = 0 AND renew_at > :now",
@@ -138,6 +138,6 @@ def of_pushed(reader: Reader, triggers: Sequence[DeployedTrigger]) -> dict[str, 
     return {subscription.trigger_id: subscription for subscription in rows}
 
 
-def tells(reader: Reader, trigger: DeployedTrigger, now: int) -> bool:
+def notifies(reader: Reader, trigger: DeployedTrigger, now: int) -> bool:
     """Whether the app of ``trigger``, which polls, notifies it of news now."""
     return any(subscription.stands(now) for subscription in of_pushed(reader, [trigger]).values())
