@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -23,6 +24,7 @@ class Pair:
 
     folder: Path
     ports: tuple[int, int]
+    synchronous: bool = True
 
     @property
     def url(self) -> str:
@@ -39,20 +41,37 @@ class Pair:
         """Have the second take writes."""
         self._control(1, "promote")
 
+    def start_old_primary(self) -> None:
+        """Start the first again, as its machine does when its power is back. It still takes writes."""
+        self._start(0)
+
+    def rewind_old_primary(self) -> None:
+        """Make the first a standby of the second, as the manual says."""
+        self._control(0, "-m", "fast", "stop")
+        source = f"host=127.0.0.1 port={self.ports[1]} user={USER} dbname=postgres application_name=rewound"
+        run(
+            str(programs() / "pg_rewind"), "--target-pgdata", self._data(0), "--source-server", source,
+            "--write-recovery-conf", "--no-sync",
+        )  # fmt: skip
+        self._start(0)
+
+    def connect(self, number: int) -> psycopg.Connection[Any]:
+        """A connection to one of them."""
+        return psycopg.connect(f"host=127.0.0.1 port={self.ports[number]} user={USER} dbname=postgres", autocommit=True)
+
     def begin(self) -> None:
         """Start both."""
         tools = programs()
         data = self._data(0)
-        run(str(tools / "initdb"), "-D", data, "-U", USER, "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8")
+        run(str(tools / "initdb"), "-D", data, "-U", USER, "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8", "-k")
         self._start(0)
         source = f"host=127.0.0.1 port={self.ports[0]} user={USER} application_name=standby"
         run(str(tools / "pg_basebackup"), "-D", self._data(1), "-d", source, "-R", "-c", "fast", "--no-sync")
         self._start(1)
-        with psycopg.connect(
-            f"host=127.0.0.1 port={self.ports[0]} user={USER} dbname=postgres", autocommit=True
-        ) as first:
-            first.execute("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
-            first.execute("SELECT pg_reload_conf()")
+        if self.synchronous:
+            with self.connect(0) as first:
+                first.execute("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+                first.execute("SELECT pg_reload_conf()")
 
     def end(self) -> None:
         """Stop what still runs."""
@@ -61,7 +80,7 @@ class Pair:
                 self._control(number, "-m", "immediate", "stop")
 
     def _start(self, number: int) -> None:
-        options = f"-h 127.0.0.1 -p {self.ports[number]} -k {self.folder} -c fsync=off"
+        options = f"-h 127.0.0.1 -p {self.ports[number]} -k {self.folder} -c fsync=off -c wal_keep_size=64MB"
         self._control(number, "-l", str(self.folder / f"{number}.log"), "-o", options, "start")
 
     def _control(self, number: int, *command: str) -> None:
@@ -72,14 +91,14 @@ class Pair:
 
 
 @contextmanager
-def pair() -> Iterator[Pair]:
-    """Both, started; stopped at the end."""
+def pair(*, synchronous: bool = True) -> Iterator[Pair]:
+    """Both, started; stopped at the end. With ``synchronous``, a commit waits until the standby has it."""
     with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
         ports = (one.getsockname()[1], other.getsockname()[1])
     with tempfile.TemporaryDirectory(prefix="pg-") as name:
         if os.getuid() == 0:
             shutil.chown(name, "postgres")
-        servers = Pair(Path(name), ports)
+        servers = Pair(Path(name), ports, synchronous)
         try:
             servers.begin()
             yield servers

@@ -2,28 +2,35 @@
 none arrives under two ids, and the service goes on by itself.
 """
 
+import re
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
+import requests
 
 from tests.cli.conftest import Shell
 from tests.fakes.receiver import Receiver
 from tests.faults.running import Running, client_of, until_more
-from tests.faults.standby import Pair, pair
+from tests.faults.standby import USER, Pair, pair
 from tests.faults.test_kill_server import CALLERS, calling, names_of
 from webapp.service.worker.delivery_slots import PER_ENDPOINT
 
 EVENTS = 150
+READY_S = 5.0
+REPLACED = re.compile(r"The database server .* was replaced by its standby: .*")
 
 pytestmark = pytest.mark.faults
 
 
 @pytest.fixture
-def servers() -> Iterator[Pair]:
-    with pair() as both:
+def servers(request: pytest.FixtureRequest) -> Iterator[Pair]:
+    with pair(synchronous=getattr(request, "param", True)) as both:
         yield both
 
 
@@ -62,3 +69,77 @@ def test_no_accepted_event_is_lost(
         )
     assert lost == set() and duplicates <= PER_ENDPOINT
     assert all(len(arrived[name]) == 1 for name in callers.accepted), "an event arrived under two ids"
+
+
+@pytest.mark.parametrize("servers", [True, False], indirect=True, ids=["synchronous", "asynchronous"])
+def test_an_old_primary_that_comes_back_is_refused(
+    server: Running, servers: Pair, receiver: Receiver, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Everything is started again while both take writes, and the old one is the first host of the address."""
+    url = client_of(server).deploy("http-new-requests", receiver.url("/hook"))["endpoint_url"]
+    with calling(url) as callers:
+        until_more(lambda: len(callers.accepted), EVENTS, server.last_words)
+        servers.kill_primary()
+        servers.promote()
+        servers.start_old_primary()
+        before = len(callers.accepted)
+        until_more(lambda: len(callers.accepted), before + EVENTS, server.last_words)
+        server.kill()
+        began = time.monotonic()
+        server.start()
+        ready_s = time.monotonic() - began
+        before = len(callers.accepted)
+        until_more(lambda: len(callers.accepted), before + EVENTS, server.last_words)
+    if servers.synchronous:
+        arrived = lambda: len(callers.accepted & names_of(receiver).keys())  # noqa: E731
+        until_more(arrived, len(callers.accepted), server.last_words, 0.2)
+    said = {match[0] for match in REPLACED.finditer(server.log.read_text())}
+    written = {number: _events_in(servers, number) for number in (0, 1)}
+    with capsys.disabled():
+        print(f"\nready in {ready_s:.1f} s on the new primary; accepted {len(callers.accepted)}; it said: {said}")
+    assert ready_s < READY_S
+    assert len(said) == 1 and f":{servers.ports[0]} was replaced by its standby: it is on timeline 1" in said.pop()
+    assert written[0] < written[1], "what came later is on the new one only"
+
+
+def test_where_only_the_old_primary_is_there_nothing_starts_and_it_says_why(
+    server: Running, servers: Pair, receiver: Receiver
+) -> None:
+    old = {**server.shell.env, "PATCHBAY_DATABASE_URL": f"postgresql://{USER}@127.0.0.1:{servers.ports[0]}/postgres"}
+    servers.kill_primary()
+    servers.promote()
+    until_more(lambda: int(requests.get(f"{server.base}/readyz", timeout=20).ok), 1, server.last_words)
+    servers.start_old_primary()
+    checked = replace(server.shell, env=old).run("check")
+    assert checked.returncode == 1
+    assert "was replaced by its standby: it is on timeline 1, and timeline 2 was written." in checked.stdout
+
+
+def test_the_old_primary_becomes_a_standby_as_the_manual_says(servers: Pair) -> None:
+    servers.kill_primary()
+    servers.promote()
+    servers.start_old_primary()
+    with servers.connect(0) as old:
+        old.execute("SET synchronous_commit = local")
+        old.execute("CREATE TABLE written_too_late (id int)")
+    with servers.connect(1) as new:
+        new.execute("ALTER SYSTEM RESET synchronous_standby_names")
+        new.execute("SELECT pg_reload_conf()")
+        new.execute("CHECKPOINT")
+        new.execute("CREATE TABLE written_since (id int)")
+    servers.rewind_old_primary()
+    with servers.connect(0) as standby, servers.connect(1) as new:
+        until_more(lambda: len(new.execute("SELECT 1 FROM pg_stat_replication").fetchall()), 1)
+        until_more(lambda: _has_table(standby, "written_since"), 1)
+        assert not _has_table(standby, "written_too_late")
+        assert standby.execute("SELECT pg_is_in_recovery()").fetchone() == (True,)
+
+
+def _events_in(servers: Pair, number: int) -> int:
+    with servers.connect(number) as connection:
+        row = connection.execute("SELECT COUNT(*) FROM events").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _has_table(connection: psycopg.Connection[Any], name: str) -> int:
+    return len(connection.execute("SELECT 1 FROM pg_tables WHERE tablename = %s", [name]).fetchall())

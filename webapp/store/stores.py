@@ -19,7 +19,11 @@ def open_store(settings: Settings) -> Store:
         return SQLiteStore(settings.database)
     from webapp.store.postgres.store import PostgresStore  # slow to import, and only PostgreSQL needs psycopg
 
-    return PostgresStore(settings.database_url, connections=settings.database_connections)
+    return PostgresStore(
+        settings.database_url,
+        connections=settings.database_connections,
+        timeline_file=settings.data / "timeline.json",
+    )
 
 
 def exists(settings: Settings) -> bool:

@@ -56,4 +56,5 @@ def programs() -> Path:
 def run(*command: str) -> None:
     """As the user postgres when we are root, because the server refuses to run as root."""
     prefix = ("runuser", "-u", "postgres", "--") if os.getuid() == 0 else ()
-    subprocess.run([*prefix, *command], check=True, capture_output=True, cwd="/", timeout=60)
+    done = subprocess.run([*prefix, *command], capture_output=True, cwd="/", timeout=60, text=True)
+    assert done.returncode == 0, f"{command[0]}: {done.stderr or done.stdout}"

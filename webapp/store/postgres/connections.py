@@ -16,7 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
@@ -31,6 +32,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequest
 
 from webapp.errors import Conflict, Damaged, Unavailable, Unwritable
 from webapp.store.contract import NOTHING, Params, Row
+from webapp.store.postgres.timelines import Timelines
 
 UNICODE = "UTF8"
 _ALIVE = {
@@ -44,6 +46,7 @@ _ALIVE = {
 """So that a server that is gone is noticed; the address may say otherwise."""
 PREPARED_FROM, MOST_PREPARED = 1, 500
 """How often a statement is executed before it is prepared; how many are kept, those least recently used go first."""
+REFUSED_S = 1.0
 RECONNECT_S = 3.0
 """How long the pool tries by itself, ever more seldom; afterwards each request makes it try at once."""
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|--[^\n]*|::|:([A-Za-z_]\w*)""")
@@ -135,6 +138,11 @@ def _statement(sql: str) -> tuple[str, tuple[str, ...]]:
 class _Connection(psycopg.Connection[tuple[Any, ...]]):
     """A connection of the pool, with its session."""
 
+    @classmethod
+    def connect(cls, conninfo: str = "", *, timelines: Timelines, **options: Any) -> "_Connection":  # type: ignore[override]
+        """A connection on the newest timeline. Raises ``psycopg.OperationalError``."""
+        return timelines.connect(partial(super().connect, **options))
+
     @cached_property
     def session(self) -> Session:
         """The session over this connection."""
@@ -196,9 +204,18 @@ class Pool:
     ``settings`` of a session, such as ``lock_timeout = 1000``, are made on each, but not through a pooler.
     """
 
-    def __init__(self, url: str, size: int, patience_s: float, settings: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        url: str,
+        size: int,
+        patience_s: float,
+        settings: Sequence[str] = (),
+        *,
+        timeline_file: Path | None = None,
+    ) -> None:
         """Raises ``psycopg.OperationalError`` where nothing answers at ``url``, or lets nobody in."""
-        with connect(url) as connection:  # the pool would try for long, and not say why
+        self._url, self._timelines = url, Timelines(url, timeline_file)
+        with self.connect() as connection:  # the pool would try for long, and not say why
             self.is_pooled = _is_pooled(connection)
             self.encoding = connection.info.parameter_status("server_encoding") or UNICODE
         self._size, self._settings = size, "; ".join(f"SET {setting}" for setting in settings)
@@ -207,6 +224,7 @@ class Pool:
             connection_class=_Connection,
             kwargs={
                 **_options(url),
+                "timelines": self._timelines,
                 "autocommit": True,
                 "context": CONTEXT,
                 "cursor_factory": psycopg.RawCursor,
@@ -225,15 +243,29 @@ class Pool:
     @contextmanager
     def session(self) -> Iterator[Session]:
         """A connection, given back when the block ends. Raises ``PoolTimeout`` when none is free in time."""
-        connection = self._pool.getconn()
+        connection = self._get()
         try:
             yield connection.session
         finally:
             self._pool.putconn(connection)
 
+    def connect(self) -> psycopg.Connection[Any]:
+        """A connection of its own, to keep and to close. Raises ``psycopg.OperationalError``."""
+        options = _options(self._url)
+        return self._timelines.connect(lambda address: psycopg.connect(address, autocommit=True, **options))
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the server was refused that answered last, in a sentence; None if it was not."""
+        return self._timelines.refusal
+
     def take(self) -> Session:
         """A connection to keep until :meth:`give_back`."""
-        return self._pool.getconn().session
+        return self._get().session
+
+    def _get(self) -> _Connection:
+        """A free connection, for which nobody waits for long while the server is refused."""
+        return self._pool.getconn(REFUSED_S if self.refusal else None)
 
     def give_back(self, session: Session) -> None:
         """The end of :meth:`take`."""
@@ -260,11 +292,6 @@ class Pool:
     def close(self) -> None:
         """Close every connection."""
         self._pool.close()
-
-
-def connect(url: str) -> psycopg.Connection[Any]:
-    """A connection of its own to ``url``. Raises ``psycopg.OperationalError``."""
-    return psycopg.connect(url, autocommit=True, **_options(url))
 
 
 def _options(url: str) -> dict[str, Any]:

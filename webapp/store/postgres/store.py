@@ -39,8 +39,9 @@ from webapp.errors import Unavailable, Unwritable
 from webapp.kit.clock import now
 from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx, WrongSchema
 from webapp.store.postgres import schema
-from webapp.store.postgres.connections import UNICODE, Pool, Session, Sums, connect, translated, translation
+from webapp.store.postgres.connections import UNICODE, Pool, Session, Sums, translated, translation
 from webapp.store.postgres.months import PostgresMonths
+from webapp.store.postgres.timelines import ReplacedPrimary
 from webapp.store.turns import Turns
 
 log = logging.getLogger(__name__)
@@ -65,12 +66,24 @@ _NAME = re.compile(r":\w+")
 class PostgresStore:
     """A :class:`webapp.store.contract.Store` in one schema of a PostgreSQL database."""
 
-    def __init__(self, url: str, *, connections: int = CONNECTIONS, patience_s: float = PATIENCE_S) -> None:
-        """Connect to ``url``, with at most so many ``connections``. Raises :class:`Unavailable` with the reason."""
+    def __init__(
+        self,
+        url: str,
+        *,
+        connections: int = CONNECTIONS,
+        patience_s: float = PATIENCE_S,
+        timeline_file: Path | None = None,
+    ) -> None:
+        """Connect to ``url``, with at most so many ``connections``. Raises :class:`Unavailable` with the reason.
+
+        ``timeline_file`` keeps the newest timeline that this machine has seen (:mod:`webapp.store.postgres.timelines`).
+        """
         try:
-            self._pool = Pool(url, connections, patience_s, bounds(patience_s))
+            self._pool = Pool(url, connections, patience_s, bounds(patience_s), timeline_file=timeline_file)
         except (psycopg.ProgrammingError, UnicodeError):  # they repeat parts of the address, such as a password
             raise Unavailable("PATCHBAY_DATABASE_URL is not an address that libpq reads.") from None
+        except ReplacedPrimary as error:
+            raise Unavailable(str(error)) from error
         except psycopg.Error as error:
             raise Unavailable(f"PATCHBAY_DATABASE_URL leads to no database: {_reason(error)}.") from error
         if self._pool.encoding != UNICODE:
@@ -79,7 +92,7 @@ class PostgresStore:
                 f"The database in PATCHBAY_DATABASE_URL keeps text as {self._pool.encoding}; it must be {UNICODE}: "
                 "make another with `createdb --encoding=UTF8 --template=template0`."
             )
-        self._notifier, self._shares = Notifier(self._pool, url), connections > WRITING
+        self._notifier, self._shares = Notifier(self._pool), connections > WRITING
         self._writer = Writer(self._pool, connections, patience_s)
         self._turns = Turns(self._writer, translation, patience_s=patience_s)
         self._shared_writer = Writer(self._pool, connections, patience_s, shared=True)
@@ -93,17 +106,17 @@ class PostgresStore:
 
     def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
         """Every row that ``sql`` gives."""
-        with translated():
+        with self._translated():
             return self._pool.read(lambda session: session.all(sql, params))
 
     def one(self, sql: str, params: Params = NOTHING) -> Row | None:
         """The first row that ``sql`` gives, if any."""
-        with translated():
+        with self._translated():
             return self._pool.read(lambda session: session.one(sql, params))
 
     def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[Any, ...]]:
         """Every row that ``sql`` gives, as its values in the order of the columns."""
-        with translated():
+        with self._translated():
             return self._pool.read(lambda session: session.tuples(sql, params))
 
     @contextmanager
@@ -112,8 +125,19 @@ class PostgresStore:
         ``shared`` the lock too."""
         beside = shared and self._shares
         turns, writer = (self._shared_turns, self._shared_writer) if beside else (self._turns, self._writer)
-        with translated(), turns.block():
+        with self._translated(), turns.block():
             yield writer.session
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn the database's exceptions into ours; while the server is refused, say why."""
+        try:
+            with translated():
+                yield
+        except Unavailable as error:
+            if refusal := self._pool.refusal:
+                raise Unavailable(refusal) from error
+            raise
 
     def migrate(self) -> list[str]:
         """Apply what is pending inside one transaction; of several processes, one does. Then make the missing months.
@@ -126,7 +150,7 @@ class PostgresStore:
 
     def _apply(self, waiting: list[str]) -> list[str]:
         try:
-            with translated(), self._turns.block():
+            with self._translated(), self._turns.block():
                 return schema.apply(self._writer.session)
         except Unwritable as error:
             if not isinstance(error.__cause__, psycopg.errors.InsufficientPrivilege):
@@ -138,7 +162,7 @@ class PostgresStore:
 
     def pending(self) -> list[str]:
         """The names of the migrations that were not applied yet."""
-        with translated():
+        with self._translated():
             return self._pool.read(schema.pending)
 
     def checkpoint(self) -> bool:
@@ -317,8 +341,8 @@ class Notifier:
     Several notifications within :data:`PAUSE_S` are one.
     """
 
-    def __init__(self, pool: Pool, url: str) -> None:
-        self._pool, self._url = pool, url
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
         self._name = secrets.token_hex(4)
         self._wanted, self._stopping = threading.Event(), threading.Event()
         self._sender: threading.Thread | None = None
@@ -371,7 +395,7 @@ class Notifier:
     def _listen(self, notified: Callable[[], None], ended: threading.Event) -> None:
         while not ended.is_set():
             try:
-                with connect(self._url) as connection:
+                with self._pool.connect() as connection:
                     connection.execute(f"LISTEN {CHANNEL}")
                     notified()
                     while not ended.is_set():
