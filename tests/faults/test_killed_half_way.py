@@ -54,7 +54,7 @@ def untrue_of_triggers(world: World, _: str) -> str:
     """What is subscribed to at the provider is what active triggers are said to watch."""
     listed = world.ask("GET", "/deployed-triggers?external_user_id=alice&limit=100").json()["data"]
     said = sorted(entry["configured_props"]["topic"] for entry in listed if entry["active"])
-    there = sorted(world.upstream.subscriptions.values())
+    there = sorted(topic for topic, _ in world.upstream.subscriptions.values())
     return "" if said == there else f"{said} are said to be watched, {there} are"
 
 
@@ -111,9 +111,9 @@ class Situation:
 
 
 SITUATIONS = {
-    "deploy": Situation(deploy, "PUT /subscriptions", untrue_of_triggers),
+    "deploy": Situation(deploy, "POST /subscriptions", untrue_of_triggers),
     "change, leaving": Situation(change, "DELETE /subscriptions", untrue_of_triggers, World.deploy),
-    "change, subscribing": Situation(change, "PUT /subscriptions", untrue_of_triggers, World.deploy),
+    "change, subscribing": Situation(change, "POST /subscriptions", untrue_of_triggers, World.deploy),
     "delete": Situation(delete, "DELETE /subscriptions", untrue_of_triggers, World.deploy),
     "run": Situation(run, "POST /work", untrue_of_runs),
     "connect": Situation(come_back, "POST /token", untrue_of_attempt, World.sign_in),

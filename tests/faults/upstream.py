@@ -56,14 +56,17 @@ class Subscribe(Trigger):
     origin = string(label="Origin")
     topic = string(label="Topic")
 
-    def address(self, ctx):
-        return f"{ctx.props.origin}/subscriptions/{ctx.endpoint.rsplit('/', 1)[1]}"
-
     def activate(self, ctx):
-        ctx.http.put(self.address(ctx), json={"topic": ctx.props.topic})
+        wanted = {"topic": ctx.props.topic, "url": ctx.endpoint}
+        ctx.db.set("id", ctx.http.post(f"{ctx.props.origin}/subscriptions", json=wanted).json()["id"])
 
     def deactivate(self, ctx):
-        ctx.http.delete(self.address(ctx))
+        place, known = f"{ctx.props.origin}/subscriptions", ctx.db.get("id")
+        listed = [] if known else ctx.http.get(place).json()
+        for id in [known] if known else [one["id"] for one in listed if one["url"] == ctx.endpoint]:
+            ctx.http.delete(f"{place}/{id}")
+        ctx.db.set("id", None)
+        return True
 
     def run(self, ctx):
         ctx.emit({})
@@ -84,13 +87,17 @@ class Work(Action):
 
 @dataclass
 class Upstream:
-    """Answers at ``origin``. A request whose method and path begin with ``holds`` is done, and its answer held back."""
+    """Answers at ``origin``. A request whose method and path begin with ``holds`` is done, and its answer held back.
+
+    ``subscriptions`` are topic and URL by id; what is deleted once more is not found.
+    """
 
     origin: str = ""
     holds: str = ""
     held: threading.Event = field(default_factory=threading.Event)
     released: threading.Event = field(default_factory=threading.Event)
-    subscriptions: dict[str, str] = field(default_factory=dict)
+    subscriptions: dict[str, tuple[str, str]] = field(default_factory=dict)
+    made: int = 0
     refresh_token: str = "r0"
     dead: bool = False
     exchanges: int = 0
@@ -117,14 +124,23 @@ class Upstream:
         return status, answer
 
     def _answer(self, method: str, path: str, body: bytes) -> tuple[int, object]:
-        key = path.rpartition("/")[2]
         if path == "/token":
             return self._token(parse_qs(body.decode()))
-        if method == "PUT":
-            self.subscriptions[key] = json.loads(body)["topic"]
-        elif method == "DELETE":
-            self.subscriptions.pop(key, None)
+        if path.startswith("/subscriptions"):
+            return self._subscribe(method, path.rpartition("/")[2], body)
         return 200, {"id": "u1"}
+
+    def _subscribe(self, method: str, key: str, body: bytes) -> tuple[int, object]:
+        if method == "GET":
+            return 200, [{"id": id, "url": url} for id, (_, url) in self.subscriptions.items()]
+        if method == "DELETE":
+            return (
+                (200, {}) if self.subscriptions.pop(key, None) else (404, {"error": "There is no such subscription."})
+            )
+        self.made += 1
+        wanted = json.loads(body)
+        self.subscriptions[f"s{self.made}"] = (wanted["topic"], wanted["url"])
+        return 201, {"id": f"s{self.made}"}
 
     def _token(self, form: dict[str, list[str]]) -> tuple[int, object]:
         if form.get("grant_type") == ["authorization_code"]:

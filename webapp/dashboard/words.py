@@ -76,6 +76,7 @@ KINDS: Mapping[str, str] = {
     "trigger_resumed": _("Switched on"),
     "trigger_switched_off": _("Switched off"),
     "trigger_deleted": _("Deleted"),
+    "trigger_interrupted": _("Interrupted"),
     "trigger_told": _("Told of news again"),
     "trigger_not_told": _("Not told of news"),
 }
@@ -84,6 +85,7 @@ KIND_TONES: Mapping[str, str] = {
     "dead": "bad",
     "trigger_switched_off": "bad",
     "trigger_not_told": "warn",
+    "trigger_interrupted": "warn",
     "trigger_deployed": "ok",
     "trigger_told": "ok",
     "trigger_resumed": "ok",

@@ -97,5 +97,6 @@ class Trigger(Component):
     def activate(self, ctx: Context) -> None:
         """Subscribe to the app's events. Called when the trigger is switched on."""
 
-    def deactivate(self, ctx: Context) -> None:
-        """Unsubscribe from the app's events. Called when the trigger is switched off."""
+    def deactivate(self, ctx: Context) -> bool | None:
+        """Unsubscribe from the app's events. Called when the trigger is switched off, and after an interrupted
+        :meth:`activate`, whose outcome ``ctx.db`` does not know: return true if nothing can be left at the app."""

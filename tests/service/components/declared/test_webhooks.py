@@ -183,6 +183,35 @@ def test_a_webhook_that_ends_by_itself_is_renewed_by_a_request(desk: Desk) -> No
     assert (trigger.state["hook"], trigger.state["secret"]) == ("hook-13", "new")
 
 
+EXISTING = """
+[webhook.existing]
+url = "/hooks"
+items = "hooks"
+where = { "to.url" = "{$endpoint}" }
+id = "{$item.key}"
+"""
+
+
+def test_a_webhook_whose_id_got_lost_is_found_by_its_address(desk: Desk) -> None:
+    trigger = opened(desk, BY_BODY + ACCOUNT + HTTP + EXISTING)
+    hooks = [{"key": 7, "to": {"url": ENDPOINT}}, {"key": 8, "to": {"url": f"{ENDPOINT}x"}}, {"key": 9, "to": {}}]
+    desk.on("GET /hooks", {"hooks": hooks})
+    desk.on("DELETE /hooks/7", FakeAnswer(404, {}))
+    assert call(trigger, "deactivate").value is True
+    assert [asked.what for asked in desk.provider.asked] == ["GET /hooks", "DELETE /hooks/7"]
+    desk.on("GET /hooks", FakeAnswer(503, {}))
+    assert "status 503" in trigger.refuses("deactivate")
+
+
+def test_without_a_list_an_unknown_webhook_may_be_left(desk: Desk) -> None:
+    trigger = opened(desk, BY_BODY + ACCOUNT + HTTP)
+    assert call(trigger, "deactivate").value is False
+    desk.on("POST /hooks", {"id": 12})
+    call(trigger, "activate")
+    desk.on("DELETE /hooks/12", {})
+    assert call(trigger, "deactivate").value is True
+
+
 def test_what_cannot_be_renewed_is_put_in_place_of_the_one_before(desk: Desk) -> None:
     trigger = opened(desk, HEAD + ACCOUNT + REPLACED)
     desk.on("POST /watch", {"place": "p1", "ends": str(AT + HOUR // 2)})

@@ -13,6 +13,7 @@ from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.components.runner import LOST
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
+from webapp.service.domain.projects import activity
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, runs
 from webapp.service.domain.triggers.calls import Hook, HookFailed
@@ -89,3 +90,62 @@ def test_a_hook_that_was_lost_with_the_runner_is_run_once_more(
     assert asked == ["activate", "deactivate", "activate"], "what the first has left is taken back"
     assert calls.try_hook(service, trigger, "deactivate", {"fail": "leave"}) is not None
     assert asked[3:] == ["deactivate"]
+
+
+def interrupted(monkeypatch: pytest.MonkeyPatch, hook: Hook, *replies: Reply | None) -> list[str]:
+    """Let the first tries of ``hook`` get these replies, or run where one is None; the hooks that were asked for."""
+    run, asked, left = calls.run_hook, list[str](), list(replies)
+
+    def play(service: Service, trigger: DeployedTrigger, name: Hook, configured: Mapping[str, Any]) -> Reply:
+        asked.append(name)
+        reply = left.pop(0) if left and name == hook else None
+        return reply or run(service, trigger, name, configured)
+
+    monkeypatch.setattr(calls, "run_hook", play)
+    return asked
+
+
+def failing(kind: Any, message: str, status: int | None = None) -> Reply:
+    return Reply(None, error=ErrorInfo(kind, "Error", message, status=status))
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_what_is_gone_at_the_provider_counts_as_removed(
+    service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    trigger = deploy(service, scene)
+    asked = interrupted(monkeypatch, "deactivate", failing("runner", LOST), failing("http", "Not found.", status))
+    assert calls.try_hook(service, trigger, "deactivate", {}) is None
+    assert asked == ["deactivate", "deactivate"]
+
+
+@pytest.mark.parametrize(("first", "uncertain"), [(failing("runner", LOST), True), (None, False)])
+def test_a_failure_after_an_interrupted_try_is_uncertain(
+    service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch, first: Reply | None, uncertain: bool
+) -> None:
+    trigger, refused = deploy(service, scene), failing("http", "The app is down.", 503)
+    interrupted(monkeypatch, "deactivate", *([first] if first else []), refused)
+    failure = calls.try_hook(service, trigger, "deactivate", {})
+    assert failure is not None
+    assert (failure.uncertain, failure.unknown, failure.sentence) == (uncertain, False, "The app is down.")
+
+
+@pytest.mark.parametrize(("removed", "told"), [(True, False), (None, True)])
+def test_what_an_interrupted_activation_left_is_removed_or_told(
+    service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch, removed: bool | None, told: bool
+) -> None:
+    trigger = deploy(service, scene)
+    run = interrupted(monkeypatch, "activate", failing("runner", LOST))
+    played = calls.run_hook
+
+    def leave(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> Reply:
+        reply = played(service, trigger, hook, configured)
+        return replace(reply, value=removed) if hook == "deactivate" else reply
+
+    monkeypatch.setattr(calls, "run_hook", leave)
+    assert calls.try_hook(service, trigger, "activate", {}) is None
+    assert run == ["activate", "deactivate", "activate"]
+    entries = activity.of_scene(service.store, scene, cursors.Window(50), activity.Filter()).items
+    sentences = [entry.sentence for entry in entries if entry.kind == "trigger_interrupted"]
+    assert bool(sentences) is told
+    assert all(f"{trigger.name} was interrupted while it subscribed." in sentence for sentence in sentences)

@@ -751,3 +751,56 @@ def test_what_was_lost_with_the_runner_is_settled_like_what_a_dead_process_left(
         assert deployed_triggers.find(service.store, trigger.id) is None
     else:
         assert ids(service, trigger) == ["new"] and stands(service, trigger).active
+
+
+class Unsure:
+    """A runner that ends during the first ``deactivate``, whose second is refused; ``activate`` may be refused too."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, refused: str = "") -> None:
+        self._run, self.asked, self._refused = calls.run_hook, list[str](), refused
+        monkeypatch.setattr(calls, "run_hook", self)
+
+    def __call__(self, service: Service, trigger: DeployedTrigger, hook: Any, configured: Any) -> Reply:
+        self.asked.append(hook)
+        if hook == "deactivate" and self.asked.count(hook) <= 2:
+            kind, message = ("runner", LOST) if self.asked.count(hook) == 1 else ("http", "The app is down.")
+            return Reply(None, error=ErrorInfo(kind, "Error", message, status=503))  # type: ignore[arg-type]
+        if hook == self._refused:
+            return Reply(None, error=ErrorInfo("http", "Error", "The app is still down.", status=503))
+        return self._run(service, trigger, hook, configured)
+
+
+def test_a_change_whose_unsubscribing_is_uncertain_subscribes_again(
+    service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trigger, app = deploy(service, scene, given={"ids": ["a"]}), Unsure(monkeypatch)
+    with pytest.raises(Invalid, match="The app is down"):
+        deployments.update(service, trigger, Change(configured={"ids": ["b"]}))
+    assert app.asked == ["deactivate", "deactivate", "activate"]
+    assert stands(service, trigger).active and ids(service, trigger) == ["a"]
+    assert plans.find(service.store, trigger.id) is None
+
+
+def test_where_that_fails_too_it_is_off_and_says_why(
+    service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trigger = deploy(service, scene)
+    Unsure(monkeypatch, refused="activate")
+    with pytest.raises(Invalid, match="The app is down"):
+        deployments.update(service, trigger, Change(configured={"ids": ["b"]}))
+    current = stands(service, trigger)
+    assert (current.active, "The app is still down." in (current.switched_off or "")) == (False, True)
+    assert plans.find(service.store, trigger.id) is None
+
+
+def test_a_deletion_whose_unsubscribing_is_uncertain_switches_off(
+    service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trigger = deploy(service, scene)
+    Unsure(monkeypatch)
+    with pytest.raises(Conflict, match="The app is down"):
+        deployments.delete(service, trigger)
+    current = stands(service, trigger)
+    assert (current.active, "The app is down." in (current.switched_off or "")) == (False, True)
+    deployments.delete(service, current)
+    assert deployed_triggers.find(service.store, trigger.id) is None

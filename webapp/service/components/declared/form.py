@@ -464,8 +464,17 @@ class Challenge(Facts):
     secret: RequestTemplate = ""
 
 
+class Existing(Listing):
+    """The list of what was subscribed at the app; ``where`` leaves those with the trigger's URL, and ``id`` is what
+    ``unsubscribe`` gets as ``{$hook}``."""
+
+    id: ItemJson = "{$item.id}"
+
+
 class Subscription(Facts):
     """A subscription at the app: ``subscribe`` creates it and returns its ``id``, ``unsubscribe`` deletes it.
+
+    If its id got lost, because the process ended before it was stored, it is found by ``existing`` and deleted.
 
     ``secret`` is the shared secret: ``make`` for a random one, or a template. ``steps`` come before ``subscribe``. A
     subscription that expires ``lasts`` so many seconds: until ``{$until}``, or until ``ends`` of the response. It is
@@ -475,6 +484,7 @@ class Subscription(Facts):
     steps: tuple[Step, ...] = ()
     subscribe: Request
     unsubscribe: Request
+    existing: Existing | None = None
     renew: Request | None = None
     lasts: int | None = Field(default=None, ge=60, le=31_536_000)
     ends: AnswerTemplate = ""

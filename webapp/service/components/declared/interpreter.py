@@ -67,8 +67,7 @@ class Interpreter:
         if call.method == "reload":
             return lookups.reload(session)
         if isinstance(session.form, TriggerForm):
-            triggers.perform(session, session.form, call.method)
-            return None
+            return triggers.perform(session, session.form, call.method)
         return _run_action(session, session.form)
 
     def _outbound(self, allow_hosts: tuple[str, ...]) -> OutboundClient:

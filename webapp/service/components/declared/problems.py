@@ -118,7 +118,7 @@ def _requests_of_trigger(form: TriggerForm) -> Iterator[tuple[Place, Any]]:
         yield from _steps(("poll",), form.poll.steps)
     if form.subscription is not None:
         section = "webhook" if form.webhook is not None else "push"
-        for name in ("subscribe", "unsubscribe", "renew"):
+        for name in ("subscribe", "unsubscribe", "existing", "renew"):
             if (request := getattr(form.subscription, name)) is not None:
                 yield (section, name), request
         yield from _steps((section,), form.subscription.steps)

@@ -90,16 +90,20 @@ def _now(session: Session) -> int:
 _MARK, _SEEN = "mark", "seen"
 
 
-def perform(session: Session, form: TriggerForm, method: str) -> None:
-    """Call ``method`` of the trigger. Raises :class:`ComponentError`."""
+def perform(session: Session, form: TriggerForm, method: str) -> bool | None:
+    """Call ``method`` of the trigger; ``deactivate`` returns whether nothing can be left at the app.
+
+    Raises :class:`ComponentError`.
+    """
     if form.subscription is not None and method in webhooks.METHODS:
-        webhooks.METHODS[method](session, form.subscription)
-    elif form.poll is not None:
+        return webhooks.METHODS[method](session, form.subscription)
+    if form.poll is not None:
         (_poll_changes if form.poll.sync else _poll_list)(session, form, form.poll, first=method == "deploy")
     elif form.webhook is not None:
         _receive(session, form, form.webhook)
     elif form.apphook is not None and method == "run":
         _emit_app_event(session, form, form.apphook)
+    return None
 
 
 def _poll_list(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> None:

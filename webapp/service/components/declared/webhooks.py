@@ -17,6 +17,7 @@ from webapp.kit.clock import SECOND, now
 from webapp.service.components.declared import steps
 from webapp.service.components.declared.filters import FILTERS, as_text
 from webapp.service.components.declared.form import MAKE, Push, Request, Signature, Subscription
+from webapp.service.components.declared.paging import gather
 from webapp.service.components.declared.requests import ask, send
 from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import EMPTY, Scope, fill, parse, shape
@@ -141,23 +142,28 @@ def _renew(session: Session, subscription: Subscription) -> None:
             session.log(f"The one before could not be taken back, and ends by itself: {error}")
 
 
-def _deactivate(session: Session, subscription: Subscription) -> None:
-    """Delete the subscription, which may no longer exist."""
+def _deactivate(session: Session, subscription: Subscription) -> bool:
+    """Delete the subscription, which may no longer exist, and return whether none can be left.
+
+    Where its id is not known, those with the trigger's URL are deleted that the app lists.
+    """
     hook, secret = session.memory.get(HOOK), session.memory.get(SECRET)
+    is_known = hook is not None
     if subscription.lasts is not None:  # it expires by itself, even if this fails
         _forget(session)
-    if hook is not None:
-        try:
-            _delete(session, subscription, hook, secret)
-        except HttpError as error:
-            if error.status is None:
-                raise
-            sentence = f"The webhook could not be removed: the app answered with status {error.status}."
-            raise HttpError(sentence, error.status, error.body) from None
+    try:
+        for each in [hook] if is_known else _existing(session, subscription):
+            _delete(session, subscription, each, secret)
+    except HttpError as error:
+        if error.status is None:
+            raise
+        sentence = f"The webhook could not be removed: the app answered with status {error.status}."
+        raise HttpError(sentence, error.status, error.body) from None
     _forget(session)
+    return is_known or subscription.existing is not None
 
 
-METHODS: Mapping[str, Callable[[Session, Subscription], None]] = {
+METHODS: Mapping[str, Callable[[Session, Subscription], bool | None]] = {
     "activate": _activate, "renew": _renew, "deactivate": _deactivate,
 }  # fmt: skip
 
@@ -168,11 +174,25 @@ def _subscribe(session: Session, subscription: Subscription) -> None:
     secret = secrets.token_urlsafe(32) if makes_one else None
     scope = _scope(session, subscription, secret=secret)
     scope = {**scope, "$answer": ask(session, subscription.subscribe, scope)}
-    hook = shape(subscription.id, scope)
-    session.memory.set(HOOK, hook if hook is None or isinstance(hook, Mapping) else as_text(hook))
+    session.memory.set(HOOK, _hook_id(shape(subscription.id, scope)))
     if not subscription.gets_secret_from_app:
         session.memory.set(SECRET, secret or as_text(parse(subscription.secret).value(scope) or ""))
     _report_end(session, subscription, scope)
+
+
+def _hook_id(value: Any) -> Any:
+    return value if value is None or isinstance(value, Mapping) else as_text(value)
+
+
+def _existing(session: Session, subscription: Subscription) -> list[Any]:
+    """The ids of the subscriptions that the app lists with the trigger's URL."""
+    if subscription.existing is None:
+        return []
+    steps.take(session, subscription.steps)
+    scope = _scope(session, subscription)
+    items, answer = gather(session, subscription.existing, scope)
+    hooks = [shape(subscription.existing.id, {**scope, "$answer": answer, "$item": item}) for item in items]
+    return [_hook_id(hook) for hook in hooks if hook is not None]
 
 
 def _delete(session: Session, subscription: Subscription, hook: Any, secret: Any) -> None:

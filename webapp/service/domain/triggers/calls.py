@@ -16,20 +16,22 @@ from webapp.service.components.runner import LOST
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.components.grants import AccountUnusable
+from webapp.service.domain.projects import activity
 from webapp.service.domain.triggers import app_hooks, deployed_triggers, runs, subscriptions, trigger_accounts
 from webapp.service.domain.triggers.app_hooks import Listener
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.runs import StateTooLarge
 
 Hook = Literal["deploy", "activate", "deactivate", "renew"]
+GONE = (404, 410)
 
 
 class HookFailed(Exception):
     """A hook failed."""
 
-    def __init__(self, hook: Hook, reply: Reply) -> None:
+    def __init__(self, hook: Hook, reply: Reply, *, repeated: bool = False) -> None:
         super().__init__(hook)
-        self.hook, self.reply = hook, reply
+        self.hook, self.reply, self._repeated = hook, reply, repeated
 
     @property
     def sentence(self) -> str:
@@ -47,6 +49,11 @@ class HookFailed(Exception):
         later, as after a crash.
         """
         return self.reply.error is not None and self.reply.error.kind == "runner"
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether it may have had its effects nevertheless: an earlier try was interrupted, and this one failed."""
+        return self.unknown or self._repeated
 
     def to_error(self) -> PatchbayError:
         """The error for the caller."""
@@ -108,8 +115,8 @@ def run_hooks(
 ) -> list[Emitted]:
     """Run those of ``hooks`` that the component has, with the values ``configured``; return what they emitted.
 
-    One that was interrupted with the runner is run once more, since its effects are unknown. Raises :class:`HookFailed`
-    at the first failure.
+    One that was interrupted with the runner is run once more, since its effects are unknown. To unsubscribe from what
+    is gone at the provider (404 or 410) is no failure. Raises :class:`HookFailed` at the first failure.
     """
     component = component_of(service, trigger)
     emitted = list[Emitted]()
@@ -120,19 +127,42 @@ def run_hooks(
         if trigger.emitter != "source" or (component is not None and hook not in component.hooks):
             continue
         reply = run_hook(service, trigger, hook, configured)
-        if _is_lost(reply):
-            if hook == "activate" and (component is None or "deactivate" in component.hooks):
-                run_hook(service, trigger, "deactivate", configured)  # whatever the first has left
+        repeated = _is_lost(reply)
+        if repeated:
+            if hook == "activate":
+                _remove_leftovers(service, trigger, component, configured)
             reply = run_hook(service, trigger, hook, configured)
         ends_by_itself = component is not None and "renew" in component.hooks
         if ends_by_itself:
             subscriptions.follow(service, trigger.id, hook, reply)
-        if not reply.ok and not (ends_by_itself and hook == "deactivate"):
-            raise HookFailed(hook, reply)
+        if not reply.ok and not (hook == "deactivate" and (ends_by_itself or _is_gone(reply))):
+            raise HookFailed(hook, reply, repeated=repeated)
         if hook == "activate" and told_by_piece:
             _listen(service, trigger, configured, app_hooks.listeners_of(reply.value))
         emitted += reply.events
     return emitted
+
+
+def _remove_leftovers(
+    service: Service, trigger: DeployedTrigger, component: ComponentInfo | None, configured: Mapping[str, Any]
+) -> None:
+    """Unsubscribe what an interrupted activation may have left, whose id nobody knows.
+
+    A component returns true if it has removed what its app lists; otherwise the activity says what may be left.
+    """
+    if component is None or "deactivate" not in component.hooks:
+        return
+    reply = run_hook(service, trigger, "deactivate", configured)
+    is_removed = reply.ok and reply.value is True and not component.of_piece
+    if is_removed or "renew" in component.hooks:  # what must be renewed ends by itself
+        return
+    app = service.catalog.app(trigger.app) if trigger.app else None
+    sentence = (
+        f"{trigger.name} was interrupted while it subscribed. If {app.name if app else 'its app'} lists two webhooks "
+        "with its URL, delete the older one."
+    )
+    with service.store.write() as tx:
+        activity.write(tx, trigger.subject, service.clock(), "trigger_interrupted", sentence, good=False)
 
 
 def _listen(
@@ -160,6 +190,10 @@ def run_hook(service: Service, trigger: DeployedTrigger, hook: Hook, configured:
 
 def _is_lost(reply: Reply) -> bool:
     return reply.error is not None and reply.error.message == LOST
+
+
+def _is_gone(reply: Reply) -> bool:
+    return reply.error is not None and reply.error.status in GONE
 
 
 def try_hook(

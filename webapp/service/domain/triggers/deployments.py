@@ -116,7 +116,10 @@ def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bo
             if failure.unknown:
                 raise failure.to_error()
             with service.store.write() as tx:
+                if failure.uncertain:
+                    lifecycle.switch_off(tx, service, current, _BROKEN_DELETION.format(reason=failure.sentence))
                 plans.end(tx, current.id)
+            service.wake()
             raise Conflict(
                 f"It was not deleted, because it could not be unsubscribed: {failure.sentence} "
                 "Try again, or delete it with ignore_hook_errors=true."
@@ -303,7 +306,9 @@ def _resume_change(service: Service, current: DeployedTrigger, change: Change, p
         _restore(service, checked)
         return
     if phase == "unsubscribe" and checked.unsubscribes:
-        calls.try_hook(service, checked.before, "deactivate", checked.old)
+        failure = calls.try_hook(service, checked.before, "deactivate", checked.old)
+        if failure is not None and failure.unknown:
+            return  # it is settled when the runner responds
     elif checked.subscribes:  # whatever a first activation left
         calls.try_hook(service, checked.after, "deactivate", checked.values.configured)
     with suppress(Invalid):  # what stood before was brought back
@@ -363,12 +368,17 @@ def _values(
 
 
 def _unsubscribe(service: Service, checked: _CheckedChange) -> None:
-    """Unsubscribe, if the change needs it. Raises the error of the hook, and nothing has changed."""
+    """Unsubscribe, if the change needs it.
+
+    Raises the error of the hook; then nothing has changed, or where that is uncertain, the previous state was restored.
+    """
     if not checked.unsubscribes:
         return
     failure = calls.try_hook(service, checked.before, "deactivate", checked.old)
     if failure is not None and not failure.unusable:  # without its account there is nobody to unsubscribe at
-        if not failure.unknown:
+        if failure.uncertain and not failure.unknown:
+            _subscribe_again(service, checked)
+        elif not failure.unknown:
             with service.store.write() as tx:
                 plans.end(tx, checked.before.id)
         raise failure.to_error()
@@ -400,6 +410,11 @@ def _restore(service: Service, checked: _CheckedChange) -> None:
     plans.enter(service, checked.before, "restore")
     if checked.subscribes:
         calls.try_hook(service, checked.after, "deactivate", checked.values.configured)
+    _subscribe_again(service, checked)
+
+
+def _subscribe_again(service: Service, checked: _CheckedChange) -> None:
+    """Subscribe with the values before the change, or switch off with the reason."""
     failure = calls.try_hook(service, checked.before, "activate", checked.old) if checked.unsubscribes else None
     if failure is not None and failure.unknown:
         return

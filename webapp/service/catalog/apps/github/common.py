@@ -74,9 +74,17 @@ class WebhookTrigger(Trigger):
         created = ctx.http.post(place, json=webhook).json()
         webhooks.remember(ctx, f"{place}/{created['id']}", secret)
 
-    def deactivate(self, ctx: Context) -> None:
-        if place := webhooks.registered_id(ctx):
+    def deactivate(self, ctx: Context) -> bool:
+        known = webhooks.registered_id(ctx)
+        for place in [known] if known else self._existing(ctx):
             webhooks.remove(ctx, place)
+        return True
+
+    def _existing(self, ctx: Context) -> list[str]:
+        """The webhooks of the repository with our URL. GitHub allows 20 for each event, so one page has them."""
+        place = _of_repository(ctx, "hooks")
+        hooks = ctx.http.get(place, params={"per_page": PER_PAGE}).json()
+        return [f"{place}/{hook['id']}" for hook in hooks if hook["config"].get("url") == ctx.endpoint]
 
     def signed_event(self, ctx: Context) -> dict[str, Any] | None:
         """The body that GitHub signed; None for a ping, another event, or a wrong signature."""

@@ -55,8 +55,9 @@ class NewMessage(Trigger):
         ctx.db.set("team", common.call(ctx, "auth.test")["team_id"])
         ctx.log("Enter the trigger's own address in your Slack app, under Event Subscriptions, as the Request URL.")
 
-    def deactivate(self, ctx: Context) -> None:
+    def deactivate(self, ctx: Context) -> bool:
         ctx.log("Remove the Request URL from your Slack app, unless you switch the trigger on again.")
+        return True
 
     def run(self, ctx: Context) -> None:
         if not common.signed_by_slack(ctx, ctx.props.signing_secret):

@@ -29,9 +29,16 @@ class NewEvent(Trigger):
         webhook = ctx.http.post("/v1/webhook_endpoints", data=endpoint).json()
         webhooks.remember(ctx, webhook["id"], webhook["secret"])
 
-    def deactivate(self, ctx: Context) -> None:
-        if hook := webhooks.registered_id(ctx):
+    def deactivate(self, ctx: Context) -> bool:
+        known = webhooks.registered_id(ctx)
+        for hook in [known] if known else self._existing(ctx):
             webhooks.remove(ctx, f"/v1/webhook_endpoints/{hook}")
+        return True
+
+    def _existing(self, ctx: Context) -> list[str]:
+        """The webhook endpoints with our URL. An account has at most 16, so one page has them."""
+        listed = ctx.http.get("/v1/webhook_endpoints", params={"limit": 100}).json()
+        return [hook["id"] for hook in listed["data"] if hook["url"] == ctx.endpoint]
 
     def run(self, ctx: Context) -> None:
         if not common.signed_by_stripe(ctx, webhooks.shared_secret(ctx)):

@@ -50,10 +50,11 @@ class NewMessage(Trigger):
         common.call(ctx, "setWebhook", **webhook)
         webhooks.remember(ctx, None, secret)
 
-    def deactivate(self, ctx: Context) -> None:
+    def deactivate(self, ctx: Context) -> bool:
         if common.webhook(ctx) == ctx.endpoint:
             common.call(ctx, "deleteWebhook")
         webhooks.forget(ctx)
+        return True
 
     def run(self, ctx: Context) -> None:
         if not webhooks.equal(webhooks.header(ctx, "X-Telegram-Bot-Api-Secret-Token"), webhooks.shared_secret(ctx)):
