@@ -112,14 +112,14 @@ def test_one_process_holds_the_workers_lock_while_others_share_the_database(data
         with pytest.raises(Conflict, match=refused):
             WorkerLock(database)
         assert time.monotonic() - began < 1.0, "nobody is ending, so nobody is waited for"
-    lock.release()
-    WorkerLock(database).release()
+    lock.close()
+    WorkerLock(database).close()
 
 
 def test_a_database_on_a_server_needs_no_lock() -> None:
     for lock in (WorkerLock(None), WorkerLock(None)):
         lock.announce_end()
-        lock.release()
+        lock.close()
 
 
 def test_the_mail_lock_is_acquired_once_and_again_when_released(database: Path) -> None:
@@ -135,7 +135,7 @@ def test_the_lock_of_a_killed_process_is_free_at_once(database: Path) -> None:
         with pytest.raises(Conflict, match=rf"process {process.pid}"):
             WorkerLock(database)
         process.send_signal(signal.SIGKILL)
-    WorkerLock(database, patience_s=0).release()
+    WorkerLock(database, patience_s=0).close()
 
 
 def test_the_lock_is_waited_for_while_its_holder_ends(database: Path) -> None:
@@ -143,9 +143,9 @@ def test_the_lock_is_waited_for_while_its_holder_ends(database: Path) -> None:
     lock.announce_end()
     with pytest.raises(Conflict):
         WorkerLock(database, patience_s=0.1)
-    timer = threading.Timer(0.3, lock.release)
+    timer = threading.Timer(0.3, lock.close)
     timer.start()
-    WorkerLock(database).release()
+    WorkerLock(database).close()
     timer.join()
 
 
@@ -153,15 +153,31 @@ def test_the_lock_is_waited_for_while_forks_outlive_its_holder(database: Path) -
     began = time.monotonic()
     with hold(database, "fork", 0.5) as process:
         process.wait()
-        WorkerLock(database).release()
+        WorkerLock(database).close()
         assert time.monotonic() - began >= 0.5, "a fork held it until its end"
+
+
+def test_a_successor_may_wait_for_the_lock_later(database: Path) -> None:
+    with hold(database, "fork", 0.5) as process:
+        process.wait()
+        successor = WorkerLock(database, wait=False)
+        assert successor.is_succession
+        with lock_files.without_worker(database) as vacant:
+            assert not vacant, "a fork of the one before still has it"
+        successor.acquire(0.1, stopped=lambda: True)
+        with pytest.raises(Conflict):
+            successor.acquire(0.1)
+        successor.acquire()
+    with pytest.raises(Conflict, match=rf"process {os.getpid()}"):
+        WorkerLock(database, wait=False)
+    successor.close()
 
 
 def test_the_worker_stays_absent_within_the_block(database: Path) -> None:
     lock = WorkerLock(database)
     with lock_files.without_worker(database) as vacant:
         assert not vacant
-    lock.release()
+    lock.close()
     with lock_files.without_worker(database) as vacant:
         assert vacant
         with lock_files.without_worker(database) as again:

@@ -169,7 +169,7 @@ def test_the_larger_the_log_the_fewer_transactions(
     assert store._pause_s() == pytest.approx(sqlite.LONGEST_PAUSE_S / 4)
     monkeypatch.setattr(sqlite, "HUGE_LOG", 101)
     assert store._pause_s() == sqlite.LONGEST_PAUSE_S
-    lock.release()
+    lock.close()
     assert store._pause_s() == 0.0 and store.sizes().log == 0, "without a worker, whoever writes folds it"
 
 

@@ -9,7 +9,7 @@ so that others know at once when it has died.
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -56,41 +56,72 @@ class RoleLock:
     _purpose: str
     _words: str
 
-    def __init__(self, database: Path | None, *, patience_s: float = PATIENCE_S) -> None:
-        """Acquire the lock, after waiting for a holder that is ending. Raises :class:`Conflict` if it is held."""
+    def __init__(self, database: Path | None, *, patience_s: float = PATIENCE_S, wait: bool = True) -> None:
+        """Acquire the lock, after waiting for a holder that is ending. Without ``wait``, call :meth:`acquire` later.
+
+        Raises :class:`Conflict` if it is held.
+        """
         self._descriptor: int | None = None
+        self._owner = os.getpid()
+        self.is_succession = False  # whether the holder before was still ending, or was killed
         if database is None:
             return
+        self._folder = database.parent
         self._descriptor = _open(database, self._purpose)
         try:
-            ends = time.monotonic() + patience_s
-            while not _lock(self._descriptor, fcntl.LOCK_EX):
-                holder, ending = self._holder()
-                if not ending or time.monotonic() > ends:
-                    raise Conflict(self._words.format(folder=database.parent, holder=holder))
-                time.sleep(0.05)
-            self._write("works")
+            self.acquire(patience_s if wait else 0.0, in_vain=not wait)
         except BaseException:
-            self.release()
+            self.close()
             raise
+
+    def acquire(
+        self, patience_s: float = PATIENCE_S, *, in_vain: bool = False, stopped: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Acquire the lock for the process that made this object, and its forks.
+
+        Raises :class:`Conflict` if it is held, or if a holder that is ending still has it after ``patience_s`` seconds;
+        but not if it may be ``in_vain``, or was ``stopped``.
+        """
+        if self._descriptor is None:
+            return
+        ends = time.monotonic() + patience_s
+        self.is_succession = self._was_killed()
+        while not _lock(self._descriptor, fcntl.LOCK_EX):
+            holder, self.is_succession = self._holder()
+            is_over = time.monotonic() >= ends
+            if self.is_succession and (stopped() or (is_over and in_vain)):
+                return
+            if not self.is_succession or is_over:
+                raise Conflict(self._words.format(folder=self._folder, holder=holder))
+            time.sleep(0.05)
+        self._write("works")
 
     def announce_end(self) -> None:
         """Announce that this process is ending, so that the next one waits for the lock. Safe in a signal handler."""
         with suppress(OSError):
             self._write("ends")
 
-    def release(self) -> None:
-        """Release the lock."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
+    def close(self) -> None:
+        """Release the lock, as far as this process is concerned. Safe in a signal handler."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
 
     def _write(self, state: str) -> None:
         if self._descriptor is not None:
-            os.pwrite(self._descriptor, f"{os.getpid()} {state}".ljust(40).encode(), 0)
+            os.pwrite(self._descriptor, f"{self._owner} {state}".ljust(40).encode(), 0)
+
+    def _was_killed(self) -> bool:
+        """Whether the process that held it last ended without announcing that."""
+        holder, _, state = self._text().partition(" ")
+        return state.strip() == "works" and not _process_exists(holder)
+
+    def _text(self) -> str:
+        return os.pread(self._descriptor or 0, 40, 0).decode("ascii", "replace")
 
     def _holder(self) -> tuple[str, bool]:
         """The process that holds the lock, and whether it is ending: it said so, or it died before its forks."""
-        holder, _, state = os.pread(self._descriptor or 0, 40, 0).decode("ascii", "replace").partition(" ")
+        holder, _, state = self._text().partition(" ")
         return holder or "unknown", state.strip() == "ends" or not _process_exists(holder)
 
 

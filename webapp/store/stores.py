@@ -31,6 +31,17 @@ def exists(settings: Settings) -> bool:
     return settings.database_url is not None or settings.database.exists()
 
 
+def wait_for_old_version(settings: Settings) -> None:
+    """If migrations are pending, wait for the end of the processes that have the embedded database open."""
+    if settings.database_url is not None or not settings.database.exists():
+        return
+    with closing(open_store(settings)) as store:
+        is_pending = bool(store.pending())
+    if is_pending:
+        with lock_files.exclusive(settings.database, wait=True):
+            pass
+
+
 @contextmanager
 def open_alone(settings: Settings) -> Iterator[Store]:
     """Open the store exclusively. Raises :class:`webapp.errors.Conflict` if another process has it open.

@@ -248,7 +248,7 @@ def test_a_second_web_or_worker_on_an_embedded_folder_refuses(shell: Shell, data
     )
     assert shell.refused("worker").startswith(f"Error: Patchbay already runs on {data} (process {os.getpid()})")
     for lock in locks:
-        lock.release()
+        lock.close()
 
 
 @pytest.mark.parametrize(

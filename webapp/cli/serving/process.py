@@ -24,6 +24,7 @@ from webapp.cli.serving.logs import flush, on_hang_up
 LEAVE = signal.SIGUSR2
 ENDINGS = (signal.SIGTERM, signal.SIGHUP, LEAVE)
 GRACE_S = 10.0
+AGAIN_S = 0.05
 
 
 class Stop(threading.Event):
@@ -85,6 +86,8 @@ def _end_with_parent(lifeline: int, grace_s: float) -> None:
     def watch() -> None:
         os.read(lifeline, 1)
         os.kill(os.getpid(), signal.SIGTERM)
+        threading.Event().wait(AGAIN_S)
+        os.kill(os.getpid(), signal.SIGTERM)  # nobody is left who sends requests elsewhere: there is nothing to drain
         threading.Event().wait(grace_s)
         flush()
         os._exit(1)

@@ -26,6 +26,7 @@ from webapp.service.components.wire import command
 from webapp.setting_values import BadSetting
 from webapp.settings import Settings
 from webapp.store.contract import WrongSchema
+from webapp.store.lock_files import RoleLock
 
 WEB = ("webapp.app", "webapp.cli.serving.httpd")
 WORKER = ("webapp.service.worker.loop",)
@@ -79,7 +80,9 @@ def prepare(settings: Settings, runner: Path) -> dict[str, Any]:
     from webapp.service.domain.access import oauth_clients
     from webapp.service.domain.accounts import oauth_apps
     from webapp.service.domain.instance.opening import close_service, open_service
+    from webapp.store.stores import wait_for_old_version
 
+    wait_for_old_version(settings)
     service = open_service(settings, runner=Runner.connect(runner))
     try:
         sandbox = None
@@ -99,9 +102,11 @@ def web(
     runner: Path | None,
     stop: Stop,
     share: Share | None = None,
+    lock: RoleLock | None = None,
 ) -> None:
     """Serve the dashboard, the API and the Connect Link on ``sockets``; where several processes do, with its ``share``.
 
+    Its part of the ``lock`` is released as soon as it accepts nothing more, so that another process may begin.
     Components run in the runner that listens at ``runner``, or without one in a runner of this process's own.
     """
     from webapp.app import create_app
@@ -110,6 +115,8 @@ def web(
     from webapp.service.domain.instance.opening import close_service, open_service
     from webapp.service.worker.catalog_reloader import CatalogReloader
 
+    if lock is not None:
+        stop.then(lock.close)
     with _one_sentence_errors():
         service = open_service(settings, runner=Runner(runner), wake=wake)
         reloader = CatalogReloader(service, builds=False)
@@ -140,14 +147,20 @@ def _slots(settings: Settings) -> int:
     return 1 if counts_here and settings.database_url is None else SLOTS_WITH_SERVERS
 
 
-def worker(settings: Settings, wakeup: Wakeup, runner: Path | None, stop: Stop) -> None:
-    """Do the work that is due, whenever ``wakeup`` or the clock says so. Components run as those of :func:`web`."""
+def worker(settings: Settings, wakeup: Wakeup, runner: Path | None, stop: Stop, lock: RoleLock | None = None) -> None:
+    """Do the work that is due, whenever ``wakeup`` or the clock says so, once it has the ``lock``.
+
+    Components run as those of :func:`web`.
+    """
     from webapp.service.components.runner import Runner
     from webapp.service.worker import loop
 
     stop.then(wakeup.wake)
     with _one_sentence_errors():
-        loop.run(settings, stop, wakeup.receiver.fileno(), Runner(runner))
+        if lock is not None:
+            lock.acquire(stopped=stop.is_set)
+        if not stop.is_set():
+            loop.run(settings, stop, wakeup.receiver.fileno(), Runner(runner))
 
 
 def runner(path: Path, stop: Stop) -> NoReturn:

@@ -7,12 +7,14 @@ number of machines. What this module imports delays the first process, the runne
 """
 
 import atexit
+import errno
 import gc
 import http.client
 import importlib
 import os
 import signal
 import socket
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -34,7 +36,9 @@ from webapp.service.components.wire import SOCKET
 from webapp.service.domain.base import limit_counters
 from webapp.settings import Settings
 from webapp.store import lock_files
+from webapp.store.lock_files import RoleLock
 
+PORT_S = 3.0  # for which the web process of a supervisor that was killed may still have the port
 _LONGEST = 90  # a socket's path may have 107 bytes (unix(7)), of which its first name takes some more
 PORT = click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on, instead of PATCHBAY_PORT.")
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -46,17 +50,26 @@ def serve(port: int | None) -> None:
     """Serve everything: web, worker and, on this machine, the sandbox. Prints the address to open."""
     settings = begin_process(port)
     embedded = _embedded(settings)
-    worker_lock, web_lock = lock_files.WorkerLock(embedded), lock_files.WebLock(embedded)
-    web_sockets = _listening_on(settings.host, settings.port, "PATCHBAY_PORT")
+    # After the end of a supervisor alone, its web process still answers what it has begun, and its worker ends: a new
+    # web process need not wait for them, but a new worker does.
+    worker_lock, web_lock = lock_files.WorkerLock(embedded, wait=False), lock_files.WebLock(embedded)
+    patience_s = PORT_S if worker_lock.is_succession or web_lock.is_succession else 0.0
+    web_sockets = _listening_on(settings.host, settings.port, "PATCHBAY_PORT", patience_s)
     sandbox_sockets = (
-        _listening_on(settings.host, settings.sandbox_port, "PATCHBAY_SANDBOX_PORT") if settings.sandbox else []
+        _listening_on(settings.host, settings.sandbox_port, "PATCHBAY_SANDBOX_PORT", patience_s)
+        if settings.sandbox
+        else []
     )
     sockets = [*web_sockets, *sandbox_sockets]
     private = Scratch("patchbay-serve-")  # on a path short enough for a socket
     address, wakeup = private.path / SOCKET, roles.Wakeup.new()
     runner = Child("runner", _with((), sockets, partial(roles.runner, address)))
-    web = _with(web_sockets, sandbox_sockets, partial(roles.web, settings, web_sockets, wakeup.wake, address))
-    worker = _with((), sockets, partial(roles.worker, settings, wakeup, address))
+    web = _with(
+        web_sockets,
+        [*sandbox_sockets, worker_lock],
+        partial(roles.web, settings, web_sockets, wakeup.wake, address, lock=web_lock),
+    )
+    worker = _with((), [*sockets, web_lock], partial(roles.worker, settings, wakeup, address, lock=worker_lock))
 
     def announce_end() -> None:
         worker_lock.announce_end()
@@ -79,13 +92,15 @@ def serve(port: int | None) -> None:
     database_lock = lock_files.share(settings.database)  # even while a process of ours is started again
     if settings.sandbox:
         run = partial(roles.sandbox, settings, sandbox_sockets, roles.SandboxClient(**prepared["sandbox"]))
-        supervisor.children.append(Child("sandbox", _with(sandbox_sockets, web_sockets, run), roles.SANDBOX))
+        supervisor.children.append(
+            Child("sandbox", _with(sandbox_sockets, [*web_sockets, worker_lock, web_lock], run), roles.SANDBOX)
+        )
     code = supervisor.run(Announcement(settings, web_sockets[0], prepared["start_token"]))
     for open_socket in (*sockets, wakeup.sender, wakeup.receiver):
         open_socket.close()
     os.close(database_lock)
-    worker_lock.release()
-    web_lock.release()
+    worker_lock.close()
+    web_lock.close()
     private.close()
     raise SystemExit(code)
 
@@ -102,13 +117,13 @@ def _prepared(settings: Settings, runner: Path) -> dict[str, Any]:
 
 
 def _with(
-    keep: Sequence[socket.socket], drop: Sequence[socket.socket], run: Callable[..., None]
+    keep: Sequence[socket.socket], drop: Sequence[socket.socket | RoleLock], run: Callable[..., None]
 ) -> Callable[..., None]:
-    """Return ``run`` without the sockets to ``drop``, so that a port is free once its own process has ended."""
+    """Return ``run`` without the sockets and locks to ``drop``, which are free once their own process has ended."""
 
     def child(stop: Any, **further: Any) -> None:
-        for listener in drop:
-            listener.close()
+        for unneeded in drop:
+            unneeded.close()
         try:
             run(stop, **further)
         finally:
@@ -147,7 +162,7 @@ def worker() -> None:
     finally:
         wakeup.sender.close()
         wakeup.receiver.close()
-        worker_lock.release()
+        worker_lock.close()
 
 
 @click.command()
@@ -200,14 +215,22 @@ def share_metrics(settings: Settings) -> None:
         atexit.register(scratch.close)
 
 
-def _listening_on(host: str, port: int, setting: str) -> list[socket.socket]:
-    """Return a socket on every address of ``host``. Raises an error that names ``setting``."""
-    try:
-        return listen(host, port)
-    except OSError as error:
-        raise click.ClickException(
-            f"Port {port} on {host} cannot be used ({reason(error)}); stop what uses it, or set {setting} to another."
-        ) from error
+def _listening_on(host: str, port: int, setting: str, patience_s: float = 0.0) -> list[socket.socket]:
+    """Return a socket on every address of ``host``; for ``patience_s`` seconds a process that ends may still have it.
+
+    Raises an error that names ``setting``.
+    """
+    ends = time.monotonic() + patience_s
+    while True:
+        try:
+            return listen(host, port)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or time.monotonic() >= ends:
+                raise click.ClickException(
+                    f"Port {port} on {host} cannot be used ({reason(error)}); stop what uses it, or set {setting} to "
+                    "another."
+                ) from error
+        time.sleep(0.02)
 
 
 def _supervised(settings: Settings, children: list[Child], before_end: Callable[[], None] = lambda: None) -> int:
