@@ -123,3 +123,21 @@ def test_a_reset_lets_go_what_was_put_off(post: DeliveryHarness) -> None:
     while bodies := turn(post):
         order += [body for body in bodies if body.isdigit()]
     assert order == [str(n) for n in range(30)]
+
+
+@pytest.mark.parametrize(("code", "waits"), [(500, False), (429, True)])
+def test_what_waits_for_a_retry_goes_out_with_the_rest(
+    post: DeliveryHarness, parts: None, code: int, waits: bool
+) -> None:
+    trigger = post.trigger("https://hooks.example.com/")
+    post.emit(trigger, "a", "b", "c")
+    turn(post, code)
+    post.clock.at += HOUR
+    tries = [row["tries"] for row in post.rows()]
+    assert turn(post, code) and post.endpoint(trigger).state == "penalty", "each has failed twice"
+    post.emit(trigger, "d")
+    assert turn(post) == ["d"] and post.endpoint(trigger).state == "happy"
+    now = post.clock.at
+    left = [row for row in post.rows() if row["status"] == "waiting"]
+    assert [row["next_at"] > now for row in left] == [waits] * 3
+    assert [row["tries"] for row in left] == ([2] * 3 if waits else tries), "what comes early does not count"

@@ -106,12 +106,16 @@ def put_off(tx: Tx, endpoint_id: str, now: int, limit: int) -> int:
     )
 
 
-def put_untried_off(tx: Tx, endpoint_id: str, now: int, limit: int) -> int:
-    """Put off up to ``limit`` deliveries to an endpoint that are due, or were not tried yet; how many there were."""
+def put_waiting_off(tx: Tx, endpoint_id: str, now: int, limit: int) -> int:
+    """Put off up to ``limit`` deliveries to an endpoint that are due, or wait for a retry; how many there were.
+
+    A retry that comes before its time does not count in the schedule. What a receiver refused with 429 keeps its time.
+    """
     return tx.run(
-        "UPDATE deliveries SET next_at = NULL, lease_until = 0, updated_at = :now WHERE id IN (SELECT id FROM "
-        "deliveries WHERE endpoint_id = :id AND next_at IS NOT NULL AND (next_at <= :now OR tries = 0 AND "
-        "lease_until = 0) ORDER BY next_at, id LIMIT :limit)",
+        "UPDATE deliveries SET next_at = NULL, lease_until = 0, updated_at = :now, "
+        "tries = CASE WHEN tries > 0 THEN tries - 1 ELSE 0 END WHERE id IN (SELECT id FROM "
+        "deliveries WHERE endpoint_id = :id AND next_at IS NOT NULL AND (next_at <= :now OR lease_until = 0 "
+        "AND COALESCE(last_status, 0) <> 429) ORDER BY next_at, id LIMIT :limit)",
         {"id": endpoint_id, "now": now, "limit": limit},
     )
 

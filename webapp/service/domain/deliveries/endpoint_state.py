@@ -5,8 +5,8 @@
       ◀──────────────────────────reset by a person──────────────────────────────────┘
 
 An endpoint in penalty gets one delivery at a time; the others are put off and counted in ``sheds``. From time to time
-the oldest of them is tried, and once one succeeds all are sent, oldest first and in parts, so that new ones are sent
-between them. For a deactivated endpoint everything is put off until a person resets it.
+the oldest of them is tried, and once one succeeds all are sent, those that wait for a retry too, oldest first and in
+parts, so that new ones are sent between them. For a deactivated endpoint everything is put off until it is reset.
 """
 
 from collections.abc import Sequence
@@ -35,9 +35,12 @@ def apply(tx: Tx, endpoint_id: str, errors: Sequence[str | None], gone: bool, no
             raise NotShared
         return
     if None in errors:
+        endpoint = endpoints.find(tx, endpoint_id)
         sheds = endpoints.record_success(tx, endpoint_id, now)
-        if deliveries.is_put_off(tx, endpoint_id):
-            (let_go if sheds else _let_part_go)(tx, endpoint_id, now)
+        if sheds or (endpoint is not None and endpoint.state == "penalty"):
+            let_go(tx, endpoint_id, now)
+        elif deliveries.is_put_off(tx, endpoint_id):
+            _let_part_go(tx, endpoint_id, now)
     trailing = _trailing(errors)
     if not trailing:
         return
@@ -100,7 +103,7 @@ def begin_anew(tx: Tx, endpoint: Endpoint, now: int) -> None:
 
 def let_go(tx: Tx, endpoint_id: str, now: int) -> None:
     """Start to send what was put off for a healthy endpoint, oldest first."""
-    deliveries.put_untried_off(tx, endpoint_id, now, _MANY)  # so that nothing younger comes before
+    deliveries.put_waiting_off(tx, endpoint_id, now, _MANY)  # so that nothing younger comes before
     _let_part_go(tx, endpoint_id, now)
 
 
