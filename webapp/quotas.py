@@ -68,7 +68,7 @@ PROJECT_TRIGGERS = Quota(
 )
 USER_RUNS = Quota(
     "USER_RUNS",
-    600,
+    4_000,
     1_000_000,
     Throttled,
     "One user may call components {limit} times a minute; wait a moment.",
@@ -77,11 +77,11 @@ USER_RUNS = Quota(
 )
 PROJECT_RUNS = Quota(
     "PROJECT_RUNS",
-    2_000,
+    8_000,
     10_000_000,
     Throttled,
-    "One project may call components {limit} times a minute; wait a moment.",
-    "The same for one project.",
+    "One environment of a project may call components {limit} times a minute; wait a moment.",
+    "The same for one project and environment.",
     MINUTE_S,
 )
 ADDRESS_REQUESTS = Quota(

@@ -2,6 +2,7 @@
 Rate limits as clients meet them (contract "Rate limits")."""
 
 import threading
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -247,6 +248,21 @@ def test_calls_of_components_are_bounded_for_a_user_and_for_a_project(
     assert world.post("P/triggers/deploy", server, json={}).status_code == 400
     world.clock.advance(60 * SECOND)
     assert run(alice)[0] == 400
+
+
+def test_a_product_has_as_many_executions_as_the_specification_promises_in_each_environment(world: Any) -> None:
+    """Section 8: 2,000 in five minutes, of one user or of many, beside what our own pages call."""
+    server, (dashboard, _) = world.server(), oauth_clients.dashboard(world.service)
+    of_production = replace(world.scene, environment="production")
+    pages = tokens.create(world.service, of_production, TokenRequest("alice"), client_id=dashboard)["token"]
+    for _ in range(20):
+        world.post("P/actions/run", pages, json={})
+    statuses = Counter(
+        world.post("P/actions/run", server, env="production", json={"external_user_id": "alice"}).status_code
+        for _ in range(2_010)
+    )
+    assert statuses == {400: 2_000, 429: 10}, "counted, then found incomplete"
+    assert world.post("P/actions/run", server, json={"external_user_id": "alice"}).status_code == 400
 
 
 def test_connect_tokens_are_counted_for_each_external_user(world: Any, narrow: None) -> None:

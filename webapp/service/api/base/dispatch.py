@@ -168,11 +168,14 @@ class Gate:
             self._count_runs(call, external_id)
 
     def _count_runs(self, call: Call, external_id: str | None) -> None:
-        """Count a call of a component for its project, and for the user whom it names."""
+        """Count a call of a component for its project and environment, and for the user whom it names.
+
+        These quotas count the dashboard's calls too, and are larger than what the contract promises to the product.
+        """
         user = call.user.external_id if call.user else external_id or read_json(call.request).get("external_user_id")
         if isinstance(user, str):
             self._service.count(quotas.USER_RUNS, f"{call.scene}|{hash_token(user)}")
-        self._service.count(quotas.PROJECT_RUNS, call.scene.project_id)
+        self._service.count(quotas.PROJECT_RUNS, str(call.scene))
 
     def _custom_limit(self, token_hash: str) -> Limit:
         limit = self._custom.get(token_hash) or custom_limits.find(self._service.store, token_hash)
