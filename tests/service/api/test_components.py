@@ -176,7 +176,6 @@ class TestConfigure:
             ({"prop_name": "title", "page": "1"}, "page"),
             ({"prop_name": "title", "page": True}, "page"),
             ({"prop_name": "title", "prev_context": []}, "prev_context"),
-            ({"prop_name": "project_id", "configured_props": {"title": 5}}, "configured_props.title"),
             ({"prop_name": "colour"}, "dynamic_props_id"),
             ({}, "prop_name"),
         ],
@@ -185,6 +184,23 @@ class TestConfigure:
         body = {"id": TASK, **body} if body.get("prop_name") != "nonsense" else {"id": EVERY, **body}
         answer = ask(shared, "P/components/configure", body)
         assert (answer.status_code, [one["field"] for one in answer.json["details"]]) == (400, [field]), answer.json
+
+    @pytest.mark.parametrize("path", ["configure", "props"])
+    def test_what_is_wrong_with_values_is_an_error_of_the_answer(self, shared: Any, path: str) -> None:
+        """Section 7: existing clients show ``errors``, and their form breaks at an exception."""
+        values = {"title": 5, "account": {"authProvisionId": "apn_none"}}
+        body = {"id": TASK, "prop_name": "project_id", "configured_props": values}
+        wrong = good(ask(shared, f"P/components/{path}", body))
+        assert wrong["errors"] == ["title is not valid: It must be text, not a whole number."]
+        absent = {**body, "configured_props": {**values, "title": "x"}}
+        assert good(ask(shared, f"P/components/{path}", absent))["errors"] == ["There is no such account."]
+
+    def test_without_its_account_options_say_so(self, shared: Any) -> None:
+        answer = good(ask(shared, "P/components/configure", {"id": TASK, "prop_name": "project_id"}))
+        assert answer == {
+            "options": None, "stringOptions": None, "observations": [], "context": None,
+            "errors": ["account is missing; choose a connected account."],
+        }  # fmt: skip
 
     def test_values_for_props_that_do_not_exist_are_named(self, world: Any) -> None:
         body = {"id": "~/watch", "prop_name": "kind", "configured_props": {"list": "7", "kind": "open", "no": None}}

@@ -77,8 +77,10 @@ def test_a_missing_value_is_refused_before_anything_runs(service: Service, scene
 def test_somebody_elses_account_cannot_be_used(service: Service, scene: Scene, plant: Plant, provider: Any) -> None:
     bobs = plant("bob")
     given: dict[str, Any] = {"account": {"authProvisionId": bobs.id}, "project_id": "p1"}
-    with pytest.raises((Invalid, NotFound)):
-        components.configure(service, request(service, scene, **given), OptionsQuery("project_id"))
+    asked = request(service, scene, **given)
+    answers = components.configure(service, asked, OptionsQuery("project_id")), components.reload(service, asked)
+    assert [answer["errors"] for answer in answers] == [["There is no such account."]] * 2
+    assert (answers[0]["options"], answers[1]["dynamicProps"]) == (None, None)
     assert provider.calls == []
 
 
@@ -127,9 +129,8 @@ def test_without_a_stash_no_files_are_told_of(service: Service, scene: Scene) ->
 
 
 def test_options_that_an_account_decides_say_that_it_is_missing(service: Service, scene: Scene, provider: Any) -> None:
-    with pytest.raises(Invalid, match=r"^account is missing; choose a connected account\.$") as refusal:
-        components.configure(service, request(service, scene), OptionsQuery("project_id"))
-    assert [detail.field for detail in refusal.value.details] == ["configured_props.account"]
+    answer = components.configure(service, request(service, scene), OptionsQuery("project_id"))
+    assert (answer["errors"], answer["options"]) == (["account is missing; choose a connected account."], None)
     assert provider.calls == []
 
 
@@ -227,5 +228,4 @@ def test_what_keeps_it_from_the_database_is_an_error_of_a_good_answer(
 
 
 def test_without_an_account_there_is_nothing_to_ask(service: Service, scene: Scene) -> None:
-    with pytest.raises(Invalid, match="account"):
-        configure(service, scene, None)
+    assert configure(service, scene, None)["errors"] == ["account is missing; choose a connected account."]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from webapp.errors import Detail, Invalid
+from webapp.errors import Detail, Invalid, NotFound, about
 from webapp.service.catalog import variants
 from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, Observation, Reply
 from webapp.service.domain.accounts.accounts import Account
@@ -35,21 +35,41 @@ class OptionsQuery:
 
 
 def configure(service: Service, request: ComponentRequest, lookup: OptionsQuery) -> dict[str, Any]:
-    """One page of the options of a prop (contract "Configure"). Raises :class:`Invalid`, :class:`NotFound`."""
+    """One page of the options of a prop (contract "Configure").
+
+    What is wrong with values or accounts is an error of the answer. Raises :class:`Invalid` for an unknown prop,
+    :class:`NotFound` for an unknown ``dynamic_props_id``.
+    """
     props = component_requests.props(service, request, needed=component_requests.asks_for_dynamic(request, lookup.prop))
-    return {**_options(service, request, lookup, props), **component_requests.warned(request, props)}
+    prop = next((prop for prop in props if prop["name"] == lookup.prop), None)
+    if prop is None:
+        raise Invalid.of("prop_name", f"{request.component.name} has no prop of that name.")
+    if not _has_options(prop):
+        raise Invalid.of("prop_name", "That prop has no options to look up; ask the person for its value.")
+    try:
+        answer = _options(service, request, lookup, props, prop)
+    except (Invalid, NotFound) as error:
+        answer = {"options": None, "stringOptions": None, **_value_problems(error), "context": None}
+    return {**answer, **component_requests.warned(request, props)}
 
 
 def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
-    """The props that follow from the values so far, stored under a new id (contract "Reload")."""
+    """The props that follow from the values so far, stored under a new id (contract "Reload").
+
+    What is wrong with values or accounts is an error of the answer. Raises :class:`NotFound` for an unknown
+    ``dynamic_props_id``.
+    """
     props = component_requests.props(service, request, needed=False)
-    values = prop_values.checked(props, request.configured, whole=False)
-    if not request.component.has_reload:
-        return {
-            **_reloaded(service, request, request.component.props, Reply(None)),
-            **component_requests.warned(request, props),
-        }
-    reply = _call(service, request, props, values, "reload")
+    try:
+        values = prop_values.checked(props, request.configured, whole=False)
+        if not request.component.has_reload:
+            return {
+                **_reloaded(service, request, request.component.props, Reply(None)),
+                **component_requests.warned(request, props),
+            }
+        reply = _call(service, request, props, values, "reload")
+    except (Invalid, NotFound) as error:
+        return {**_value_problems(error), "dynamicProps": None}
     if reply.error is not None:
         return {**_option_problems(reply), "dynamicProps": None}
     reloaded = variants.reloaded(reply.value, request.component.props)
@@ -100,16 +120,12 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
 
 
 def _options(
-    service: Service, request: ComponentRequest, lookup: OptionsQuery, props: list[dict[str, Any]]
+    service: Service, request: ComponentRequest, lookup: OptionsQuery, props: list[dict[str, Any]], prop: Prop
 ) -> dict[str, Any]:
-    prop = next((prop for prop in props if prop["name"] == lookup.prop), None)
-    if prop is None:
-        raise Invalid.of("prop_name", f"{request.component.name} has no prop of that name.")
+    """The options of ``prop``. Raises :class:`Invalid` for values or accounts that do not fit, :class:`NotFound`."""
     others = [other for other in props if other["name"] != lookup.prop]
     values = prop_values.checked(others, request.configured, whole=False)
-    if not (prop.get("remoteOptions") or prop["type"] == "sql"):
-        if prop.get("options") is None:
-            raise Invalid.of("prop_name", "That prop has no options to look up; ask the person for its value.")
+    if not _is_looked_up(prop):
         return static_options(prop, lookup.query)
     _check_accounts(props, prop, values)
     account_prop = database_prop(props, prop)
@@ -117,6 +133,14 @@ def _options(
         return _database(service, request, account_prop, values)
     reply = _call(service, request, props, values, "options", lookup)
     return options_answer(prop, reply)
+
+
+def _has_options(prop: Prop) -> bool:
+    return _is_looked_up(prop) or prop.get("options") is not None
+
+
+def _is_looked_up(prop: Prop) -> bool:
+    return bool(prop.get("remoteOptions")) or prop["type"] == "sql"
 
 
 def _call(
@@ -224,6 +248,13 @@ def options_answer(prop: Prop, reply: Reply) -> dict[str, Any]:
 def _failed_options(reply: Reply) -> dict[str, Any]:
     """No options, and why."""
     return {"options": None, "stringOptions": None, **_option_problems(reply), "context": None}
+
+
+def _value_problems(error: Invalid | NotFound) -> dict[str, Any]:
+    """What is wrong with the values or accounts, a sentence for each, and an empty log."""
+    details = error.details if isinstance(error, Invalid) else ()
+    sentences = [about(detail.field.removeprefix(f"{prop_values.FIELD}."), detail.message) for detail in details]
+    return {"observations": [], "errors": sentences or [error.message]}
 
 
 def _option_problems(reply: Reply) -> dict[str, Any]:
