@@ -216,3 +216,17 @@ def test_a_hundred_thousand_are_searched_in_milliseconds() -> None:
             spent_ms = (time.process_time() - began) * 1000
             print(f"{words}: {page.total_count:,} in {spent_ms:.1f} ms")
             assert page.items and spent_ms < limit_ms
+
+
+def test_no_built_in_component_offers_what_forms_of_existing_clients_cannot_draw(shipped: Any) -> None:
+    """Their form library raises "Unsupported property type: any" for the whole form; the showcase of all props may."""
+    window, offered = cursors.Window(limit=100), dict[str, set[str]]()
+    while True:
+        page = shipped.components(ComponentFilter.of(None, None, None, "all"), window)
+        for info in page.items:
+            offered[info.key] = {prop["type"] for prop in info.props}
+        if not page.end_cursor:
+            break
+        window = cursors.Window(limit=100, after=page.end_cursor)
+    assert len(offered) > 1_000
+    assert [key for key, types in offered.items() if "any" in types] == ["sandbox-show-all-props"]

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -53,7 +54,7 @@ def control(prop: Prop) -> str:
     """The name of the control of ``prop`` in ``_field.html``, or "" for a prop without a control."""
     if prop.hidden or prop.type in INFRASTRUCTURE:
         return ""
-    plain = _PLAIN.get(prop.type, "json")
+    plain = "json" if prop.format == "json" else _PLAIN.get(prop.type, "json")
     if plain == "alert":
         return plain
     if prop.disabled or prop.read_only:
@@ -424,7 +425,7 @@ def _parts(prop: Prop, kind: str, value: Any) -> dict[str, list[str]]:
         return _object_parts(value)
     if kind == "boolean":
         return {"p": ["true" if value is True else "false"]}
-    if kind == "json":
+    if kind == "json" and not (prop.format == "json" and isinstance(value, str)):
         return {"p": [json.dumps(value, ensure_ascii=False, indent=2)]}
     return {"p": [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]}
 
@@ -487,8 +488,15 @@ def _lines(prop: Prop, data: FormData) -> Any:
 
 
 def _json(prop: Prop, data: FormData) -> Any:
+    """JSON; a string that may hold JSON may be any other text too."""
     text = first(data, "p", prop).strip()
-    return parse_json(prop.label, text) if text else ABSENT
+    if not text:
+        return ABSENT
+    if prop.format == "json" and not text.startswith(("[", "{")):
+        with suppress(InvalidValue):
+            return parse_json(prop.label, text)
+        return text
+    return parse_json(prop.label, text)
 
 
 def _rows(prop: Prop, data: FormData) -> Any:

@@ -5,6 +5,7 @@ by several components brings its own; :meth:`Prop.but` adapts a shared prop. The
 :mod:`prop_types`.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from webapp.service.components.context import Context
 
 Scalar = str | int | bool
+JSON = "json"
+"""The format of a string that holds JSON: forms that know only the types of the contract can draw it."""
 PropType = Literal[
     "app", "alert", "string", "string[]", "integer", "integer[]", "boolean", "object", "any", "sql", "http_request",
     "$.interface.timer", "$.interface.http", "$.interface.apphook", "$.service.db", "data_store", "dir",
@@ -66,7 +69,7 @@ class WithOptions(Common, total=False):
 
 
 class Text(WithOptions, total=False):
-    """A string. The value of a ``secret`` one is masked and encrypted; ``format`` may be ``file-ref``."""
+    """A string. The value of a ``secret`` one is masked and encrypted; ``format`` may be ``file-ref`` or ``json``."""
 
     secret: bool
     format: str
@@ -137,6 +140,12 @@ class Prop:
         }
         filled = {key: value for key, value in shared.items() if value is not None}
         return {"name": name, "type": self.type, **self.own, **filled}
+
+
+def as_json_text(prop: Prop) -> Prop:
+    """``prop`` of any JSON value as a string that holds JSON, which every form can draw."""
+    default = prop.default if prop.default is None or isinstance(prop.default, str) else json.dumps(prop.default)
+    return prop.but(type="string", format=JSON, default=default)
 
 
 _FLAGS = {

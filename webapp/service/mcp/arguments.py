@@ -10,6 +10,7 @@ import orjson
 
 from webapp.errors import Invalid, NotFound
 from webapp.service.catalog.components import ComponentInfo
+from webapp.service.components.props import JSON
 from webapp.service.components.tool_names import CONFIGURATION, OPTIONS
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
@@ -97,7 +98,7 @@ def has_lookup(prop: Prop) -> bool:
 
 
 def _property(prop: Prop) -> Schema:
-    schema = dict(_TYPES.get(prop["type"], _TEXT))
+    schema = dict(_TYPES["any"] if prop.get("format") == JSON else _TYPES.get(prop["type"], _TEXT))
     title = prop.get("label")
     options = [] if prop.get("remoteOptions") else prop.get("options") or []
     if 0 < len(options) <= MAX_CHOICES and prop["type"] != "any":

@@ -75,7 +75,8 @@ def test_a_secret_a_file_and_a_choice_that_is_not_offered_have_none() -> None:
     options = [{"label": "A", "value": "a"}]
     assert default({"type": "string", "options": options}, {"defaultValue": "b"}) == {}
     assert default({"type": "string[]", "options": options}, {"defaultValue": ["a"]}) == {"default": ["a"]}
-    assert default({"type": "any", "optional": True}, {"defaultValue": []}) == {}
+    assert default({"type": "string", "format": "json", "optional": True}, {"defaultValue": []}) == {}
+    assert default({"type": "string", "format": "json"}, {"defaultValue": [1]}) == {"default": "[1]"}
 
 
 @pytest.mark.parametrize(("described", "fields", "kind"), KINDS, ids=lambda value: str(value)[:40])
@@ -95,12 +96,12 @@ def test_a_prop_has_the_type_of_its_kind(described: dict[str, Any], fields: dict
             {"type": "NUMBER", "displayName": "Top P", "defaultValue": 1},
             {"type": "string", "default": "1", "description": "A number, such as 12.5."},
         ),
-        ({"type": "JSON"}, {"type": "any", "description": "JSON, such as an object or a list."}),
+        ({"type": "JSON"}, {"type": "string", "format": "json", "description": "JSON, such as an object or a list."}),
         ({"type": "DATE_TIME"}, {"type": "string", "description": "A time, such as 2026-11-22T09:30:00Z."}),
         ({"type": "FILE"}, {"type": "string", "format": "file-ref"}),
         (
             {"type": "ARRAY", "properties": {"label": {"type": "SHORT_TEXT"}, "size": {"type": "NUMBER"}}},
-            {"type": "any", "description": "A JSON list of objects with label, size."},
+            {"type": "string", "format": "json", "description": "A JSON list of objects with label, size."},
         ),
     ],
 )
@@ -133,7 +134,7 @@ def test_a_note_that_says_nothing_here_is_none() -> None:
 def test_a_control_of_the_piece_itself_is_a_text_that_may_be_json() -> None:
     prop = mapped("shape", {"type": "CUSTOM", "code": "() => {}", "defaultValue": {"a": 1}})
     assert prop is not None
-    assert (prop.prop["type"], prop.prop["default"], prop.kind) == ("string", 'json:{"a":1}', "json")
+    assert (prop.prop["type"], prop.prop["default"], prop.kind) == ("string", '{"a": 1}', "json")
     assert prop.prop["description"].endswith("which is not drawn here: write a text, or JSON.")
 
 

@@ -206,3 +206,27 @@ def test_what_is_nested_deeper_than_anybody_follows_is_refused(wrap: Callable[[A
     assert shallow(deepest) is deepest
     with pytest.raises(ValueError, match="more than 100 levels"):
         shallow(wrap(deepest))
+
+
+@pytest.mark.parametrize(
+    ("value", "taken"),
+    [
+        ('[["a", 1], ["b", null]]', [["a", 1], ["b", None]]),
+        (' {"a": {"b": []}}', {"a": {"b": []}}),
+        ([["a"]], [["a"]]),
+        ({"a": 1}, {"a": 1}),
+        (5, 5),
+        ("5", "5"),
+        ("hello", "hello"),
+    ],
+)
+def test_a_string_that_holds_json_is_taken_in_either_shape(value: Any, taken: Any) -> None:
+    prop = {"name": "rows", "type": "string", "format": "json"}
+    assert prop_values.checked([prop], {"rows": value}, whole=True).props == {"rows": taken}
+
+
+@pytest.mark.parametrize("value", ["[1,", '{"a": 1', "{]"])
+def test_a_string_that_begins_like_json_must_be_json(value: str) -> None:
+    prop = {"name": "rows", "type": "string", "format": "json"}
+    with pytest.raises(Invalid, match=r"^rows is not valid: It must be JSON, such as \[1, 2\] or {}: "):
+        prop_values.checked([prop], {"rows": value}, whole=True)

@@ -15,7 +15,7 @@ from webapp.service.components.declared.patterns import Pattern
 from webapp.service.components.declared.problems import APPHOOK
 from webapp.service.components.declared.source import Mark, Source
 from webapp.service.components.errors import LoadError
-from webapp.service.components.props import Option, Options, Prop
+from webapp.service.components.props import Option, Options, Prop, as_json_text
 
 _OWN = {
     "app": "app", "content": "content", "alert_type": "alertType", "app_prop": "appProp", "base_prop": "baseIdProp",
@@ -113,7 +113,8 @@ def prop(form: PropForm) -> Prop:
     own = {wire: getattr(form, name) for name, wire in _OWN.items() if getattr(form, name) is not None}
     own = {name: list(value) if isinstance(value, tuple) else value for name, value in own.items()}
     common = {name: getattr(form, name) for name in _COMMON if name in form.model_fields_set}
-    return Prop(form.type, **common, options=_options(form.options), own=own)
+    declared = Prop(form.type, **common, options=_options(form.options), own=own)
+    return as_json_text(declared) if form.type == "any" else declared
 
 
 def _options(options: Any) -> Any:

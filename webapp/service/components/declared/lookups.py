@@ -17,7 +17,7 @@ from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import fill, parse, texts_in
 from webapp.service.components.errors import ComponentError
 from webapp.service.components.masking import Mask
-from webapp.service.components.props import Option, Prop
+from webapp.service.components.props import Option, Prop, as_json_text
 from webapp.service.outbound.outcomes import Failure, at_path
 from webapp.service.outbound.urls import parse_url
 
@@ -188,7 +188,7 @@ def _fields(session: Session, follow: Reload) -> Iterator[tuple[Kind, Mapping[st
 def _prop(kind: Kind, scope: Mapping[str, Any]) -> Prop:
     optional = kind.optional if isinstance(kind.optional, bool) else bool(parse(kind.optional).value(scope))
     choices = parse(kind.options).value(scope) if kind.options else None
-    return Prop(
+    prop = Prop(
         kind.type,
         label=parse(kind.label).text(scope),
         description=parse(kind.description).text(scope) or None,
@@ -196,6 +196,7 @@ def _prop(kind: Kind, scope: Mapping[str, Any]) -> Prop:
         default=fill(kind.default, scope),
         options=[_choice(kind, each) for each in choices] if isinstance(choices, list) and choices else None,
     )
+    return as_json_text(prop) if kind.type == "any" else prop
 
 
 def _choice(kind: Kind, item: Any) -> Option:

@@ -1,5 +1,6 @@
 """Translates the props in a piece's description to props of the API, with defaults, and expands dynamic ones."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from typing import Any
 from webapp.service.components.pieces import texts, values
 from webapp.service.components.pieces.form import ComponentFile, ValueKind
 from webapp.service.components.pieces.values import encoded, field_name
+from webapp.service.components.props import JSON
 
 _SAFE = 2**53
 _LEFT_ALONE: Mapping[str, Any] = {"boolean": False, "object": {}}
@@ -20,7 +22,7 @@ _PLAIN: Mapping[str, tuple[str, ValueKind]] = {
     "FILE": ("string", "file"),
     "CHECKBOX": ("boolean", "same"),
     "OBJECT": ("object", "same"),
-    "JSON": ("any", "json"),
+    "JSON": ("string", "json"),
     "CUSTOM": ("string", "json"),
     "DROPDOWN": ("string", "choice"),
     "MULTI_SELECT_DROPDOWN": ("string[]", "choices"),
@@ -47,8 +49,10 @@ def default(prop: Mapping[str, Any], described: Mapping[str, Any]) -> dict[str, 
     value = described.get("defaultValue")
     if value is None and described.get("required") is True:
         value = _LEFT_ALONE.get(prop["type"])
-    if value is None or prop.get("secret") or prop.get("format"):
+    if value is None or prop.get("secret") or prop.get("format") == "file-ref":
         return {}
+    if prop.get("format") == JSON and not isinstance(value, str):
+        return {} if value in ([], {}) and prop.get("optional") else {"default": json.dumps(value)}
     value = _fitting(prop["type"], value)
     if value is None or (value in ("", [], {}) and prop.get("optional")) or not _is_offered(prop, value):
         return {}
@@ -165,7 +169,7 @@ def _typed(
     type_, value_kind = _PLAIN[kind]
     own: dict[str, Any] = {"type": type_}
     own |= {"secret": True} if kind == "SECRET_TEXT" else {}
-    own |= {"format": "file-ref"} if kind == "FILE" else {}
+    own |= {"format": "file-ref"} if kind == "FILE" else {"format": JSON} if value_kind == "json" else {}
     if value_kind in ("choice", "choices") and (described.get("hasOptions") or not is_field):
         own |= {
             "remoteOptions": True,
@@ -201,7 +205,7 @@ def _array(described: Mapping[str, Any]) -> tuple[dict[str, Any], ValueKind, dic
     for name, each in properties.items():
         typed = _typed(each, is_field=False) if isinstance(each, Mapping) else None
         members[str(name)] = "number" if typed and typed[1] == "whole" else typed[1] if typed else "same"
-    return {"type": "any"}, "rows", members
+    return {"type": "string", "format": JSON}, "rows", members
 
 
 def _said(name: str, described: Mapping[str, Any], kind: ValueKind, members: Mapping[str, ValueKind]) -> dict[str, Any]:

@@ -5,12 +5,14 @@ so may the items of a list. There is one check for each prop type (contract "Pro
 declaration and an unwrapped value, and returns a sentence about the problem, or None.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from webapp.errors import Detail, Invalid, about
 from webapp.kit.sentences import marked
+from webapp.service.components.props import JSON
 
 Prop = Mapping[str, Any]
 Check = Callable[[Prop, Any], str | None]
@@ -55,9 +57,28 @@ def _app(prop: Prop, value: Any) -> str | None:
 
 
 def _text(prop: Prop, value: Any) -> str | None:
+    if prop.get("format") == JSON:
+        return _json_problem(value)
     if not isinstance(value, str):
         return f"It must be text, not {_kind(value)}."
     return _offered(prop, value)
+
+
+def _json_problem(value: Any) -> str | None:
+    """The problem of text that begins like a list or an object and is not JSON; any other value is valid."""
+    try:
+        _from_json(value)
+    except ValueError as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        return f"It must be JSON, such as [1, 2] or {{}}: {reason}."
+    return None
+
+
+def _from_json(value: Any) -> Any:
+    """The list or object that the text ``value`` holds; any other value unchanged. Raises ``ValueError``."""
+    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+        return shallow(json.loads(value))
+    return value
 
 
 def _integer(prop: Prop, value: Any) -> str | None:
@@ -227,7 +248,7 @@ def checked(props: Sequence[Prop], configured: Mapping[str, Any], *, whole: bool
         if wrong:
             problems.append(Detail(f"{FIELD}.{prop['name']}", wrong))
         elif value is not None and prop["type"] != "alert":
-            values[prop["name"]] = value
+            values[prop["name"]] = _from_json(value) if prop.get("format") == JSON else value
             if label is not None:
                 labels[prop["name"]] = label
     if problems:
