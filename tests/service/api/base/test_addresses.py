@@ -85,6 +85,8 @@ def test_a_preflight_and_a_call_with_a_double_slash_are_answered_in_place(world:
         ("/v1/pieces/look", "OPTIONS, POST"),
         ("/v1/pieces/pc_1", "DELETE, GET, HEAD, OPTIONS, PATCH"),
         ("/v1/users/me", "GET, HEAD, OPTIONS"),
+        ("/v1/connect/projects/info", "GET, HEAD, OPTIONS"),
+        ("/v1/connect/projects/proj_1", "DELETE, GET, HEAD, OPTIONS, PATCH"),
     ],
 )
 def test_a_word_in_the_place_of_an_id_has_its_own_methods_alone(world: Any, path: str, methods: str) -> None:

@@ -203,3 +203,34 @@ def test_the_answers_of_an_operation_follow_from_its_declaration() -> None:
 def test_a_parameter_that_its_module_did_not_declare_is_an_error() -> None:
     with pytest.raises(KeyError, match="lost_id"):
         openapi.document(documented, "https://patchbay.example")
+
+
+def test_models_inside_a_list_are_described_too() -> None:
+    class Inner(Answer):
+        """What a list holds."""
+
+        name: str = Field(examples=["One"])
+
+    operations = Operations(Group("Lists", "Lists of things."))
+
+    @operations.get("P/lists", answer=list[Inner])
+    def list_lists(call: Call) -> Response:
+        """List the lists."""
+        return answer([])
+
+    described = openapi.document(list(operations), "https://patchbay.example")
+    assert "Inner" in described["components"]["schemas"]
+    (methods,) = described["paths"].values()
+    content = methods["get"]["responses"]["200"]["content"]["application/json"]
+    assert content["schema"]["items"] == {"$ref": "#/components/schemas/Inner"}
+    assert content["example"] == [{"name": "One"}]
+
+
+def test_two_models_of_one_name_are_an_error() -> None:
+    def model(field: str) -> Any:
+        return type("Same", (Answer,), {"__annotations__": {field: str}, "__doc__": "One of two."})
+
+    schemas = Schemas([])
+    schemas.of(list[model("a")])  # type: ignore[misc]
+    with pytest.raises(ValueError, match="Two models of the API are called Same"):
+        schemas.of(list[model("b")])  # type: ignore[misc]

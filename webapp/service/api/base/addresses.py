@@ -86,7 +86,7 @@ def unrouted_view(service: Service, operations: Sequence[Operation]) -> View:
     def produce() -> Response:
         if cors.is_preflight(request):
             return cors.preflight(service, request)
-        methods = routes().allowed_methods(request.path)
+        methods = _allowed_methods(routes(), request.path)
         if not methods:
             raise NotFound("There is nothing at this address; check its path.")
         allowed = ", ".join(sorted({*methods, "OPTIONS"}))
@@ -98,6 +98,13 @@ def unrouted_view(service: Service, operations: Sequence[Operation]) -> View:
         return answered(service, {}, produce)
 
     return view
+
+
+def _allowed_methods(routes: MapAdapter, path: str) -> list[str]:
+    """The methods of the address that ``path`` names; of ``projects/info``, not those of a project called "info"."""
+    rules = {method: routes.match(path, method, return_rule=True)[0] for method in routes.allowed_methods(path)}
+    fewest = min((len(rule.arguments) for rule in rules.values()), default=0)
+    return [method for method, rule in rules.items() if len(rule.arguments) == fewest]
 
 
 def collapse_slashes(wsgi_app: "WSGIApplication") -> "WSGIApplication":

@@ -108,11 +108,16 @@ class Schemas:
         self._refs = {model: {"$ref": refs[model, "validation"]["$ref"]} for model in models}
 
     def of(self, model: Any) -> dict[str, Any]:
-        """The schema of ``model``; of one that is no object itself, its definitions stand in ``named`` already."""
+        """The schema of ``model``; the models inside one that is no object itself, such as a list, get into ``named``.
+
+        Raises ``ValueError`` for two different models of one name.
+        """
         if model in self._refs:
             return self._refs[model]
         schema = TypeAdapter(model).json_schema(ref_template=REF, schema_generator=_Generator)
-        schema.pop("$defs", None)
+        for name, definition in schema.pop("$defs", {}).items():
+            if self.named.setdefault(name, definition) != definition:
+                raise ValueError(f"Two models of the API are called {name}.")
         return schema
 
     def published(self) -> dict[str, Any]:
