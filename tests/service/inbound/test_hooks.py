@@ -11,6 +11,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -433,6 +434,32 @@ def test_a_full_inbox_asks_to_come_back(
     monkeypatch.setattr(inbox, "MAX_WAITING", 2)
     assert [send(web, f"/h/{key}").status_code for _ in range(3)] == [200, 200, 429]
     assert send(web, f"/h/{key}").headers["Retry-After"] == "60"
+
+
+@pytest.mark.parametrize(("threads", "places"), [(2, 1), (8, 2), (40, 10)])
+def test_callers_that_wait_for_a_run_hold_a_quarter_of_the_threads_at_most(
+    service: Service, threads: int, places: int
+) -> None:
+    receiver = hooks.Receiver(replace(service, settings=replace(service.settings, threads=threads)))
+    statuses = list[int]()
+
+    def waiting() -> HttpAnswer:
+        """One that waits, while another comes."""
+        if len(statuses) < 50:
+            statuses.append(0)
+            response = receiver._run(waiting, waits=True)
+            if response.status_code == 503:
+                raise Full
+        return HttpAnswer(200, "", {})
+
+    with pytest.raises(Full):
+        receiver._run(waiting, waits=True)
+    assert len(statuses) == places
+    assert receiver._run(lambda: HttpAnswer(200, "", {}), waits=False).status_code == 200
+
+
+class Full(Exception):
+    """No place was left."""
 
 
 def test_what_no_run_could_take_is_refused(web: FlaskClient, service: Service, scene: Scene) -> None:

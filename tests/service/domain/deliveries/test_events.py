@@ -76,6 +76,11 @@ def test_what_says_that_it_is_json_is_read(content_type: str) -> None:
     assert request(b"12", content_type).payload()["body"] == 12
 
 
+def test_a_form_with_files_is_text_although_it_may_look_like_json() -> None:
+    assert request(b'{"a": 1}', "text/plain").payload()["body"] == {"a": 1}
+    assert request(b'{"a": 1}', "multipart/form-data; boundary={").payload()["body"] == '{"a": 1}'
+
+
 @pytest.mark.parametrize(("depth", "kind"), [(MAX_DEPTH, list), (MAX_DEPTH + 1, str), (100_000, str)])
 def test_deep_bodies(depth: int, kind: type) -> None:
     assert isinstance(payload(b"[" * depth + b"]" * depth)["body"], kind)

@@ -62,7 +62,9 @@ def test_what_is_gone_is_told() -> None:
     assert [(part.name, told) for part, told in changes.changed] == [
         ("Create order", "No longer asks for Title and Note.")
     ]
-    assert changes.sentence == "changes 2 parts"
+    assert (changes.breaks, changes.sentence) == (True, "changes 2 parts")
+    fewer_props = pieces.changes_between(CONTENTS, replace(CONTENTS, actions=after.actions))
+    assert (fewer_props.gone, fewer_props.breaks) == ((), True)
 
 
 def test_they_are_kept_as_json() -> None:

@@ -45,6 +45,16 @@ def test_what_is_forged_or_comes_again_nobody_gets(stage: Stage) -> None:
     assert stage.texts(alice) == ["once"]
 
 
+def test_too_many_events_at_once_are_refused_and_none_is_lost_in_silence(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = stage.deploy("alice")
+    monkeypatch.setattr(app_events, "MOST", 2)
+    assert stage.send([told("one"), told("two")]) == 200
+    assert stage.send([told("three"), told("four"), told("five")]) == 413
+    assert stage.texts(alice) == ["one", "two"]
+
+
 def test_what_cannot_be_kept_now_is_taken_when_it_is_sent_again(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     alice = stage.deploy("alice")
     with monkeypatch.context() as patched:

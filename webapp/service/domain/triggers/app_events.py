@@ -50,7 +50,9 @@ def receive(service: Service, slug: str, oauth_app_id: str, received: InboundReq
     if facts.handshake and (answer := handshake_answer(facts.handshake, parsed.value, _signer(secret))) is not None:
         return HttpAnswer(200, json.dumps(answer), inbox.JSON)
     events = parsed.value if isinstance(parsed.value, list) else [parsed.value]
-    for event in events[:MOST]:
+    if len(events) > MOST:
+        return HttpAnswer(413, f'{{"error": "Send at most {MOST:,} events in one request."}}', inbox.JSON)
+    for event in events:
         if isinstance(event, dict):
             _take_in(service, client, facts, event, _alone(request, received, event, len(events)))
     service.wake()
