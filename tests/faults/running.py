@@ -7,6 +7,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -108,3 +109,30 @@ def is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def processes_of(server: Running) -> dict[str, int]:
+    """The processes by what they do: the runner is a program of its own, and the web process listens."""
+    assert server.process is not None
+    parent = server.process.pid
+    children = [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
+    port = f":{int(server.shell.env['PATCHBAY_PORT']):04X} "
+    listening = {
+        f"socket:[{line.split()[9]}]" for line in Path("/proc/net/tcp").read_text().splitlines() if port in line
+    }
+    roles = dict[str, int]()
+    for pid in children:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        if command != Path(f"/proc/{parent}/cmdline").read_bytes():
+            roles["runner"] = pid
+        elif any(_target(entry) in listening for entry in Path(f"/proc/{pid}/fd").iterdir()):
+            roles["web"] = pid
+        else:
+            roles["worker"] = pid
+    return roles
+
+
+def _target(entry: Path) -> str:
+    with suppress(OSError):
+        return str(entry.readlink())
+    return ""

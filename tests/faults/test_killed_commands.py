@@ -5,18 +5,23 @@ being brought is gone on with by the next process.
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import COMMAND, ROOT, Shell
 from tests.fakes.npm_registry import NpmRegistry, registry
+from tests.fakes.receiver import Receiver
+from tests.faults.running import Running, client_of, until_more
+from tests.faults.test_kill_server import calling
 from tests.faults.world import World
 from tests.service.domain.pieces.tried import NAME, describe, package_of
 from webapp.kit import scratch
@@ -27,7 +32,9 @@ from webapp.service.domain.pieces import disk, installation, pieces
 from webapp.service.pieces import npm
 from webapp.service.pieces.packages import Places
 from webapp.settings import Settings
+from webapp.store.stores import open_store
 
+BACKUPS = 10
 KILLS = int(os.environ.get("PATCHBAY_FAULT_KILLS") or "6")
 
 pytestmark = pytest.mark.faults
@@ -84,6 +91,33 @@ def test_a_backup_that_is_killed(world: World, tmp_path: Path, capsys: pytest.Ca
     with capsys.disabled():
         print(f"\n{count} of {KILLS} backups were killed in their middle; left are {made}, each of them whole")
     assert {"whole.zip", "last.zip"} <= set(made) <= {"whole.zip", "last.zip", *(name.name for name in names)}
+
+
+@pytest.mark.embedded
+def test_ten_backups_under_load_can_be_restored(
+    server: Running, receiver: Receiver, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each has every event that was accepted before it began."""
+    url = client_of(server).deploy("http-new-requests", receiver.url("/hook"))["endpoint_url"]
+    accepted = list[int]()
+    with calling(url) as callers:
+        for number in range(BACKUPS):
+            until_more(lambda: len(callers.accepted), 50 * (number + 1), server.last_words)
+            accepted.append(len(callers.accepted))
+            assert server.shell.run("backup", str(tmp_path / f"{number}.zip")).returncode == 0
+    restored = list[int]()
+    for number in range(BACKUPS):
+        data = tmp_path / f"restored-{number}"
+        shell = replace(server.shell, env={**server.shell.env, "PATCHBAY_DATA": str(data)})
+        data.mkdir()
+        shutil.copy(server.data / "keys", data / "keys")  # which no backup has
+        assert shell.run("restore", str(tmp_path / f"{number}.zip")).returncode == 0
+        with closing(open_store(Settings.from_env({**shell.env}))) as store:
+            assert store.faults() == []
+            restored.append(store.tuples("SELECT COUNT(*) FROM events")[0][0])
+    with capsys.disabled():
+        print(f"\n{BACKUPS} backups: accepted before each {accepted}, restored {restored}")
+    assert all(there >= before for there, before in zip(restored, accepted, strict=True))
 
 
 @pytest.fixture

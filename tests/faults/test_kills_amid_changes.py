@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.faults.running import Running, until_more
+from tests.faults.running import Running, processes_of, until_more
 from tests.faults.test_killed_half_way import LOADED, SOON_S, untrue_of_triggers
 from tests.faults.world import World
 
@@ -107,34 +107,7 @@ def _kill(server: Running, victim: str) -> None:
         until_more(lambda: int(not _members(pid)), 1)  # the orphans have finished what they had begun
     else:
         with suppress(ProcessLookupError, KeyError):
-            os.kill(_roles(server)[victim], signal.SIGKILL)
-
-
-def _roles(server: Running) -> dict[str, int]:
-    """The processes by what they do: the runner is a program of its own, and the web process listens."""
-    assert server.process is not None
-    parent = server.process.pid
-    children = [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
-    port = f":{int(server.shell.env['PATCHBAY_PORT']):04X} "
-    listening = {
-        f"socket:[{line.split()[9]}]" for line in Path("/proc/net/tcp").read_text().splitlines() if port in line
-    }
-    roles = dict[str, int]()
-    for pid in children:
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        if command != Path(f"/proc/{parent}/cmdline").read_bytes():
-            roles["runner"] = pid
-        elif any(_target(entry) in listening for entry in Path(f"/proc/{pid}/fd").iterdir()):
-            roles["web"] = pid
-        else:
-            roles["worker"] = pid
-    return roles
-
-
-def _target(entry: Path) -> str:
-    with suppress(OSError):
-        return str(entry.readlink())
-    return ""
+            os.kill(processes_of(server)[victim], signal.SIGKILL)
 
 
 def _members(group: int) -> list[str]:
