@@ -56,7 +56,7 @@ def migrate(as_json: bool) -> None:
 @click.command()
 @JSON
 def compact(as_json: bool) -> None:
-    """Write the database anew without the room that is free in it, while nothing else runs."""
+    """Rewrite the database without its free pages. Nothing else may use it meanwhile."""
     settings = settings_from_env()
     refuse_server(settings, "PostgreSQL uses room again by itself; there is nothing to compact.")
     with lock_files.exclusive(settings.database), closing(SQLiteStore(settings.database, exclusive=True)) as store:

@@ -91,7 +91,7 @@ def remove(name: str, with_accounts: bool, as_json: bool) -> None:
 @click.option("--shown/--hidden", "shown", default=None, help="Whether people see it.")
 @JSON
 def change(name: str, hosts: tuple[str, ...], shown: bool | None, as_json: bool) -> None:
-    """Change what the integration NAME may reach (in place of what it may now), and whether people see it."""
+    """Replace the hosts that the integration NAME may reach, or show or hide it."""
     from webapp.service.domain.pieces import disk
 
     with opened() as service:
@@ -109,7 +109,7 @@ def change(name: str, hosts: tuple[str, ...], shown: bool | None, as_json: bool)
 @click.option("--from", "source", type=click.Path(path_type=Path), help="A folder of tarballs, without a network.")
 @JSON
 def sync(source: Path | None, as_json: bool) -> None:
-    """Bring to this machine what others have added, and bring again what is not whole here."""
+    """Install on this machine what was added on others, and reinstall what is incomplete."""
     from webapp.service.domain.pieces import disk
 
     with opened() as service:

@@ -38,7 +38,7 @@ def create(name: str, app_name: str, support_email: str, as_json: bool) -> None:
 @click.option("--support-email", default="", help="Where people who get stuck can write to.")
 @JSON
 def update(project_id: str, name: str, app_name: str, support_email: str, as_json: bool) -> None:
-    """Change what a project is called; what is left out stays."""
+    """Change the names of a project. What is not given stays unchanged."""
     with opened() as service:
         existing = projects.get(service.store, project_id)
         updated = changed(service, existing, name=name, app_name=app_name, support_email=support_email)

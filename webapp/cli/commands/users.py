@@ -15,7 +15,7 @@ EMAIL = click.option("--email", required=True, help="Whose login.")
 
 @click.group()
 def user() -> None:
-    """People who sign in."""
+    """Manage the users of the dashboard."""
 
 
 @user.command("create")
@@ -52,7 +52,7 @@ def invite(emails: tuple[str, ...], role: str, as_json: bool) -> None:
 @EMAIL
 @JSON
 def api_key(email: str, as_json: bool) -> None:
-    """Give somebody another API key; the one before ends at once."""
+    """Create another API key for a user. The previous one is revoked."""
     with opened() as service:
         person = _person(service, email)
         key = api_keys.create(service.store, service.clock, person.id)
@@ -64,7 +64,7 @@ def api_key(email: str, as_json: bool) -> None:
 @click.option("--role", type=click.Choice(ROLES), required=True, help="What they may do from now on.")
 @JSON
 def role_(email: str, role: str, as_json: bool) -> None:
-    """Give somebody another role."""
+    """Change the role of a user."""
     with opened() as service:
         person = logins(service).change(_person(service, email).id, role=role)
     show(_facts(person), as_json, "The role was changed.")
@@ -74,7 +74,7 @@ def role_(email: str, role: str, as_json: bool) -> None:
 @EMAIL
 @JSON
 def disable(email: str, as_json: bool) -> None:
-    """Keep somebody out; their sessions and API key end at once, their accounts and triggers stay active."""
+    """Disable a user: their sessions and API key end at once, their accounts and triggers stay active."""
     with opened() as service:
         person = logins(service).change(_person(service, email).id, enabled=False)
     show(_facts(person), as_json, "The login was disabled. `patchbay user enable` lets them sign in again.")
@@ -84,7 +84,7 @@ def disable(email: str, as_json: bool) -> None:
 @EMAIL
 @JSON
 def enable(email: str, as_json: bool) -> None:
-    """Let somebody sign in again."""
+    """Enable a disabled user."""
     with opened() as service:
         person = logins(service).change(_person(service, email).id, enabled=True)
     show(_facts(person), as_json, "The login was enabled.")
@@ -108,7 +108,7 @@ def remove(email: str, as_json: bool) -> None:
 @EMAIL
 @JSON
 def end_sessions(email: str, as_json: bool) -> None:
-    """Sign somebody out of every browser."""
+    """End all sessions of a user."""
     with opened() as service:
         person = _person(service, email)
         count = logins(service).end_sessions(person.id)
@@ -119,7 +119,7 @@ def end_sessions(email: str, as_json: bool) -> None:
 @EMAIL
 @JSON
 def reset_link(email: str, as_json: bool) -> None:
-    """Make a link with which somebody sets a new password, once, within 24 hours."""
+    """Create a link with which a user can set a new password, once, within 24 hours."""
     with opened() as service:
         person = _person(service, email)
         url, expires_at = logins(service).reset_link(person.id)
@@ -142,7 +142,7 @@ def reset_two_step(email: str, as_json: bool) -> None:
 @user.command("list")
 @JSON
 def list_(as_json: bool) -> None:
-    """Everybody who has a login, oldest first."""
+    """All users, oldest first."""
     with opened() as service:
         people = users.all_users(service.store)
     table(

@@ -1,14 +1,13 @@
-"""Agents that may ask people to let them in, and where they may be sent back to. This module owns ``agent_clients``.
+"""The OAuth clients of agents, and their redirect URIs. This module owns ``agent_clients``.
 
-Most registered themselves (RFC 7591). Anybody may register one; it is nothing until a person lets it in, and is
-forgotten after a day without that. What it calls itself is its own word: the consent page shows where it sends people
-back to beside its name. It has no secret.
+Most agents register themselves (RFC 7591). Anybody may register one; it has no access until a person allows it, and is
+deleted if nobody does within a day. It chooses its own name, so the consent page also shows its redirect URI. It has no
+secret.
 
-Others are known by the address of a document (:mod:`webapp.people.agents.documents`).
+Other agents have the URL of a metadata document as their id (:mod:`webapp.people.agents.documents`).
 
-A redirect URI (RFC 8252, RFC 9700 section 2.1) is https, or http on this machine (loopback), or of a scheme that a
-program on the person's device answers, such as ``cursor://``. It must be exactly one that was registered, except that a
-program on this machine may listen on any port.
+A redirect URI (RFC 8252, RFC 9700 section 2.1) uses https, http on the loopback interface, or a private scheme such as
+``cursor://``. It must equal a registered one, except that the port of a loopback address may differ.
 """
 
 import re
@@ -38,7 +37,7 @@ NAMELESS = "An agent without a name"
 
 
 def usable_redirect(uri: str) -> bool:
-    """Whether an agent may register ``uri``."""
+    """Whether ``uri`` may be registered as a redirect URI."""
     if len(uri) > MAX_REDIRECT or not uri.isascii() or not uri.isprintable() or any(c in uri for c in ' "<>\\^`{|}#'):
         return False
     parts = _split(uri)
@@ -53,18 +52,20 @@ def usable_redirect(uri: str) -> bool:
 
 
 def is_loopback(uri: str) -> bool:
-    """Whether ``uri`` leads to a program on the person's own machine."""
+    """Whether ``uri`` leads to a program on the person's own machine (RFC 8252 section 7.3)."""
     parts = _split(uri)
     return parts is not None and parts.scheme == "http" and parts.hostname in LOOPBACK
 
 
 def redirect_matches(uri: str, registered: Iterable[str]) -> bool:
-    """Whether ``uri`` is one of those that were registered; of one on this machine, the port is free (RFC 8252 7.3)."""
+    """Whether ``uri`` is one of those ``registered``; the port of a loopback address may differ (RFC 8252 section
+    7.3).
+    """
     return usable_redirect(uri) and any(uri == known or _same_but_port(uri, known) for known in registered)
 
 
 def redirect_place(uri: str) -> str:
-    """Where ``uri`` leads, for people: its host, or the scheme of a program; "" for one on this machine."""
+    """What a person reads of ``uri``: its host, or the scheme of a program; "" for a loopback address."""
     parts = urlsplit(uri)
     if is_loopback(uri):
         return ""
@@ -88,8 +89,11 @@ def _split(uri: str) -> SplitResult | None:
 
 @dataclass(frozen=True, slots=True)
 class AgentClient:
-    """One of them. ``used_at`` is when somebody last let it in, and ``fresh_until`` for how long what stands at its
-    address is known, where it has one, in epoch milliseconds."""
+    """One client, with times in epoch milliseconds.
+
+    ``used_at`` is when a person last allowed it. ``fresh_until`` is how long its metadata document may be used, if it
+    has one.
+    """
 
     id: str
     name: str
@@ -103,7 +107,7 @@ _CLIENTS = Table("agent_clients", AgentClient)
 
 
 def register(store: Store, clock: Clock, *, name: str, redirect_uris: tuple[str, ...]) -> AgentClient:
-    """Keep an agent that asks to be known. Raises :class:`Invalid` for addresses that nobody may be sent to."""
+    """Register an agent. Raises :class:`Invalid` for redirect URIs that may not be used."""
     _check(redirect_uris)
     client = AgentClient(new_id("agent"), shown_name(name), redirect_uris, clock())
     with store.write() as tx:
@@ -114,7 +118,10 @@ def register(store: Store, clock: Clock, *, name: str, redirect_uris: tuple[str,
 def learn(
     store: Store, now: int, address: str, name: str, redirect_uris: tuple[str, ...], lifetime: int
 ) -> AgentClient:
-    """Keep what stands at the address of an agent for ``lifetime`` milliseconds. Raises as :func:`register` does."""
+    """Store the metadata document of an agent for ``lifetime`` milliseconds.
+
+    Raises :class:`Invalid` for redirect URIs that may not be used.
+    """
     _check(redirect_uris)
     client = AgentClient(address, shown_name(name), redirect_uris, now, fresh_until=now + lifetime)
     with store.write() as tx:
@@ -123,17 +130,19 @@ def learn(
 
 
 def find(reader: Reader, client_id: str) -> AgentClient | None:
-    """The agent of that id, if it is known."""
+    """The client with that id, or None."""
     return _CLIENTS.get(reader, client_id)
 
 
 def used(tx: Tx, client_id: str, now: int) -> None:
-    """Somebody lets it in."""
+    """Record that a person allowed the client."""
     _CLIENTS.update(tx, client_id, used_at=now)
 
 
 def purge(store: Store, clock: Clock) -> int:
-    """Forget those that nobody let in for a day, and those that nobody has let in for a year and that hold no grant."""
+    """Delete clients that nobody allowed within a day, and those without a grant that nobody has allowed for a year;
+    return their number.
+    """
     now = clock()
     with store.write() as tx:
         return tx.run(
@@ -144,7 +153,7 @@ def purge(store: Store, clock: Clock) -> int:
 
 
 def shown_name(name: str) -> str:
-    """``name`` as a page may show it: one line of at most 80 characters."""
+    """``name`` as pages show it: one line of at most 80 printable characters."""
     printable = "".join(character if character.isprintable() else " " for character in name)
     return " ".join(printable.split())[:MAX_NAME].strip() or NAMELESS
 

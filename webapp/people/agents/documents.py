@@ -1,8 +1,8 @@
-"""Agents that are known by an address, at which they say what they are (OAuth Client ID Metadata Document).
+"""Agents whose client id is the URL of a metadata document (OAuth Client ID Metadata Document).
 
-Nobody registers them: the document is read, through the outbound guard, when a person who is signed in is asked to let
-the agent in. It must name its own address, so that its host vouches for it, and the pages that ask show that host. It
-is kept for as long as its host says, within bounds; what could not be read is not kept.
+They are not registered: the document is fetched through the outbound guard when a signed-in person is asked for
+consent. It must contain its own URL, so that its host vouches for it, and the consent page shows that host. It is
+cached as long as its host allows, within bounds. Failures are not cached.
 
 Reference: draft-ietf-oauth-client-id-metadata-document, which revision 2026-07-28 of the Model Context Protocol names.
 """
@@ -28,7 +28,7 @@ _MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?(\d{1,9})")
 
 
 def _is_address(client_id: str) -> bool:
-    """Whether ``client_id`` is the address of a document: https, with a path, and as plain as the draft has it."""
+    """Whether ``client_id`` is the URL of a document: https with a path, without user, fragment and dot segments."""
     if len(client_id) > MAX_ADDRESS or not client_id.isascii() or not client_id.isprintable():
         return False
     try:
@@ -42,20 +42,20 @@ def _is_address(client_id: str) -> bool:
 
 
 def host(client: AgentClient) -> str:
-    """Whose word it is what ``client`` calls itself; "" for one that registered itself."""
+    """The host that vouches for the name of ``client``; "" if it registered itself."""
     return urlsplit(client.id).netloc if _is_address(client.id) else ""
 
 
 class Documents:
-    """Reads them. Threads may share one."""
+    """Fetches metadata documents. Safe to share between threads."""
 
     def __init__(self, outbound: OutboundClient, store: Store, clock: Clock) -> None:
         self._outbound, self._store, self._clock = outbound, store, clock
 
     def client(self, client_id: str) -> AgentClient | None:
-        """The agent of that id, as it registered itself or as its document has it; None where there is none.
+        """The client with that id, registered or described by its document; None if it does not exist.
 
-        Raises :class:`Invalid`, with a sentence for the person who is to let it in, for a document that says nothing.
+        Raises :class:`Invalid`, with a sentence for the person, if its document cannot be read or used.
         """
         known = clients.find(self._store, client_id)
         if not _is_address(client_id) or (known is not None and self._clock() < (known.fresh_until or 0)):
@@ -72,7 +72,7 @@ class Documents:
         return clients.learn(self._store, self._clock(), address, name, tuple(uris), kept)
 
     def _read(self, address: str) -> tuple[dict[str, Any], int]:
-        """What stands at ``address``, and for how many milliseconds it may be kept."""
+        """The document at ``address``, and for how many milliseconds it may be cached."""
         accepts = {"Accept": "application/json"}
         answer = self._outbound.request("GET", address, headers=accepts, deadline_s=DEADLINE_S, max_bytes=MAX_BYTES)
         if not isinstance(answer, Response) or answer.status != 200:

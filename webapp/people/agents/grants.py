@@ -1,8 +1,9 @@
-"""That a person lets an agent act for them, in one project and environment. This module owns ``agent_grants``.
+"""Grants: a person allows an agent to act for them in one project and environment. This module owns
+``agent_grants``.
 
-A grant begins with a code, which the agent exchanges once, within two minutes, and with the verifier of its challenge
-(RFC 7636, S256). A code that comes twice ends the grant with all its tokens (RFC 6749 section 4.1.2). Codes are kept as
-their SHA-256.
+A grant begins with an authorization code, which the agent exchanges once, within two minutes, with the verifier of its
+challenge (RFC 7636, S256). If a code is used twice, the grant ends with all its tokens (RFC 6749 section 4.1.2). Codes
+are stored as their SHA-256.
 """
 
 import base64
@@ -24,7 +25,10 @@ CODE_LIVES = 2 * MINUTE
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """One grant. Times are epoch milliseconds; ``expires_at`` is that of its code, then of its last refresh token."""
+    """One grant, with times in epoch milliseconds.
+
+    ``expires_at`` is when its code expires, later its last refresh token.
+    """
 
     id: str
     user_id: str
@@ -42,7 +46,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What a person agrees to: which agent acts for whom and where, and how it is told."""
+    """What a person agreed to: the agent, the person and place that it acts for, and its redirect URI and challenge."""
 
     client: AgentClient
     user_id: str
@@ -56,7 +60,7 @@ _GRANTS = Table("agent_grants", Grant)
 
 
 def begin(store: Store, now: int, consent: Consent) -> str:
-    """Keep that a person agreed; the code, which exists nowhere else."""
+    """Store a consent and return its authorization code, which is not stored."""
     code = CODE + secrets.token_urlsafe(32)
     grant = Grant(
         id=new_id("grant"),
@@ -80,17 +84,17 @@ def begin(store: Store, now: int, consent: Consent) -> str:
 
 
 def by_code(reader: Reader, code: str) -> Grant | None:
-    """The grant that the code is of, exchanged or not."""
+    """The grant of an authorization code, exchanged or not; None if there is none."""
     return _GRANTS.one(reader, "code_hash = :hash", {"hash": hash_token(code)}) if code.startswith(CODE) else None
 
 
 def get(reader: Reader, grant_id: str) -> Grant | None:
-    """The grant of that id, while it stands."""
+    """The grant with that id; None if it has ended."""
     return _GRANTS.get(reader, grant_id)
 
 
 def proves(grant: Grant, verifier: str) -> bool:
-    """Whether ``verifier`` is what the grant's challenge was made of (RFC 7636 section 4.6)."""
+    """Whether ``verifier`` matches the grant's challenge (RFC 7636 section 4.6)."""
     if not 43 <= len(verifier) <= 128 or not verifier.isascii():
         return False
     digest = hashlib.sha256(verifier.encode()).digest()
@@ -98,17 +102,17 @@ def proves(grant: Grant, verifier: str) -> bool:
 
 
 def use_code(tx: Tx, grant: Grant) -> bool:
-    """Use the code of a grant up; whether it was unused."""
+    """Mark the code of a grant as used; return whether it was unused."""
     return bool(tx.run("UPDATE agent_grants SET exchanged = 1 WHERE id = :id AND exchanged = 0", {"id": grant.id}))
 
 
 def prolong(tx: Tx, grant: Grant, expires_at: int) -> None:
-    """The agent got a refresh token that lasts until ``expires_at``."""
+    """Extend the grant to ``expires_at``, when its new refresh token expires."""
     _GRANTS.update(tx, grant.id, expires_at=expires_at)
 
 
 def end(tx: Tx, now: int, grant_id: str, sentence: str) -> bool:
-    """End a grant with all its tokens; whether it still stood."""
+    """End a grant with all its tokens, and log ``sentence``; return whether it existed."""
     grant = get(tx, grant_id)
     if grant is None:
         return False
@@ -118,13 +122,13 @@ def end(tx: Tx, now: int, grant_id: str, sentence: str) -> bool:
 
 
 def end_all(tx: Tx, now: int, user_id: str, sentence: str) -> None:
-    """End every grant of a person."""
+    """End all grants of a person, and log ``sentence`` for each."""
     for grant in _GRANTS.all(tx, "user_id = :user", {"user": user_id}):
         end(tx, now, grant.id, sentence)
 
 
 def purge(store: Store, now: int) -> int:
-    """Forget grants whose last token is over; how many there were."""
+    """Delete grants whose last token has expired; return their number."""
     with store.write() as tx:
         return tx.run("DELETE FROM agent_grants WHERE expires_at <= :now", {"now": now})
 

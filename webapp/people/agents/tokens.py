@@ -1,7 +1,7 @@
-"""What an agent that was let in shows: access tokens, and refresh tokens that each work once. Owns ``agent_tokens``.
+"""The tokens of agents: access tokens, and refresh tokens that work once. This module owns ``agent_tokens``.
 
-A refresh token that comes a second time was stolen, or its thief was quicker: the grant ends with all its tokens
-(RFC 9700 section 4.14). Tokens are kept as their SHA-256.
+A refresh token that is used twice has been stolen, by its first or its second user, so the grant ends with all its
+tokens (RFC 9700 section 4.14). Tokens are stored as their SHA-256.
 """
 
 import secrets
@@ -32,7 +32,7 @@ class _StoredToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenPair:
-    """What an agent is handed; ``expires_in`` is in seconds."""
+    """What a token response contains; ``expires_in`` is in seconds."""
 
     access: str = field(repr=False)
     refresh: str = field(repr=False)
@@ -45,7 +45,7 @@ _TOKENS = Table("agent_tokens", _StoredToken, key="token_hash")
 def exchange_code(
     store: Store, now: int, *, code: str, client_id: str, redirect_uri: str | None, verifier: str
 ) -> TokenPair | None:
-    """The first tokens for a code; None where it gives none. One that came before ends what it gave."""
+    """The first tokens of a grant; None for a code that does not fit. A code that is used twice ends its grant."""
     with store.write() as tx:
         grant = grants.by_code(tx, code)
         if grant is None or grant.client_id != client_id:
@@ -61,7 +61,7 @@ def exchange_code(
 
 
 def exchange_refresh(store: Store, now: int, *, token: str, client_id: str) -> TokenPair | None:
-    """Fresh tokens for a refresh token; None where it gives none. One that came before ends the grant."""
+    """New tokens for a refresh token; None for one that does not fit. One that is used twice ends its grant."""
     with store.write() as tx:
         stored, grant = _find(tx, token, REFRESH)
         if stored is None or grant is None or grant.client_id != client_id:
@@ -76,13 +76,13 @@ def exchange_refresh(store: Store, now: int, *, token: str, client_id: str) -> T
 
 
 def grant_of(reader: Reader, token: str, now: int) -> Grant | None:
-    """The grant that a live access token is of."""
+    """The grant of an access token; None if the token has expired or does not exist."""
     stored, grant = _find(reader, token, ACCESS)
     return grant if stored is not None and stored.expires_at > now else None
 
 
 def revoke(store: Store, now: int, *, token: str, client_id: str) -> bool:
-    """End the grant that either of its tokens names (RFC 7009); whether there was one."""
+    """End the grant of an access or refresh token (RFC 7009); return whether there was one."""
     with store.write() as tx:
         for prefix in (ACCESS, REFRESH):
             _stored, grant = _find(tx, token, prefix)
@@ -92,7 +92,7 @@ def revoke(store: Store, now: int, *, token: str, client_id: str) -> bool:
 
 
 def purge(store: Store, now: int) -> int:
-    """Forget tokens that are over; how many there were. A used refresh token is known until then."""
+    """Delete expired tokens; return their number. A used refresh token is kept until it expires."""
     with store.write() as tx:
         return tx.run("DELETE FROM agent_tokens WHERE expires_at <= :now", {"now": now})
 
