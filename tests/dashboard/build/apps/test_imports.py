@@ -94,9 +94,10 @@ def test_what_cannot_be_looked_at_is_told_at_its_field(office: Embedded, form: d
 def test_what_the_document_lacks_is_asked_for(office: Embedded) -> None:
     browser = office.browser()
     answer = upload(browser, {"/me": {"post": {}}})
-    assert "Name a path of the API that can" in answer.text and 'name="test"' in answer.text
+    assert "so accounts are connected untested" in answer.text and 'name="test"' in answer.text
     form = {"draft": draft_of(answer.text), "slug": "acme", "test": "/ping"}
-    assert checked(browser.send(PREVIEW, form).text) == ["POST /me"]
+    tested = browser.send(PREVIEW, form).text
+    assert checked(tested) == ["POST /me"] and "connected untested" not in tested
 
 
 def test_owners_alone_import(office: Embedded) -> None:

@@ -119,8 +119,22 @@ def test_another_may_be_chosen(wanted: str, url: str) -> None:
     assert planned(TESTABLE_PATHS, Options(test=wanted)).app["test"]["url"] == url
 
 
-def test_without_one_a_path_is_asked_for() -> None:
-    with pytest.raises(Invalid, match="Name a path of the API that can"):
-        planned({"/me": {"post": {}}})
+def test_without_one_accounts_are_connected_untested() -> None:
+    plan = planned({"/me": {"post": {}}})
+    assert (plan.app["test"]["kind"], plan.options.test, plan.tests) == ("none", "", [])
+    assert [note for note in plan.notes if "connected untested. Name a path that can, such as /me" in note]
+    assert planned({"/me": {"post": {}}}, Options(test="/ping")).app["test"]["url"] == "/ping"
+
+
+def test_a_note_that_many_actions_share_is_given_once_with_their_number() -> None:
+    body = {"requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}}}
+    plan = planned({**TESTABLE_PATHS, **{f"/things/{n}": {"get": body} for n in range(4)}})
+    assert "In 4 actions, the body is left out: a GET has none." in plan.notes
+    assert [note for action in plan.actions for note in action.notes] == []
+    two = planned({**TESTABLE_PATHS, **{f"/things/{n}": {"get": body} for n in range(2)}})
+    assert [note for action in two.actions for note in action.notes] == ["the body is left out: a GET has none."] * 2
+
+
+def test_what_is_no_path_cannot_be_the_test() -> None:
     with pytest.raises(Invalid, match="is no path that can test"):
         planned(TESTABLE_PATHS, Options(test="https://elsewhere.example"))

@@ -8,6 +8,7 @@ include the request that tests an account: an operation that needs nothing but t
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +24,12 @@ from webapp.service.catalog.importing.servers import Server
 from webapp.service.catalog.importing.words import Names
 
 MOST_ACTIONS = 1500
+REPEATED = 3
+"""From how many actions on a note that they share is given once, with their number."""
+UNTESTED = (
+    "No operation can test an account without asking for more, so accounts are connected untested. Name a path that "
+    "can, such as /me, to have them tested."
+)
 _CATEGORY = "developer_tools"
 _LOGO_COLORS = ("#0f766e", "#1d4ed8", "#6d28d9", "#9d174d", "#9a3412", "#3f6212", "#0e7490", "#4338ca")
 _TELL_WHO = (
@@ -108,8 +115,11 @@ def plan(
     left = [*writer.left, *_never(document, listed, chosen, options)]
     app = narrowed(app, [action.operation for action in writer.done], document, sign_in)
     hosts = [*app.get("allowed_hosts", ()), *writer.hosts]
+    written, repeated = _counted(writer.done)
     notes = [
         *sign_in.notes,
+        *([UNTESTED] if "kind" in app.get("test", {}) else []),
+        *repeated,
         *security.elsewhere(sign_in, server.host),
         *(f"{way} cannot be imported: {reason}." for way, reason in refused.items()),
     ]
@@ -121,7 +131,7 @@ def plan(
         title=str(app["name"]),
         version=str(document.info.get("version") or ""),
         app={**app, "allowed_hosts": hosts} if hosts else app,
-        actions=writer.done,
+        actions=written,
         left=left,
         notes=notes,
         options=replace(options, auth=" + ".join(sign_in.names) or "none", test=test),
@@ -130,6 +140,14 @@ def plan(
         servers=servers.choices(document),
         tests=tests,
     )
+
+
+def _counted(done: Sequence[Action]) -> tuple[list[Action], list[str]]:
+    """The actions without the notes that several of them share, and each of these once, with their number."""
+    counts = Counter(note for action in done for note in action.notes)
+    shared = {note: count for note, count in counts.items() if count >= REPEATED}
+    kept = [replace(action, notes=tuple(note for note in action.notes if note not in shared)) for action in done]
+    return kept, [f"In {count} actions, {note[:1].lower()}{note[1:]}" for note, count in shared.items()]
 
 
 def _still(options: Options, listed: Sequence[Operation]) -> Options:
@@ -246,7 +264,7 @@ def _app_facts(
         facts["session"] = dict(sign_in.session)
     if sign_in.oauth:
         facts["oauth"] = dict(sign_in.oauth)
-    return facts, f"{test['method']} {test['url']}"
+    return facts, f"{test['method']} {test['url']}" if "url" in test else ""
 
 
 def narrowed(
@@ -293,11 +311,13 @@ def _test_candidates(document: Document, listed: Sequence[Operation], sign_in: S
 
 
 def _account_test(tests: Sequence[Operation], wanted: str) -> dict[str, Any]:
-    """The ``[test]`` of an app: the operation or path that was ``wanted``, else the first. Raises :class:`Invalid`."""
+    """The ``[test]`` of an app: the operation or path that was ``wanted``, else the first; without any, none.
+
+    Raises :class:`Invalid` for a path that cannot be one.
+    """
     if not wanted:
         if not tests:
-            told = "No operation of the document can test an account without asking for more."
-            raise Invalid.of("test", f"{told} Name a path of the API that can, such as /me.")
+            return {"kind": "none"}
         return {"method": "GET", "url": tests[0].path}
     operation = next((each for each in tests if wanted in (each.operation_id, each.id, each.path)), None)
     if operation is not None:

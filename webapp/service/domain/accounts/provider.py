@@ -88,6 +88,8 @@ def can_test(app: App) -> bool:
     """Whether ``app`` has a test for accounts; :func:`test` passes all otherwise."""
     if app.test_kind == "piece":
         return app.spec.piece is not None and app.spec.piece.auth.validated
+    if app.test_kind == "none":
+        return app.identity_request is not None
     return bool(app.test_kind or app.test_request or app.identity_request)
 
 
