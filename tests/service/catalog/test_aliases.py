@@ -131,6 +131,15 @@ HARD_CODED = {
     "postgresql-execute-custom-query": ("postgresql-execute-query", {"postgresql", "sql"}),
     "http-custom-request": ("http-send-request", {"httpRequest"}),
     "rss-new-item-in-feed": ("rss-new-item", {"url", "timer"}),
+    "zendesk-create-ticket": ("zendesk-create-ticket", {"zendesk", "ticketCommentBody"}),
+    "hubspot-get-contact": ("hubspot-get-contact", {"hubspot", "objectId"}),
+    "github-new-or-updated-issue": ("github-new-or-updated-issue", {"github", "repoFullname"}),
+    "github-create-branch": ("github-create-branch", {"github", "repoFullname", "branchName"}),
+    "jira-transition-issue": ("jira-transition-issue", {"jira", "issueIdOrKey", "transition"}),
+    "jira-add-comment-to-issue": ("jira-add-comment-to-issue", {"jira", "issueIdOrKey", "body"}),
+    "asana-create-task-comment": ("asana-create-task-comment", {"asana", "task_gid", "text"}),
+    "slack_v2-upload-file": ("slack-upload-file", {"slack", "conversation"}),
+    "discord_bot-send-message": ("discord_bot-send-message", {"discordBot", "message"}),
 }
 
 

@@ -218,15 +218,29 @@ def test_a_hundred_thousand_are_searched_in_milliseconds() -> None:
             assert page.items and spent_ms < limit_ms
 
 
+# Types that the form library of existing clients draws or passes over (version 3.0.1, its Control); for any other it
+# raises "Unsupported property type", and nothing of the form is drawn.
+DRAWN = frozenset({"alert", "app", "boolean", "http_request", "integer", "object", "sql", "string"})
+PASSED_OVER = frozenset({"$.service.db", "$.interface.http", "$.interface.apphook", "$.interface.timer", "dir"})
+
+
+def is_drawn(prop: Mapping[str, Any]) -> bool:
+    kind = prop["type"]
+    has_options = prop.get("remoteOptions") or prop.get("options") or kind.startswith("$.discord.channel")
+    return bool(has_options or kind.endswith("[]") or kind in DRAWN | PASSED_OVER)
+
+
 def test_no_built_in_component_offers_what_forms_of_existing_clients_cannot_draw(shipped: Any) -> None:
-    """Their form library raises "Unsupported property type: any" for the whole form; the showcase of all props may."""
-    window, offered = cursors.Window(limit=100), dict[str, set[str]]()
+    """The showcase of all props may."""
+    window, undrawn, count = cursors.Window(limit=100), dict[str, list[str]](), 0
     while True:
         page = shipped.components(ComponentFilter.of(None, None, None, "all"), window)
+        count += len(page.items)
         for info in page.items:
-            offered[info.key] = {prop["type"] for prop in info.props}
+            if names := [prop["name"] for prop in info.props if not is_drawn(prop)]:
+                undrawn[info.key] = names
         if not page.end_cursor:
             break
         window = cursors.Window(limit=100, after=page.end_cursor)
-    assert len(offered) > 1_000
-    assert [key for key, types in offered.items() if "any" in types] == ["sandbox-show-all-props"]
+    assert count > 1_000
+    assert list(undrawn) == ["sandbox-show-all-props"], undrawn

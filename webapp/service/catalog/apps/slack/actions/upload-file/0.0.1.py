@@ -19,7 +19,7 @@ class UploadFile(Action):
     annotations = CREATES
 
     slack = account
-    channel = channel_prop.but(with_label=True)
+    channel = channel_prop.but(with_label=True, aliases=("conversation",))
     filename = string(label="File name", description="Such as report.csv.")
     content = string(label="Text", description="What the file holds. Empty to take it from an address.", optional=True)
     url = string(
