@@ -86,7 +86,7 @@ class Stream:
         self._mask_body: MaskBody = iter
 
     def blocks(self) -> Iterator[bytes]:
-        """The body, encoded as it came. Raises :class:`Broken`."""
+        """The body, encoded as it came. Raises :class:`StreamBroken`."""
         return self._mask_body(self._read())
 
     def _read(self) -> Iterator[bytes]:
@@ -108,7 +108,7 @@ class Stream:
         self.headers = HTTPHeaderDict((name, mask(value)) for name, value in self.headers.iteritems())
 
     def close(self) -> None:
-        """Give back the connection; again does nothing."""
+        """Close the connection. Calling it again has no effect."""
         self._response.close()
         self._connection.close()
         self._sock.close()

@@ -322,7 +322,7 @@ def receive_request(service: Service, trigger: DeployedTrigger, received: Inboun
 
 
 def run_queued(service: Service, waiting: QueuedRequest) -> None:
-    """Run a source for the request that :func:`inbox.claim` gave; what comes of it is written down.
+    """Run a source for the request that :func:`claim` returned, and store the results.
 
     While the trigger is paused, its account is dead or the runner is away, the request waits without counting as tried.
     Whatever else goes wrong counts, so that no request holds up those behind it for good.

@@ -227,7 +227,7 @@ def find(service: Service, local: str) -> DeployedTrigger:
 def receive(service: Service, incoming: IncomingMail) -> int:
     """Receive a mail, for all of its triggers in one transaction; return the number of events.
 
-    Raises :class:`mails.BadMail`, :class:`webapp.errors.Throttled`, :class:`webapp.errors.TooLarge` (no room for files
+    Raises :class:`BadMail`, :class:`webapp.errors.Throttled`, :class:`webapp.errors.TooLarge` (no room for files
     or events), :class:`webapp.errors.Unavailable`.
     """
     for _, trigger in incoming.to:
