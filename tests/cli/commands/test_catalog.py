@@ -31,6 +31,7 @@ def test_the_catalog_is_sound_and_can_be_built(patchbay: Commands, data: Path) -
     (data / "catalog.db").unlink()
     checked = patchbay.json("catalog", "check")
     assert checked["problems"] == []
+    assert sum(row["registry_keys"] for row in checked["apps"]) >= 300
     assert {"github", "slack", "notion", "stripe", "openai"} <= {row["slug"] for row in checked["apps"]}
     assert patchbay.json("catalog", "build")["apps"] == len(checked["apps"])
     assert (data / "catalog.db").is_file()
@@ -39,10 +40,12 @@ def test_the_catalog_is_sound_and_can_be_built(patchbay: Commands, data: Path) -
 def test_check_shows_every_app_and_says_what_is_wrong(patchbay: Commands, own_apps: Path) -> None:
     done = patchbay.run("catalog", "check")
     assert (done.exit_code, done.stderr) == (1, PROBLEM + "\n")
-    assert [line.split() for line in done.stdout.splitlines()] == [
-        ["slug", "name", "auth", "type", "actions", "triggers", "categories", "problems"],
-        ["acme", "Acme", "keys", "0", "0", "tools", "0"],
-        ["umbrella", "Umbrella", "none", "0", "0", "nowhere", "1"],
+    *rows, summary = done.stdout.splitlines()
+    assert summary == "0 keys of the public registry are accepted; each required prop of theirs has its place."
+    assert [line.split() for line in rows] == [
+        ["slug", "name", "auth", "type", "actions", "triggers", "categories", "registry", "keys", "problems"],
+        ["acme", "Acme", "keys", "0", "0", "tools", "0", "0"],
+        ["umbrella", "Umbrella", "none", "0", "0", "nowhere", "0", "1"],
     ]
     printed = patchbay.run("catalog", "check", "--json")
     assert printed.exit_code == 1

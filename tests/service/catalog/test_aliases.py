@@ -140,6 +140,16 @@ HARD_CODED = {
     "asana-create-task-comment": ("asana-create-task-comment", {"asana", "task_gid", "text"}),
     "slack_v2-upload-file": ("slack-upload-file", {"slack", "conversation"}),
     "discord_bot-send-message": ("discord_bot-send-message", {"discordBot", "message"}),
+    "slack-new-message-in-channels": ("slack-new-message", {"slack", "conversations"}),
+    "google_sheets-add-single-row": ("google_sheets-add-row", {"googleSheets", "sheetId", "sheetName", "hasHeaders"}),
+    "google_sheets-find-row": ("google_sheets-find-rows", {"sheetId", "sheetName", "column", "value"}),
+    "notion-create-page-from-database": ("notion-create-database-item", {"notion", "parentDataSource", "templateType"}),
+    "notion-append-block": ("notion-append-text", {"notion", "pageId", "blockTypes", "markdownContents"}),
+    "http-get-request": ("http-send-request", {"httpRequest"}),
+    "http-post-request": ("http-send-request", {"httpRequest"}),
+    "shopify_developer_app-create-product": ("shopify-create-product", {"title"}),
+    "jira-create-issue": ("jira-create-issue", {"jira", "cloudId", "projectId", "issueTypeId", "summary"}),
+    "salesforce_rest_api-delete-record": ("salesforce-delete-record", {"sobjectType", "sobjectId"}),
 }
 
 

@@ -38,13 +38,13 @@ def failed(kind: Any) -> Reply:
 def test_what_is_declared_becomes_a_row() -> None:
     found, problems = declared([component()], lambda _: reply(), {})
     assert problems == []
-    row = found[0].row(BUILT_IN)
+    row = found[0].row(BUILT_IN, {})
     assert (row["key"], row["kind"], row["name"], row["root"]) == ("acme-do-it", "action", "Do it", None)
 
 
 def test_a_folder_of_the_operators_is_found_from_beside_the_catalog(tmp_path: Path) -> None:
     (own,), _ = declared([component(root=tmp_path / "data" / "apps")], lambda _: reply(), {})
-    assert own.row(tmp_path / "data")["root"] == "apps"
+    assert own.row(tmp_path / "data", {})["root"] == "apps"
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_the_part_of_a_piece_declares_from_its_file_alone(tmp_path: Path) -> Non
     assert examine(part) == (samples.DECLARATION, [])
     (read,), problems = declared([part], never, {})
     assert problems == []
-    row = read.row(tmp_path)
+    row = read.row(tmp_path, {})
     assert (row["key"], row["kind"], row["name"], row["root"]) == (
         "acme-add-task",
         "action",

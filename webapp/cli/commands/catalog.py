@@ -44,13 +44,16 @@ def check(slugs: tuple[str, ...], as_json: bool) -> None:
     apps = [app for app in sources.apps if not slugs or app.spec.slug in slugs]
     components = [component for app in apps for component in app.components]
     with Runner.start() as runner:
-        problems = [*verdict.problems, *faults(components if slugs else components + sources.components, runner.call)]
+        files = components if slugs else components + sources.components
+        problems = [*verdict.problems, *faults(files, runner.call, apps)]
     rows = [asdict(row) for row in verdict.rows if not slugs or row.slug in slugs]
     problems = [problem for problem in problems if not slugs or _folder(problem) in slugs]
     if as_json:
         show({"apps": rows, "problems": problems}, True)
     else:
         table(rows, False, "apps", "There is no app.")
+        keys = sum(row["registry_keys"] for row in rows)
+        click.echo(f"{keys} keys of the public registry are accepted; each required prop of theirs has its place.")
         for problem in problems:
             click.echo(problem, err=True)
     if problems:

@@ -336,7 +336,7 @@ def configure(noun: Noun, call: Call) -> Response:
     """List the options of a prop."""
     body = call.body(ConfigureCall)
     request = _request(call, noun, body)
-    prop = request.component.prop_aliases.get(body.prop_name, body.prop_name)
+    prop = request.component.prop_aliases.get(body.prop_name) or body.prop_name
     options_query = OptionsQuery(prop, body.page or 0, body.query or None, body.prev_context or {})
     return answer(components.configure(call.service, request, options_query))
 

@@ -1,8 +1,8 @@
 """Aliases: further names by which callers may refer to apps, components and props. Responses contain only own names.
 
 An app has the ``aliases`` of its ``app.toml``, a component those of its file under every name of its app
-(``<app>-<name>``), a prop those of its declaration. Some aliases of props are implied: every name in camelCase, and for
-the account's prop the names of its app in camelCase, and ``app``.
+(``<app>-<name>``), a prop those of its declaration; :mod:`registry` adds those of the public registry. Some aliases of
+props are implied: every name in camelCase, and for the account's prop the names of its app in camelCase, and ``app``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,11 +12,6 @@ from webapp.service.catalog.component_files import Component
 from webapp.service.components.declared.source import is_declared, name_of
 
 ACCOUNT = "app"
-
-
-def of_declaration(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The aliases that a component file declares: those of the component (``names``), and of its ``props``."""
-    return {"names": facts["aliases"], "props": facts["prop_aliases"]}
 
 
 def prop_names(

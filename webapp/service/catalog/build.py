@@ -23,7 +23,7 @@ from sqlite_utils import Database
 from webapp.kit.crypto import stable_id
 from webapp.kit.scratch import Scratch
 from webapp.kit.text import fold
-from webapp.service.catalog import aliases, declarations, logos, sources, variables, variants
+from webapp.service.catalog import aliases, declarations, logos, registry, sources, variables, variants
 from webapp.service.catalog.check import Verdict, judge
 from webapp.service.catalog.component_files import component_files, piece_files
 from webapp.service.catalog.components import release
@@ -81,14 +81,18 @@ def build(target: Path, places: Places, declare: Declare | None = None) -> Build
     with Runner.start() as runner:  # its process starts with the first call
         declared, problems = declarations.declared(files, declare or runner.call, _known(target))
     declared = _without_deaf(declared, verdict)
+    facts = [(each.component, each.facts) for each in declared]
+    wrong_keys = declarations.registry_problems(verdict.sound, facts)
+    problems += declarations.registry_lines(wrong_keys)
     report = BuildReport(len(verdict.sound), (*verdict.problems, *problems), mark, built=True)
     with Scratch(".catalog-", target.parent) as folder:
         draft = folder / "catalog.db"
         with closing(Database(draft)) as database:
-            _write(database, verdict, catalog_sources.categories, declared, target.absolute().parent)
+            keys = _sound_keys(verdict.sound, wrong_keys)
+            _write(database, verdict, catalog_sources.categories, declared, keys, target.absolute().parent)
             database.table("unlisted").insert_all({"name": name} for name in sources.read_unlisted(places.pieces))
-            facts = {"apps": report.apps, "problems": report.problems, "fingerprint": mark}
-            database.table("build").insert({"report": json.dumps(facts)})
+            written = {"apps": report.apps, "problems": report.problems, "fingerprint": mark}
+            database.table("build").insert({"report": json.dumps(written)})
         draft.replace(target)
     return report
 
@@ -140,8 +144,22 @@ def _without_deaf(declared: Sequence[Declared], verdict: Verdict) -> list[Declar
     return [each for each in declared if not is_deaf(each)]
 
 
+def _sound_keys(apps: Iterable[sources.Source], wrong: Mapping[str, Mapping[str, object]]) -> dict[str, registry.Keys]:
+    """The keys of the public registry that each app answers, by its slug, without the ``wrong`` ones."""
+    sound: dict[str, registry.Keys] = {}
+    for app in apps:
+        problems = wrong.get(app.of or app.spec.slug, {})
+        sound[app.spec.slug] = {name: key for name, key in app.keys.items() if name not in problems}
+    return sound
+
+
 def _write(
-    database: Database, verdict: Verdict, categories: dict[str, Category], declared: Sequence[Declared], beside: Path
+    database: Database,
+    verdict: Verdict,
+    categories: dict[str, Category],
+    declared: Sequence[Declared],
+    keys: Mapping[str, registry.Keys],
+    beside: Path,
 ) -> None:
     apps = sorted(verdict.sound, key=lambda source: source.spec.slug)
     rows = [_app(row, source, categories, declared) for row, source in enumerate(apps, 1)]
@@ -149,7 +167,7 @@ def _write(
     database.table("apps").insert_all(rows)
     database.table("categories").insert_all(category.model_dump() for category in categories.values())
     specs = {source.spec.slug: source.spec for source in apps}
-    write_components(database, (component.row(beside) for component in declared), specs)
+    write_components(database, (each.row(beside, keys.get(each.component.app or "", {})) for each in declared), specs)
     database.table("declarations").insert_all(
         {"mark": mark, "facts": json.dumps(facts)}
         for mark, facts in sorted({component.mark: component.facts for component in declared}.items())

@@ -41,6 +41,7 @@ class Row:
     actions: int
     triggers: int
     categories: tuple[str, ...]
+    registry_keys: int
     problems: int
 
 
@@ -105,6 +106,7 @@ def _row(source: Source, problems: int) -> Row:
         actions=sum(kind == "action" for kind, _ in keys),
         triggers=sum(kind == "trigger" for kind, _ in keys),
         categories=spec.categories,
+        registry_keys=0 if source.of else len(source.keys),
         problems=problems,
     )
 

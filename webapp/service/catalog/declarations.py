@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from webapp.errors import Unavailable
-from webapp.service.catalog import aliases, variants
+from webapp.service.catalog import aliases, registry, variants
 from webapp.service.catalog.component_files import Component, python_files
-from webapp.service.catalog.sources import BUILT_IN
+from webapp.service.catalog.components import release
+from webapp.service.catalog.sources import BUILT_IN, Source
 from webapp.service.components import authoring, loader, prop_types, props
 from webapp.service.components.calls import Call, Reply
 from webapp.service.components.declared import definition, source
@@ -40,9 +41,19 @@ class Declared:
     facts: dict[str, Any]
     mark: str
 
-    def row(self, beside: Path) -> dict[str, Any]:
-        """The row for the catalog; its ``root`` is relative to the folder ``beside``, or None for the built-in one."""
+    @property
+    def name(self) -> str:
+        """The key without the slug of the component's app."""
+        return self.component.key.removeprefix(f"{self.component.app}-")
+
+    def row(self, beside: Path, keys: registry.Keys) -> dict[str, Any]:
+        """The row for the catalog; its ``root`` is relative to the folder ``beside``, or None for the built-in one.
+
+        ``keys`` are those of the public registry that the app answers.
+        """
         component, facts = self.component, self.facts
+        known = {prop["name"] for prop in facts["configurable_props"]} | {registry.UNUSED}
+        of_registry = {prop: ours for prop, ours in registry.props(keys, self.name).items() if ours in known}
         return {
             "key": component.key,
             "version": component.version,
@@ -56,7 +67,12 @@ class Declared:
             "dedupe": facts["dedupe"],
             "hooks": json.dumps(facts["hooks"]),
             "stash": facts["stash"],
-            "aliases": json.dumps(aliases.of_declaration(facts)),
+            "aliases": json.dumps(
+                {
+                    "names": [*facts["aliases"], *registry.names(keys, self.name)],
+                    "props": {**of_registry, **facts["prop_aliases"]},
+                }
+            ),
             "root": None if component.root == BUILT_IN else os.path.relpath(component.root, beside),
             "path": component.path,
         }
@@ -95,8 +111,9 @@ def declared(
     return [declaration for declaration in declarations if declaration.component not in clashing], problems
 
 
-def faults(components: Iterable[Component], declare: Declare) -> list[str]:
-    """All problems of ``components`` as ``path: sentence``, including those that the checker finds.
+def faults(components: Iterable[Component], declare: Declare, apps: Iterable[Source] = ()) -> list[str]:
+    """All problems of ``components`` as ``path: sentence``, including those that the checker finds, and of the
+    registry's keys of ``apps``.
 
     Raises :class:`Unavailable`.
     """
@@ -112,7 +129,41 @@ def faults(components: Iterable[Component], declare: Declare) -> list[str]:
             facts, wrong = examine(component)
             messages += [f"{component.path}: {sentence}" for sentence in wrong]
             declared_facts.append((component, facts))
-    return [*messages, *_lines(aliases.problems((file, facts) for file, facts in declared_facts if facts))]
+    sound = [(file, facts) for file, facts in declared_facts if facts]
+    return [*messages, *_lines(aliases.problems(sound)), *registry_lines(registry_problems(apps, sound))]
+
+
+def registry_problems(
+    apps: Iterable[Source], facts: Iterable[tuple[Component, Mapping[str, Any]]]
+) -> dict[str, dict[str, list[str]]]:
+    """The problems of the registry's keys of ``apps``, as sentences by key, by the slug of the app.
+
+    ``facts`` are the declarations of components. A variant has the keys of the app whose variant it is.
+    """
+    newest: dict[str, dict[str, tuple[Component, Mapping[str, Any]]]] = {}
+    for component, declaration in facts:
+        if component.app is None or component.of is not None:
+            continue
+        of_app, name = newest.setdefault(component.app, {}), component.key.removeprefix(f"{component.app}-")
+        if name not in of_app or release(of_app[name][0].version) < release(component.version):
+            of_app[name] = (component, declaration)
+    judged = {}
+    for app in apps:
+        if app.keys and app.of is None:
+            components = {name: declaration for name, (_, declaration) in newest.get(app.spec.slug, {}).items()}
+            if wrong := registry.problems(app.keys, components):
+                judged[app.spec.slug] = wrong
+    return judged
+
+
+def registry_lines(problems: Mapping[str, Mapping[str, Iterable[str]]]) -> list[str]:
+    """The result of :func:`registry_problems` as ``path: sentence``."""
+    return [
+        f"{slug}/{registry.FILE}: {key}: {sentence}"
+        for slug, of_app in problems.items()
+        for key, sentences in of_app.items()
+        for sentence in sentences
+    ]
 
 
 def _lines(problems: Mapping[Component, Iterable[str]]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from webapp.service.catalog import variants
+from webapp.service.catalog import registry, variants
 from webapp.service.catalog.component_files import KINDS, OF_PIECES, PATTERNS, Component, components
 from webapp.service.catalog.spec import AppSpec, Category
 
@@ -29,12 +29,17 @@ UNLISTED = "unlisted.txt"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An app as it was read, with the path of its file; ``own`` if it is the operator's."""
+    """An app as it was read, with the path of its file; ``own`` if it is the operator's.
+
+    ``of`` is the app whose variant it is, if it is one. ``keys`` are those of the public registry that it answers.
+    """
 
     path: str
     spec: AppSpec
     own: bool
     components: tuple[Component, ...] = ()
+    of: str | None = None
+    keys: registry.Keys = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +178,17 @@ def _read_app(
         of_base = () if variants.only_joined(draft.fields, base.fields) else _components_beside(base.file, draft.of, [])
         listed_of_base = joined(of_base, more, [])
         listed += variants.components(spec.slug, draft.of, listed_of_base)
-    sources.apps.append(Source(draft.label, spec, draft.own, tuple(listed)))
+    keys = _keys(sources, base or draft)
+    sources.apps.append(Source(draft.label, spec, draft.own, tuple(listed), draft.of, keys))
+
+
+def _keys(sources: Sources, draft: _Draft) -> registry.Keys:
+    """The keys of the public registry that the app's components answer."""
+    try:
+        return registry.load(draft.file.parent)
+    except ValueError as error:
+        sources.problems.append(f"{draft.file.parent.name}/{registry.FILE}: {error}")
+        return {}
 
 
 def _load(sources: Sources, file: Path, label: str) -> dict[str, Any] | None:

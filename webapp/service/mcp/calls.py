@@ -263,7 +263,7 @@ def options(call: ToolCall) -> Result:
     """
     component = call.action(call.text("tool"))
     name = call.text("prop")
-    prop = component.prop_aliases.get(name, name)
+    prop = component.prop_aliases.get(name) or name
     query = OptionsQuery(
         prop, call.number("page", 0, MAX_PAGE), _words(call.arguments.get("query")), call.values("context")
     )

@@ -16,7 +16,7 @@ from tests.service.catalog.components.providers.app_harness import FakeAnswer, P
 from tests.service.catalog.components.test_new_action import MANUAL, Elsewhere
 from tests.service.catalog.components.test_sandbox import Action, action, served
 from tests.service.catalog.components.trigger_harness import TriggerHarness
-from webapp.service.catalog import build
+from webapp.service.catalog import build, registry
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.declared.definition import examine
@@ -29,7 +29,10 @@ BLOCKS = [block for block in re.findall(r"```toml\n(.*?)```", MANUAL, re.DOTALL)
 WHOLE = next(block for block in BLOCKS if block.startswith('name = "Rename task"'))
 SHARED = next(block for block in BLOCKS if block.startswith("# shared.toml"))
 TRIGGERS = [block for block in BLOCKS if "[poll]" in block or "[webhook]" in block]
-PARTS = [block for block in BLOCKS if not block.startswith(("name = ", "# shared.toml", "[[webhook."))]
+REGISTRY = next(block for block in BLOCKS if block.startswith("# registry.toml"))
+PARTS = [
+    block for block in BLOCKS if not block.startswith(("name = ", "# shared.toml", "# registry.toml", "[[webhook."))
+]
 OF_WEBHOOKS = [block for block in BLOCKS if block.startswith("[[webhook.")]
 TEST = re.search(r"```python\n(def test_rename_task.*?)```", MANUAL, re.DOTALL)
 HEAD = 'name = "Do it"\nversion = "0.0.1"\ndescription = "Does it."\nhints = "reads"\nsummary = "Did it"\n'
@@ -73,6 +76,13 @@ def host() -> Iterator[str]:
 
 def _said(what: str) -> Any:
     return FakeAnswer(200, [{"id": "7", "title": "Seven"}] if what == "GET /notes" else ANSWER)
+
+
+def test_the_example_of_a_key_of_the_registry_is_read(tmp_path: Path) -> None:
+    (tmp_path / registry.FILE).write_text(REGISTRY)
+    (name, key), *_ = registry.load(tmp_path).items()
+    assert (name, key.component) == ("create-note", "send-note")
+    assert key.props == {"noteTags": "tags", "noteBody": "text", "siteId": registry.UNUSED}
 
 
 @pytest.mark.parametrize("part", PARTS, ids=range(len(PARTS)))

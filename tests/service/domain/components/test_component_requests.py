@@ -52,7 +52,7 @@ def test_an_id_that_is_needed_and_not_there_is_called_missing(service: Service, 
 
 
 def test_a_prop_that_a_reload_added_is_no_alias() -> None:
-    component: Any = SimpleNamespace(prop_aliases={"app": "account", "projectId": "project_id"})
+    component: Any = SimpleNamespace(prop_aliases={"app": "account", "projectId": "project_id"}, props=PROPS)
     sent = {"app": {"authProvisionId": "apn_1"}, "projectId": "p7", "title": "Tea"}
     named = {"account": {"authProvisionId": "apn_1"}, "project_id": "p7", "title": "Tea"}
     assert component_requests.by_own_names(component, sent) == named
@@ -61,3 +61,21 @@ def test_a_prop_that_a_reload_added_is_no_alias() -> None:
     both = {"app": "other", "account": "own"}
     assert component_requests.by_own_names(component, both) == both
     assert component_requests.by_own_names(None, sent) is sent
+
+
+def test_a_value_that_ours_does_without_is_dropped_and_the_others_take_our_shape() -> None:
+    props = [{"name": "team_id", "type": "string"}, {"name": "to", "type": "string[]"}, {"name": "more", "type": "any"}]
+    names = {"cloudId": "", "teamIds": "team_id", "recipient": "to", "rest": "more"}
+    component: Any = SimpleNamespace(prop_aliases=names, props=props)
+
+    def named(**sent: Any) -> Any:
+        return component_requests.by_own_names(component, sent)
+
+    assert named(cloudId="c1", teamIds=["t1"], recipient="a@b.c", rest=[1]) == {
+        "team_id": "t1",
+        "to": ["a@b.c"],
+        "more": [1],
+    }
+    assert named(teamIds=["t1", "t2"], recipient=["a", "b"]) == {"team_id": ["t1", "t2"], "to": ["a", "b"]}
+    assert named(recipient={"__lv": [{"label": "A", "value": "a"}]}) == {"to": {"__lv": [{"label": "A", "value": "a"}]}}
+    assert named(recipient=None, team_id=["t1"]) == {"to": None, "team_id": ["t1"]}

@@ -4,10 +4,12 @@ import difflib
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Any
 
 from webapp.errors import Invalid, NotFound
 from webapp.service.catalog.components import ComponentInfo, Kind
+from webapp.service.catalog.registry import UNUSED
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, prop_values
 from webapp.service.domain.projects.projects import Scene
@@ -15,6 +17,7 @@ from webapp.service.domain.projects.projects import Scene
 Prop = Mapping[str, Any]
 MAX_WARNINGS = 20
 _MAX_SHOWN = 100  # characters of a name
+_SINGLE = ("string", "integer", "boolean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +55,29 @@ def by_own_names(
 ) -> Mapping[str, Any]:
     """``configured`` with each value under its prop's own name, if it was sent under an alias.
 
-    ``added`` gives the props that a reload has added, which have no aliases.
+    A value that the component does without (:data:`registry.UNUSED`) is left out. A list of one item is taken as that
+    item by a prop with a single value, and a single value as a list by a prop with several. ``added`` gives the props
+    that a reload has added, which have no aliases.
     """
-    aliases = component.prop_aliases if component else {}
-    if aliases.keys().isdisjoint(configured):
+    if component is None or component.prop_aliases.keys().isdisjoint(configured):
         return configured
-    taken = {prop["name"] for prop in added()}
-    aliases = {alias: name for alias, name in aliases.items() if alias not in taken}
+    taken, types = {prop["name"] for prop in added()}, {prop["name"]: prop["type"] for prop in component.props}
+    aliases = {alias: name for alias, name in component.prop_aliases.items() if alias not in taken}
     named = {name: value for name, value in configured.items() if name not in aliases}
     for alias, value in configured.items():
         name = aliases.get(alias, alias)
-        named.setdefault(alias if name in configured else name, value)
+        if name in configured:
+            named.setdefault(alias, value)
+        elif name != UNUSED:
+            named.setdefault(name, value if name == alias else _in_shape(types.get(name, ""), value))
     return named
+
+
+def _in_shape(type_: str, value: Any) -> Any:
+    """``value`` as a list for a list prop, and the only item of a list for another prop."""
+    if type_.endswith("[]"):
+        return value if isinstance(value, list | dict | NoneType) else [value]
+    return value[0] if type_ in _SINGLE and isinstance(value, list) and len(value) == 1 else value
 
 
 def reloaded(

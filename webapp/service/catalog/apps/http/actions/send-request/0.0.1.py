@@ -17,7 +17,6 @@ class SendRequest(Action):
         "Send an HTTP request to any public address and get back status, headers and body. "
         "[See the documentation](https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Methods)"
     )
-    aliases = ("custom-request",)
     annotations = DELETES
 
     request = http_request(

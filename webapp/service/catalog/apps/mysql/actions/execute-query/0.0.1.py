@@ -12,6 +12,5 @@ class ExecuteQuery(databases.ExecuteQuery, common.MysqlAccount):
         "Run an SQL statement and get its rows, at most 1,000. "
         "[See the documentation](https://dev.mysql.com/doc/refman/8.4/en/sql-statements.html)"
     )
-    aliases = ("execute-raw-query",)
 
     sql_ = sql("mysql", label="Query", description="Parameters stand in it as question marks.")

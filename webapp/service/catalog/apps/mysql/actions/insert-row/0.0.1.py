@@ -11,4 +11,3 @@ class InsertRow(databases.InsertRow, common.MysqlAccount):
         "Add a row to a table; what is left empty gets the column's default. "
         "[See the documentation](https://dev.mysql.com/doc/refman/8.4/en/insert.html)"
     )
-    aliases = ("create-row",)

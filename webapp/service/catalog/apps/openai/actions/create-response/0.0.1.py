@@ -17,7 +17,6 @@ class CreateResponse(Action):
         "Send a text to a model and get its answer. "
         "[See the documentation](https://platform.openai.com/docs/api-reference/responses/create)"
     )
-    aliases = ("chat",)
     annotations = CREATES
 
     account = app("openai")

@@ -12,6 +12,5 @@ class ExecuteQuery(databases.ExecuteQuery, common.PostgresqlAccount):
         "Run an SQL statement and get its rows, at most 1,000. "
         "[See the documentation](https://www.postgresql.org/docs/current/sql-commands.html)"
     )
-    aliases = ("execute-custom-query",)
 
     sql_ = sql("postgresql", label="Query", description="Parameters stand in it as $1, $2 and so on.")

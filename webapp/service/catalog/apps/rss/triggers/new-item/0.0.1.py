@@ -18,7 +18,6 @@ class NewItem(Trigger):
         "Each item that an RSS or Atom feed did not hold before. The server is asked only for what has changed, "
         "if it can tell. [See the documentation](https://www.rssboard.org/rss-specification)"
     )
-    aliases = ("new-item-in-feed",)
     dedupe = "unique"
 
     url = common.url_prop
