@@ -154,6 +154,23 @@ def test_where_no_way_can_be_said_the_import_ends() -> None:
         planned({}, security=[{"other": []}])
 
 
+def test_two_flows_of_one_sign_in_are_one() -> None:
+    implicit = {"implicit": {"authorizationUrl": FLOW["authorizationUrl"], "scopes": {"read": "Read"}}}
+    schemes = {
+        "Oauth2": {"type": "oauth2", "flows": implicit},
+        "Oauth2c": {"type": "oauth2", "flows": {"authorizationCode": FLOW}},
+    }
+    both = [{"Oauth2": ["read"], "Oauth2c": ["read"]}]
+    plan = planned({}, schemes=schemes, security=both)
+    assert (plan.app["auth_type"], plan.options.auth) == ("oauth", "Oauth2 + Oauth2c")
+    assert plan.app["oauth"]["authorize_url"] == FLOW["authorizationUrl"]
+
+    implicit["implicit"]["authorizationUrl"] = "https://other.example/authorize"
+    refused = r"it needs two sign-ins at once\. Choose what the API takes instead: bearer, basic, header:NAME, "
+    with pytest.raises(Invalid, match=refused):
+        planned({}, schemes=schemes, security=both)
+
+
 def test_schemes_that_nothing_names_may_be_used_by_all_and_none_at_all_means_none() -> None:
     assert planned({}).app["auth_type"] == "keys"
     assert planned({}, schemes={}).app["auth_type"] == "none"

@@ -22,6 +22,7 @@ from webapp.service.outbound.client import header_refusal
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _PREFERENCE = ("bearer", "key", "basic", "session", "oauth", "token")
 _MOST_WAYS = 50
+_CHOOSE = "Choose what the API takes instead: bearer, basic, header:NAME, query:NAME or none."
 _ENTERED_BY_HAND = "An access token, which is entered by hand and not renewed."
 _STEPS = (
     "Open the page where this API's OAuth clients are made, and make one for a web application.",
@@ -173,7 +174,7 @@ def chosen(ways: list[SignIn], refused: Mapping[str, str], wanted: str, docs_url
         if ways:
             return ways[0]
         told = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
-        raise Invalid.of("auth", f"No way to sign in can be imported. {told}.")
+        raise Invalid.of("auth", f"No way to sign in can be imported. {told}. {_CHOOSE}")
     if wanted in refused:
         raise Invalid.of("auth", f"{wanted} cannot be imported: {refused[wanted]}.")
     names = tuple(sorted(part.strip() for part in wanted.split("+")))
@@ -195,6 +196,7 @@ def _sign_in(document: Document, way: tuple[str, ...], about: About) -> SignIn:
     for name in way:
         if name not in schemes:
             raise ValueError(f"the document does not describe {name}")
+    for name in _distinct(document, way):
         _add(parts, document, name, document.refs.object(schemes[name]), about, alone=len(way) == 1)
     return SignIn(
         way,
@@ -206,6 +208,33 @@ def _sign_in(document: Document, way: tuple[str, ...], about: About) -> SignIn:
         max(_PREFERENCE.index(kind) for kind in parts.kinds),
         tuple(parts.notes),
     )
+
+
+def _distinct(document: Document, way: tuple[str, ...]) -> list[str]:
+    """The schemes of ``way``, without those that describe the sign-in of another one by a different OAuth flow.
+
+    Google's documents describe one sign-in as two schemes that are needed together: the implicit flow and the
+    authorization code flow with the same authorization URL.
+    """
+    authorizations = {name: _authorization_urls(document, name) for name in way}
+    return [
+        name
+        for name in way
+        if not authorizations[name]
+        or "authorizationCode" in authorizations[name]
+        or not any(
+            authorizations[other].get("authorizationCode") in authorizations[name].values()
+            for other in way
+            if other != name
+        )
+    ]
+
+
+def _authorization_urls(document: Document, scheme: str) -> dict[str, object]:
+    """The authorization URLs of an OAuth scheme, by its flows."""
+    flows = document.refs.object(document.refs.object(_schemes(document)[scheme]).get("flows"))
+    urls = {flow: document.refs.object(facts).get("authorizationUrl") for flow, facts in flows.items()}
+    return {flow: url for flow, url in urls.items() if url}
 
 
 def _add(parts: Parts, document: Document, name: str, scheme: Mapping[str, Any], about: About, *, alone: bool) -> None:
