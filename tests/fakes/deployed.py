@@ -26,7 +26,7 @@ def plant_trigger_of(
     """A deployed trigger of ``user``, and the key in its URL."""
     component = service.catalog.component(component_key)
     assert component is not None
-    kind, now, key = configuration.kind(component_key), service.clock(), random_base62(24)
+    kind, now, key = configuration.kind_of_component(component_key), service.clock(), random_base62(24)
     trigger_id = new_id(kind.prefix)
     with service.store.write() as tx:
         owner = external_users.ensure(tx, scene, user, now)

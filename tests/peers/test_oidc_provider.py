@@ -123,7 +123,7 @@ def test_an_answer_of_another_issuer_is_refused(meeting: Any, browser: Browser, 
     assert query["iss"] == meeting.peer.issuer
     changed = {name: value for name, value in {**query, "iss": iss}.items() if value is not None}
     ended = browser.visit(parts._replace(query=urlencode(changed)).geturl())
-    assert "did not come from the one that was asked" in ended.text
+    assert "The response did not come from" in ended.text
     assert meeting.installation.accounts() == []
     assert meeting.peer.count("grant.success") == 0
 

@@ -175,12 +175,16 @@ def test_what_a_removed_one_leaves_says_so_and_goes_on_when_it_is_back(
 
     page.goto(account)
     page.get_by_text("Its app was removed.").wait_for()
-    page.get_by_text("Kiosk was removed here; the account works again once that is added again.").wait_for()
+    page.get_by_text(
+        "Kiosk was removed from this service. The account works again when the app is added back."
+    ).wait_for()
     fits(page, axe)
     page.goto(f"{kiosk.product.url}/accounts")
     page.get_by_role("row").get_by_text("App removed").wait_for()
     page.goto(trigger)
-    page.get_by_text("It waits, because Kiosk was removed here, and goes on once that is added again.").wait_for()
+    page.get_by_text(
+        "It waits, because Kiosk was removed from this service. It continues when the app is added back."
+    ).wait_for()
     fits(page, axe)
     page.goto(f"{kiosk.product.url}/triggers")
     page.get_by_role("row").get_by_text("Waits for its app").wait_for()

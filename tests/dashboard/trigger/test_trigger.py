@@ -21,7 +21,7 @@ from webapp.dashboard.client.models.triggers import TriggerRun
 from webapp.dashboard.trigger.trigger import Quiet, folded
 
 PAGE = "/triggers/dc_000000x"
-GONE = "It waits, because Tasks was removed here, and goes on once that is added again."
+GONE = "It waits, because Tasks was removed from this service. It continues when the app is added back."
 
 
 def runs(pattern: str) -> list[TriggerRun]:
@@ -223,7 +223,7 @@ def test_a_later_version_is_told_and_taken(stage: Any, tower: Watchtower) -> Non
 
 def test_one_whose_version_was_removed_waits_to_be_moved(stage: Any, tower: Watchtower) -> None:
     install(stage.connect)
-    why = "It waits, because version 1.2.0 of it was removed here: move it to version 1.3.0."
+    why = "It waits, because version 1.2.0 was removed from this service. Change it to version 1.3.0."
     tower.add(stage.alice.id, available=False, waits=why, newest_version="1.3.0")
     page = " ".join(stage.signed_in().get(PAGE).text.split())
     assert f"<b>Its version was removed.</b> {why}" in page and "Move to 1.3.0" in page

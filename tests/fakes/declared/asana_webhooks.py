@@ -79,7 +79,7 @@ class AsanaStage:
 
     def post(self, address: str, body: bytes, headers: dict[str, str]) -> HttpAnswer:
         """A request that comes to the address of a trigger."""
-        trigger = inbox.listener(self.service, address.rpartition("/")[2])
+        trigger = inbox.trigger_at(self.service, address.rpartition("/")[2])
         request = InboundRequest(
             "POST", "/", address, (), tuple(headers.items()), body, "192.0.2.1", self.service.clock()
         )

@@ -72,7 +72,7 @@ class Stage:
         self, url: str, body: Any = None, query: Mapping[str, str] = NONE, headers: Mapping[str, str] = NONE
     ) -> HttpAnswer:
         """A request that comes to a trigger's own address."""
-        trigger = inbox.listener(self.service, url.rpartition("/")[2])
+        trigger = inbox.trigger_at(self.service, url.rpartition("/")[2])
         raw = b"" if body is None else json.dumps(body).encode()
         pairs, told = tuple(query.items()), tuple(headers.items())
         request = InboundRequest("POST", "/", url, pairs, told, raw, "192.0.2.1", self.clock())

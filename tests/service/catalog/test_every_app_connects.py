@@ -65,7 +65,7 @@ def _refuses_to_connect(bench: Bench, app: App) -> None:
     made = tokens.create(bench.service, bench.scene, tokens.TokenRequest("alice"), client_id=None)
     with pytest.raises(Invalid):
         connections.connect_with_keys(bench.service, tokens.verify(bench.service, made["token"]), app, {})
-    assert apps.why_not(bench.service, app, bench.scene.project_id) == f"{app.name} needs no account."
+    assert apps.unavailable_reason(bench.service, app, bench.scene.project_id) == f"{app.name} needs no account."
 
 
 REVOKED_BY_REQUEST = ["dropbox", "github", "github_app", "linear", "quickbooks", "slack", "strava", "vimeo"]

@@ -559,7 +559,7 @@ def test_a_trigger_that_is_told_to_look(
     assert "sandbox" in tried.headers["Content-Security-Policy"]
     assert send(web, f"/h/{key}", json={"key": None}).status_code == 401
     with service.store.write() as tx:
-        runs.remember(tx, service, trigger, {"secret": "s3cret"})
+        runs.update_state(tx, service, trigger, {"secret": "s3cret"})
     assert send(web, f"/h/{key}", json={"key": "other"}).status_code == 401
     assert next_run(service, trigger) == clock.at + HOUR
     assert send(web, f"/h/{key}", json={"key": "s3cret"}).status_code == 202

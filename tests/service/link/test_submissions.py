@@ -206,7 +206,7 @@ def test_only_the_browser_that_was_asked_answers_and_only_what_was_offered(world
 def test_an_answer_has_15_minutes(world: Any, browser: Any) -> None:
     first, action = ask(world, browser)
     world.clock.advance(16 * MINUTE)
-    assert attempts.settle(world.service) == 1
+    assert attempts.fail_overdue(world.service) == 1
     shown = browser.get(browser.post(action, {"answer": first.id}).headers["Location"])
     assert "That took too long" in shown.text and len(world.accounts()) == 1
 

@@ -12,7 +12,7 @@ import pytest
 from tests.fakes.ssrf import VECTORS, answers
 from webapp.kit.clock import Deadline
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.guard import METADATA, Address, Guard, is_nameable, is_public, parse_allow_entry, resolve
+from webapp.service.outbound.guard import METADATA, Address, Guard, is_allowable, is_public, parse_allow_entry, resolve
 from webapp.service.outbound.outcomes import Failure
 
 
@@ -44,18 +44,18 @@ def test_a_hanging_look_up_is_abandoned_in_time(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("text", ["1.1.1.1", "8.8.8.8", "2606:4700::1111"])
 def test_global_unicast_is_public(text: str) -> None:
-    assert is_public(ip_address(text)) and not is_nameable(ip_address(text))
+    assert is_public(ip_address(text)) and not is_allowable(ip_address(text))
 
 
 @pytest.mark.parametrize("text", ["127.0.0.1", "10.1.2.3", "192.168.0.1", "172.31.0.1", "100.64.0.1", "::1", "fd12::1"])
 def test_private_addresses_may_be_named_alone(text: str) -> None:
-    assert is_nameable(ip_address(text)) and not is_public(ip_address(text))
+    assert is_allowable(ip_address(text)) and not is_public(ip_address(text))
 
 
 @pytest.mark.parametrize("network", METADATA, ids=str)
 def test_metadata_services_are_neither(network: object) -> None:
     address = ip_address(str(network).partition("/")[0])
-    assert not is_public(address) and not is_nameable(address)
+    assert not is_public(address) and not is_allowable(address)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_metadata_services_are_neither(network: object) -> None:
     ],
 )
 def test_special_addresses_are_neither(text: str) -> None:
-    assert not is_public(ip_address(text)) and not is_nameable(ip_address(text))
+    assert not is_public(ip_address(text)) and not is_allowable(ip_address(text))
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,7 @@ def test_a_bad_allow_entry_is_named(entry: str) -> None:
 )
 def test_public_addresses_are_public(text: str) -> None:
     assert is_public(ip_address(text))
-    assert not is_nameable(ip_address(text))
+    assert not is_allowable(ip_address(text))
 
 
 def test_public_answers_are_pinned_in_order() -> None:

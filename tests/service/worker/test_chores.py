@@ -6,4 +6,4 @@ from webapp.service.worker import chores
 
 def test_attempts_are_settled_before_they_are_forgotten() -> None:
     verbs = [chore.verb for chore in chores.all_due()]
-    assert verbs.index(attempts.settle) < verbs.index(attempts.purge)
+    assert verbs.index(attempts.fail_overdue) < verbs.index(attempts.purge)

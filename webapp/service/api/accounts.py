@@ -348,7 +348,7 @@ def create_account(call: Call) -> Response:
             call.service, token, app, values, name=body.name, account_id=body.account_id or None
         )
     except ConnectFailed as error:
-        notifications.refused(call.service, token, error)
+        notifications.notify_refused(call.service, token, error)
         raise
     return answer(accounts.to_json(call.service, account))
 
@@ -466,13 +466,13 @@ def revoke_account(call: Call) -> Response:
 def list_account_uses(call: Call) -> Response:
     """List what stops without this account: the triggers deployed with it."""
     account = load(call)
-    return answer_page(trigger_accounts.uses(call.store, account, call.query(Paged).window), _use_to_json)
+    return answer_page(trigger_accounts.page_of_account(call.store, account, call.query(Paged).window), _use_to_json)
 
 
 @operations.get(f"{ONE}/siblings", answer=Data[list[ExtendedAccount]], limit="accounts", extension=True)
 def list_account_siblings(call: Call) -> Response:
     """The user's other accounts that end when this one is revoked at its provider."""
-    others = health.of(call.service, load(call))
+    others = health.also_revoked(call.service, load(call))
     return answer({"data": [accounts.to_json(call.service, other, extensions=True) for other in others]})
 
 

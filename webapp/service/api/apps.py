@@ -239,7 +239,7 @@ def _extended(app: CatalogApp, oauth_app_id: str | None, ready: bool) -> orjson.
 
 def _with_extensions(call: Call, app: CatalogApp) -> dict[str, Any]:
     """The app with whether it can be connected here, and its scopes in words."""
-    why_not = apps.why_not(call.service, app, call.caller.project_id or "")
+    why_not = apps.unavailable_reason(call.service, app, call.caller.project_id or "")
     extensions = {
         "ready": app.auth_type == "none" or why_not is None,
         "connectable": why_not is None,

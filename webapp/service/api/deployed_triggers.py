@@ -286,7 +286,7 @@ def list_deployed_triggers(call: Call) -> Response:
     )
     triggers = deployed_triggers.page(call.store, call.scene, trigger_filter, query.window)
     keys = _signing_keys(call, triggers.items)
-    items = serialization.listed(call.service, triggers.items, extensions=query.extensions, keys=keys)
+    items = serialization.list_to_json(call.service, triggers.items, extensions=query.extensions, keys=keys)
     page = cursors.Page(items, triggers.total_count, triggers.start_cursor, triggers.end_cursor)
     return answer_page(page, lambda item: item)
 

@@ -170,7 +170,7 @@ class Receiver:
         if current.content_length:
             service.count(quotas.ADDRESS_MB, address, current.content_length)
         if current.method == "HEAD":  # Intercom verifies an address with it
-            app_events.listener(service, slug, oauth_app_id)
+            app_events.client_at(service, slug, oauth_app_id)
             return answer(HttpAnswer(200, "", {}))
         asks_a_piece = app_events.asks_a_piece(service, slug)
         if current.method == "GET" and not asks_a_piece:
@@ -182,7 +182,7 @@ class Receiver:
     def _received(self, key: str, rest: str) -> Response:
         service, address = self._service, network_of(current.remote_addr or "")
         service.count(quotas.ADDRESS_REQUESTS, address)
-        trigger = inbox.listener(service, key)
+        trigger = inbox.trigger_at(service, key)
         inbox.count(service, trigger)
         if current.content_length:
             service.count(quotas.ADDRESS_MB, address, current.content_length)

@@ -117,7 +117,7 @@ def _answer(service: Service, attempt: Attempt) -> Response:
     if attempt.status == "started":
         attempt = finish(service, attempts.claim_sign_in(service, attempt, _binding(service, attempt)))
         return _back_to_product(service, attempt) or _ending_page(attempt)
-    if attempt.status in ("asking", "exchanging") or attempt.error_code in attempts.READ_LATER:
+    if attempt.status in ("asking", "exchanging") or attempt.error_code in attempts.ENDED_WITHOUT_VISITOR:
         return _ending_page(attempt)  # the same answer sent twice waits for the first; another reads why
     raise AttemptUnknown
 
@@ -182,14 +182,14 @@ def _connect(service: Service, attempt: Attempt, answer: Mapping[str, str]) -> N
             answers=answers,
         )
     except Undecided as undecided:
-        kept = attempts.kept_grant(grant, service.clock())
+        kept = attempts.grant_to_json(grant, service.clock())
         attempts.ask(service, attempt, undecided.question, fields=fields, answers=answers, grant=kept)
 
 
 def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, sealed: Mapping[str, Any]) -> TokenResult:
     """The grant for the code, or the one kept while the person was asked. Raises :class:`ConnectFailed`."""
     if kept := sealed.get("grant"):
-        return attempts.grant_of(kept, service.clock())
+        return attempts.grant_from_json(kept, service.clock())
     fields = sealed.get("fields", {})
     oauth_provider = provider.oauth_provider(service, app, client, fields, attempt.scope_profile)
     _check_sender(oauth_provider, app, client)

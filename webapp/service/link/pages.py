@@ -147,7 +147,9 @@ def _why_not(service: Service, current: Visit, app: App) -> str | None:
     """Why ``app`` cannot be connected here, or None. Raises :class:`NotFound` for an unknown OAuth client."""
     if forms.asks_for_client(current, app):
         return None
-    return apps.why_not(service, app, current.project.id, current.oauth_app_id, user_id=current.token.user.id)
+    return apps.unavailable_reason(
+        service, app, current.project.id, current.oauth_app_id, user_id=current.token.user.id
+    )
 
 
 def _account(service: Service, current: Visit) -> Account | None:

@@ -63,7 +63,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
 def _show_sign_in(service: Service, current: Visit, app: App, account: Account | None, secret: str) -> Response:
     texts = forms.posted_fields(current)
     try:
-        values = domain_fields.values_of(forms.client_fields(current, app), texts)
+        values = domain_fields.checked_fields(forms.client_fields(current, app), texts)
     except Invalid as error:
         return forms.show(service, current, app, account, texts=texts, details=error.details, secret=secret, status=422)
     client = forms.own_client(service, current, app, values)

@@ -44,7 +44,7 @@ def link(service: Service, visitor: Visitor, missing: Unconnected) -> Link | str
     """
     app, connect, scene = service.app(missing.app), visitor.caller.connect, visitor.scene
     user = visitor.user(service)
-    if reason := apps.why_not(service, app, scene.project_id, user_id=user.id if user else None):
+    if reason := apps.unavailable_reason(service, app, scene.project_id, user_id=user.id if user else None):
         return reason
     key = key_of("tokens", scene.project_id, scene.environment)
     service.limits.hit(LIMITS["tokens"], f"{key}|{hash_token(visitor.external_id)}")

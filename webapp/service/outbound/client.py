@@ -115,7 +115,7 @@ class OutboundClient:
             if isinstance(outcome, Failure) or not allow_redirects or location(outcome) is None:
                 return outcome
             message = self._next(message, outcome, allowed_hosts)
-            sign = _still(sign, message, checked)
+            sign = _sign_at_origin(sign, message, checked)
         if isinstance(message, Failure):
             return message
         return Failure("redirect_refused", f"{message.url.host} redirects too often. Use the final address.")
@@ -153,7 +153,7 @@ class OutboundClient:
             if isinstance(next_message, Failure):
                 return outcome
             outcome.close()
-            sign = _still(sign, next_message, checked)
+            sign = _sign_at_origin(sign, next_message, checked)
             message, allow_redirects = _signed(next_message, sign), allow_redirects - 1
         return message
 
@@ -182,7 +182,7 @@ def compose(
 ) -> Message | Failure:
     """Build a Message, or say which part may not be sent. `auth` is user and password for Basic (RFC 7617)."""
     if method not in METHODS:
-        return _no("The request method is not one that may be used. Use GET, POST, PUT, PATCH or DELETE.")
+        return _refused("The request method is not one that may be used. Use GET, POST, PUT, PATCH or DELETE.")
     body, content_type = _encode(data, json)
     merged = ({"Content-Type": content_type} if content_type else {}) | dict(headers)
     if content_type and any(name.lower() == "content-type" for name in headers):
@@ -207,8 +207,8 @@ def _signed(message: Message | Failure, sign: Sign | None) -> Message | Failure:
     return next(filter(None, (header_refusal(name, value) for name, value in signed.headers.items())), signed)
 
 
-def _still(sign: Sign | None, message: Message | Failure, first: Url) -> Sign | None:
-    """``sign`` while a chain of redirects stays at its ``first`` origin: another one never has anything signed."""
+def _sign_at_origin(sign: Sign | None, message: Message | Failure, first: Url) -> Sign | None:
+    """``sign`` if ``message`` goes to the origin of ``first``, else None: nothing is signed for another origin."""
     return sign if isinstance(message, Failure) or message.url.origin == first.origin else None
 
 
@@ -223,13 +223,13 @@ def follow(message: Message, status: int, url: Url) -> Message | Failure:
     Another origin gets no credential: only harmless headers go on, and a body that must be repeated does not.
     """
     if message.url.scheme == "https" and url.scheme != "https":
-        return _astray("The server redirects to an address without encryption, which is not followed.")
+        return _redirect_refused("The server redirects to an address without encryption, which is not followed.")
     repeat = status in (307, 308) or message.method in ("GET", "HEAD")
     following = replace(message, url=url) if repeat else _as_get(message, url)
     if url.origin == message.url.origin:
         return following
     if following.body is not None:
-        return _astray(f"The server redirects the data to {url.host}, which is not followed.")
+        return _redirect_refused(f"The server redirects the data to {url.host}, which is not followed.")
     kept = {name: value for name, value in following.headers.items() if name.lower() in _HARMLESS}
     return replace(following, headers=kept)
 
@@ -250,19 +250,19 @@ def _encode(data: Body, json: Any) -> tuple[bytes | Upload | None, str | None]:
 def header_refusal(name: str, value: str) -> Failure | None:
     """Why a header cannot be sent, if it cannot."""
     if not _TOKEN.fullmatch(name):
-        return _no("A header name holds characters that are not allowed. Use letters, digits and hyphens.")
+        return _refused("A header name holds characters that are not allowed. Use letters, digits and hyphens.")
     if name.lower() in RESERVED:
-        return _no(f"The header {name} is set by the service. Leave it out.")
+        return _refused(f"The header {name} is set by the service. Leave it out.")
     if not _VALUE.fullmatch(value):
-        return _no(f"The value of the header {name} holds a line break or another character not allowed there.")
+        return _refused(f"The value of the header {name} holds a line break or another character not allowed there.")
     return None
 
 
-def _no(sentence: str) -> Failure:
+def _refused(sentence: str) -> Failure:
     return Failure("refused_by_guard", sentence)
 
 
-def _astray(sentence: str) -> Failure:
+def _redirect_refused(sentence: str) -> Failure:
     return Failure("redirect_refused", f"{sentence} Use the final address.")
 
 

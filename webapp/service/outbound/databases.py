@@ -121,8 +121,11 @@ def pinned(guard: Guard, account: DatabaseAccount, deadline: Deadline) -> list[s
     return [str(address) for address in addresses[:MAX_ADDRESSES]]
 
 
-def trouble(account: DatabaseAccount, what: str) -> DatabaseOutcome:
-    """That the server ``what``, such as "did not answer in time"."""
+def unavailable(account: DatabaseAccount, what: str) -> DatabaseOutcome:
+    """The outcome for a server without a usable connection.
+
+    ``what`` completes "The server …", such as "did not answer in time".
+    """
     return DatabaseOutcome("trouble", f"The server {account.host} {what}. Check host and port, or try again later.")
 
 

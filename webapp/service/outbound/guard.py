@@ -30,7 +30,7 @@ def _networks(*texts: str) -> tuple[Network, ...]:
     return tuple(ip_network(text) for text in texts)
 
 
-# Everything here answers some of the host's own questions. Named or not, nobody reaches it.
+# Metadata services. They are never reached, even if an allow entry names them.
 METADATA = _networks(
     "169.254.0.0/16",  # link-local: instance metadata of most clouds
     "168.63.129.16/32",  # Azure's platform address, public by number only
@@ -38,8 +38,8 @@ METADATA = _networks(
     "fd00:ec2::/32",  # AWS metadata over IPv6
     "fd20:ce::254/128",  # Google Cloud metadata over IPv6
 )
-# What an operator may open by name.
-NAMEABLE = _networks(
+# Ranges that are reached only if an allow entry names the host.
+ALLOWABLE = _networks(
     "127.0.0.0/8",
     "10.0.0.0/8",
     "172.16.0.0/12",
@@ -87,9 +87,9 @@ def is_public(address: Address) -> bool:
     return address in GLOBAL_V6 and not _within(address, SPECIAL_V6)
 
 
-def is_nameable(address: Address) -> bool:
-    """True for loopback, private and shared addresses, which the operator may open by naming a host."""
-    return _within(address, NAMEABLE) and not _within(address, METADATA)
+def is_allowable(address: Address) -> bool:
+    """Whether ``address`` is loopback, private or shared, and so is reached only if an allow entry names its host."""
+    return _within(address, ALLOWABLE) and not _within(address, METADATA)
 
 
 def _within(address: Address, networks: tuple[Network, ...]) -> bool:
@@ -164,7 +164,7 @@ class Guard:
 
     def __init__(self, allow: Collection[str] = (), *, resolver: Resolver = resolve) -> None:
         """`allow` holds entries `host[:port]` (IPv6 in brackets); raises ValueError for one that is not."""
-        self._allow = frozenset(parse_allow_entry(entry) for entry in allow)
+        self._allow = frozenset(map(parse_allow_entry, allow))
         self._resolver = resolver
 
     def allowing(self, *entries: str) -> "Guard":
@@ -211,7 +211,7 @@ class Guard:
         if not addresses:
             return Failure("dns", f"There is no server named {host}. Check how the address is written.")
         named = self._names(host, port)
-        if all(is_public(address) or (named and is_nameable(address)) for address in addresses):
+        if all(is_public(address) or (named and is_allowable(address)) for address in addresses):
             return None
         return _no(f"{host} is not on the public internet, so it may not be reached. Use a public address.")
 

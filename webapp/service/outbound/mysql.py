@@ -42,7 +42,7 @@ from webapp.service.outbound.databases import (
     Watchdog,
     pinned,
     tables_of,
-    trouble,
+    unavailable,
 )
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure
@@ -132,9 +132,9 @@ def connected(
                 return _at(account, address, deadline, work, max_bytes)
         return _at(account, addresses[-1], deadline, work, max_bytes)
     except TimeoutError:
-        return trouble(account, marked("did not answer in time"))
+        return unavailable(account, marked("did not answer in time"))
     except OSError:
-        return trouble(account, marked("accepts no MySQL connection on that port"))
+        return unavailable(account, marked("accepts no MySQL connection on that port"))
     except _DRIVER_ERRORS as error:
         return _explain(account, error, deadline)
 
@@ -151,7 +151,7 @@ def _ask(account: DatabaseAccount, connection: Connection) -> DatabaseOutcome:
         cursor.execute("select current_user(), version()")
         row = cursor.fetchone()
     if row is None:
-        return trouble(account, marked("did not answer the test query"))
+        return unavailable(account, marked("did not answer the test query"))
     return DatabaseOutcome("ok", "", str(row[0]), str(row[1]))
 
 
@@ -212,12 +212,12 @@ def _explain(account: DatabaseAccount, error: Exception, deadline: Deadline) -> 
     if code in _REFUSALS:
         return DatabaseOutcome("refused", _REFUSALS[code])
     if _over(deadline) or isinstance(cause, TimeoutError):
-        return trouble(account, marked("did not answer in time"))
+        return unavailable(account, marked("did not answer in time"))
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return trouble(account, marked("has a certificate that is not trusted"))
+        return unavailable(account, marked("has a certificate that is not trusted"))
     if code == CR.CR_SSL_CONNECTION_ERROR or isinstance(cause, ssl.SSLError):
-        return trouble(account, marked("does not offer the encryption that was asked for"))
-    return trouble(account, marked("accepts no MySQL connection on that port"))
+        return unavailable(account, marked("does not offer the encryption that was asked for"))
+    return unavailable(account, marked("accepts no MySQL connection on that port"))
 
 
 def _over(deadline: Deadline) -> bool:

@@ -98,7 +98,7 @@ class TokenResult:
 R = TypeVar("R", TokenResult | OAuthFailure, OAuthFailure | None)
 TokenAuthMethod = Literal["client_secret_basic", "client_secret_post", "none"]
 MAX_ANSWER = 256 * 1024
-WRONG_ISSUER = "The answer did not come from the one that was asked. Start connecting again."
+WRONG_ISSUER = "The response did not come from the provider. Start again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def exchange_code(
         params["code_verifier"] = verifier
     outcome = _post_token(client, provider, "authorization_code", params)
     result = read_token(outcome, token_at=provider.token_at, codes=provider.error_codes)
-    return _discreet(result, provider, code, verifier)
+    return _without_secrets(result, provider, code, verifier)
 
 
 def refresh(client: OutboundClient, provider: Provider, *, refresh_token: str) -> TokenResult | OAuthFailure:
@@ -173,7 +173,7 @@ def refresh(client: OutboundClient, provider: Provider, *, refresh_token: str) -
     result = read_token(outcome, token_at=provider.token_at, strict=False, codes=provider.error_codes)
     if isinstance(result, TokenResult) and result.refresh_token is None:
         return replace(result, refresh_token=refresh_token)
-    return _discreet(result, provider, refresh_token)
+    return _without_secrets(result, provider, refresh_token)
 
 
 def revoke(
@@ -188,7 +188,7 @@ def revoke(
         return OAuthFailure("misconfigured", "This provider cannot revoke from here. Remove access at the provider.")
     body, headers = prepare_revoke_token_request(token, hint, "", {})
     refusal = read_refusal(_post(client, provider, provider.revoke_url, body, headers), provider.error_codes)
-    return _discreet(refusal, provider, token)
+    return _without_secrets(refusal, provider, token)
 
 
 def check_issuer(provider: Provider, iss: str | None) -> OAuthFailure | None:
@@ -200,7 +200,7 @@ def check_issuer(provider: Provider, iss: str | None) -> OAuthFailure | None:
     return OAuthFailure("denied", WRONG_ISSUER, "issuer_mismatch")
 
 
-def _discreet(result: R, provider: Provider, *sent: str) -> R | OAuthFailure:
+def _without_secrets(result: R, provider: Provider, *sent: str) -> R | OAuthFailure:
     """`result`, without an error code that repeats a secret which was sent: codes are shown, stored and logged."""
     if not isinstance(result, OAuthFailure) or result.error_code is None:
         return result
@@ -363,32 +363,32 @@ def _code(answer: dict[str, Any] | None) -> str | None:
 
 def _token(held: dict[str, Any], answer: dict[str, Any]) -> TokenResult | OAuthFailure:
     access, refresh, kind = (held.get(name) for name in ("access_token", "refresh_token", "token_type"))
-    if not usable(access):
+    if not is_token(access):
         return _unusable("The provider's answer holds no usable access token.")
     return TokenResult(
         access,
-        refresh if usable(refresh) else None,
-        seconds(held.get("expires_in")) or _until(held.get("expires_at")),
+        refresh if is_token(refresh) else None,
+        whole_seconds(held.get("expires_in")) or _seconds_until(held.get("expires_at")),
         _scopes(held.get("scope")),
         kind if isinstance(kind, str) else "bearer",
         answer,
     )
 
 
-def _until(end: Any) -> int | None:
+def _seconds_until(end: Any) -> int | None:
     """Seconds until ``end``, a time that some providers send (Square); None if there is none."""
     try:
-        return seconds((parse_iso(end) - now()) / SECOND)
+        return whole_seconds((parse_iso(end) - now()) / SECOND)
     except (TypeError, ValueError):
         return None
 
 
-def usable(token: Any) -> TypeGuard[str]:
+def is_token(token: Any) -> TypeGuard[str]:
     """Whether ``token`` is one that a request can carry."""
     return isinstance(token, str) and _TOKEN.fullmatch(token) is not None
 
 
-def seconds(value: Any) -> int | None:
+def whole_seconds(value: Any) -> int | None:
     """Whole seconds from a number or digits; None if absent, zero, negative or malformed."""
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,12}(\.[0-9]{1,6})?\s*", value):
         value = float(value)
@@ -413,7 +413,7 @@ def _unusable(sentence: str, status: int = 200) -> OAuthFailure:
 def discover(client: OutboundClient, issuer: str) -> dict[str, str] | Failure:
     """The discovered addresses by their names in an app's ``[oauth]``, or the failure."""
     answer: dict[str, str] | Failure = _NO_METADATA
-    for url in _places(issuer):
+    for url in _metadata_urls(issuer):
         outcome = client.request(
             "GET",
             url,
@@ -431,7 +431,7 @@ def discover(client: OutboundClient, issuer: str) -> dict[str, str] | Failure:
     return answer
 
 
-def _places(issuer: str) -> tuple[str, str]:
+def _metadata_urls(issuer: str) -> tuple[str, str]:
     parts = urlsplit(issuer)
     path = parts.path.rstrip("/")
     return (
@@ -444,11 +444,13 @@ def _read(metadata: Any, issuer: str) -> dict[str, str] | Failure:
     if not isinstance(metadata, Mapping) or str(metadata.get("issuer")).rstrip("/") != issuer.rstrip("/"):
         return _NO_METADATA
     urls = {name: metadata.get(member) for name, member in ENDPOINTS.items() if metadata.get(member)}
-    if any(name not in urls for name in _REQUIRED_ENDPOINTS) or not all(_is_fit(url, issuer) for url in urls.values()):
+    if any(name not in urls for name in _REQUIRED_ENDPOINTS) or not all(
+        _is_acceptable(url, issuer) for url in urls.values()
+    ):
         return _NO_METADATA
     return {name: str(url) for name, url in urls.items()}
 
 
-def _is_fit(text: Any, issuer: str) -> bool:
+def _is_acceptable(text: Any, issuer: str) -> bool:
     url = parse_url(text) if isinstance(text, str) else None
     return isinstance(url, Url) and (url.scheme == "https" or issuer.startswith("http://"))

@@ -15,8 +15,8 @@ from webapp.service.outbound.oauth import (
     Provider,
     TokenResult,
     failure_for,
+    is_token,
     transport_failure,
-    usable,
 )
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.signing import OAuth1
@@ -85,6 +85,6 @@ def _post(
     if outcome.status >= 400:
         return failure_for(refused)
     answer = dict(parse_qsl(outcome.body.decode(errors="replace")))
-    if not (usable(answer.get("oauth_token")) and usable(answer.get(_SECRET))):
+    if not (is_token(answer.get("oauth_token")) and is_token(answer.get(_SECRET))):
         return OAuthFailure("temporary", _INCOMPLETE)
     return answer

@@ -14,7 +14,7 @@ import os
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import certifi
 import psycopg
@@ -37,14 +37,11 @@ from webapp.service.outbound.databases import (
     Watchdog,
     pinned,
     tables_of,
-    trouble,
+    unavailable,
 )
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_host
-
-if TYPE_CHECKING:
-    import psycopg  # slow to import, so only once an account needs it
 
 T = TypeVar("T")
 DEFAULT_PORT = 5432
@@ -78,11 +75,9 @@ def check(guard: Guard, account: DatabaseAccount, *, deadline_s: float = 10.0) -
 
 
 def connected(
-    guard: Guard, account: DatabaseAccount, deadline_s: float, work: "Callable[[psycopg.Connection[Any], Deadline], T]"
+    guard: Guard, account: DatabaseAccount, deadline_s: float, work: Callable[[psycopg.Connection[Any], Deadline], T]
 ) -> T | DatabaseOutcome:
     """The result of `work`, given a connection that is cut off at the deadline; or why no connection came about."""
-    import psycopg
-
     deadline = Deadline(deadline_s)
     addresses = pinned(guard, account, deadline)
     if isinstance(addresses, DatabaseOutcome):
@@ -91,24 +86,22 @@ def connected(
         with _connect(account, addresses, deadline) as connection, Watchdog(connection.fileno(), deadline):
             return work(connection, deadline)
     except TimeoutError:
-        return trouble(account, marked("did not answer in time"))
+        return unavailable(account, marked("did not answer in time"))
     except psycopg.Error as error:
         _let_go(error)
         return _explain(account, error)
 
 
-def _ask(account: DatabaseAccount, connection: "psycopg.Connection[Any]") -> DatabaseOutcome:
+def _ask(account: DatabaseAccount, connection: psycopg.Connection[Any]) -> DatabaseOutcome:
     row = connection.execute("select current_user::text, version()").fetchone()
     if row is None:
-        return trouble(account, marked("did not answer the test query"))
+        return unavailable(account, marked("did not answer the test query"))
     return DatabaseOutcome("ok", "", str(row[0]), str(row[1]))
 
 
 def _connect(
     account: DatabaseAccount, addresses: list[str], deadline: Deadline
-) -> "psycopg.Connection[tuple[object, ...]]":
-    import psycopg
-
+) -> psycopg.Connection[tuple[object, ...]]:
     return psycopg.connect(
         host=",".join([str(parse_host(account.host))] * len(addresses)),
         hostaddr=",".join(addresses),
@@ -128,7 +121,7 @@ def _connect(
     )
 
 
-def _let_go(error: "psycopg.Error") -> None:
+def _let_go(error: psycopg.Error) -> None:
     """Close what a failed attempt left open now: the error's frames hold the socket until the next collection."""
     cause: BaseException | None = error
     while cause is not None:
@@ -136,7 +129,7 @@ def _let_go(error: "psycopg.Error") -> None:
         cause = cause.__context__
 
 
-def _explain(account: DatabaseAccount, error: "psycopg.Error") -> DatabaseOutcome:
+def _explain(account: DatabaseAccount, error: psycopg.Error) -> DatabaseOutcome:
     """libpq gives a failed connection no SQLSTATE, only the server's text, so that is looked at as well."""
     text = str(error).lower()
     if error.sqlstate in _REFUSALS:
@@ -150,12 +143,12 @@ def _explain(account: DatabaseAccount, error: "psycopg.Error") -> DatabaseOutcom
     if "permission denied for database" in text:
         return DatabaseOutcome("refused", _REFUSALS["42501"])
     if "certificate" in text:
-        return trouble(account, marked("has a certificate that is not trusted"))
+        return unavailable(account, marked("has a certificate that is not trusted"))
     if "ssl" in text:
-        return trouble(account, marked("does not offer the encryption that was asked for"))
+        return unavailable(account, marked("does not offer the encryption that was asked for"))
     if "timeout" in text:
-        return trouble(account, marked("did not answer in time"))
-    return trouble(account, marked("accepts no PostgreSQL connection on that port"))
+        return unavailable(account, marked("did not answer in time"))
+    return unavailable(account, marked("accepts no PostgreSQL connection on that port"))
 
 
 def query(

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.oauth import OAuthFailure, TokenResult, seconds, transport_failure, usable
+from webapp.service.outbound.oauth import OAuthFailure, TokenResult, is_token, transport_failure, whole_seconds
 from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
 from webapp.service.outbound.templates import (
     Fields,
@@ -33,9 +33,7 @@ from webapp.service.outbound.urls import HostRules
 
 Algorithm = Literal["RS256", "ES256", "HS256"]
 LIFE_S, SKEW_S = 3600, 10
-_LONGEST_KEY = (
-    8000  # characters of a key, which is one of RSA with 8,192 bits and more; longer ones take seconds to use
-)
+_MAX_KEY = 8000  # characters of a key, which is one of RSA with 8,192 bits and more; longer ones take seconds to use
 _PEM = re.compile(r"-----BEGIN ([A-Z ]*PRIVATE KEY)-----(.*?)-----END \1-----", re.DOTALL)
 MAX_ANSWER = 256 * 1024
 DEADLINE_S = 20.0
@@ -133,12 +131,12 @@ def _read(spec: SessionSpec, response: Response) -> TokenResult | OAuthFailure:
     parsed = response.json()
     answer = parsed.value if isinstance(parsed, Json) else None
     token = at_path(answer, spec.token)
-    if not usable(token):
+    if not is_token(token):
         refused = isinstance(answer, dict) and (answer.get("error") or answer.get("ok") is False)
         return OAuthFailure(
             "grant_dead" if refused else "temporary", _NOT_ACCEPTED if refused else _UNUSABLE, status=status
         )
-    life = seconds(at_path(answer, spec.expires_in)) if spec.expires_in else None
+    life = whole_seconds(at_path(answer, spec.expires_in)) if spec.expires_in else None
     raw = answer if isinstance(answer, dict) else {}
     return TokenResult(token, None, life or spec.life_s, None, "bearer", raw)
 
@@ -178,7 +176,7 @@ def sign(
 def pem(text: str) -> str | None:
     """The private key in ``text`` in PEM (RFC 7468) with its line breaks restored; None where there is none."""
     match = _PEM.search(text.replace("\\n", "\n"))
-    if match is None or len(match[2]) > _LONGEST_KEY:
+    if match is None or len(match[2]) > _MAX_KEY:
         return None
     body = "".join(match[2].split())
     lines = "\n".join(body[start : start + 64] for start in range(0, len(body), 64))

@@ -94,7 +94,7 @@ def _labels(name: str, fields: Fields, host: str, *, several: bool) -> str:
     value = _plain(name, fields)
     if not all(map(_LABEL.fullmatch, value.split(".") if several else [value])):
         example = _FIELD.sub("acme", host)
-        raise TemplateError(f"{_title(name)} is only the first part of the address, such as acme in {example}.")
+        raise TemplateError(f"{_title(name)} must be only the first part of the address, such as acme in {example}.")
     return value.lower()
 
 
@@ -103,7 +103,7 @@ def _host(name: str, fields: Fields) -> str:
     host = parse_host(value)
     if isinstance(host, Failure):
         raise TemplateError(
-            f"{_title(name)} is a host name alone, such as api.example.com, without https:// or a path."
+            f"{_title(name)} must be only a host name, such as api.example.com, without https:// or a path."
         )
     return f"[{host}]" if ":" in host else host
 
@@ -111,7 +111,7 @@ def _host(name: str, fields: Fields) -> str:
 def _port(name: str, fields: Fields) -> str:
     port = parse_port(_plain(name, fields))
     if port is None:
-        raise TemplateError(f"{_title(name)} is a number from 1 to 65535.")
+        raise TemplateError(f"{_title(name)} must be a number from 1 to 65535.")
     return str(port)
 
 
@@ -121,7 +121,7 @@ def _whole_address(name: str, fields: Fields) -> str:
     if isinstance(url, Failure):
         raise TemplateError(url.sentence)
     if "?" in value or "#" in value:
-        raise TemplateError(f"{_title(name)} is an address without ? or #, such as https://api.example.com.")
+        raise TemplateError(f"{_title(name)} must be an address without ? or #, such as https://api.example.com.")
     return value
 
 

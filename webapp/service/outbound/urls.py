@@ -11,7 +11,7 @@ port.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from urllib.parse import quote, urlencode, urlsplit
@@ -155,13 +155,8 @@ class HostRules:
         """Raises ValueError, with a sentence, for a pattern that is no host rule."""
         return cls(tuple(_parse(pattern) for pattern in patterns))
 
-    @classmethod
-    def merge(cls, several: Iterable["HostRules"]) -> "HostRules":
-        """Whatever any of them admits."""
-        return cls(tuple(rule for rules in several for rule in rules.rules))
-
     def admit(self, url: Url) -> bool:
-        """True when some rule names this host and port."""
+        """Whether a rule allows this host and port."""
         return any(_host_fits(host, url.host) and _port_fits(port, url) for host, port in self.rules)
 
 

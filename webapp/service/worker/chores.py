@@ -11,7 +11,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.instance import retention
 from webapp.service.domain.projects import usage
-from webapp.service.domain.triggers import app_events, app_hooks, subscriptions
+from webapp.service.domain.triggers import app_events, event_listeners, subscriptions
 from webapp.service.domain.triggers import runs as trigger_runs
 
 
@@ -34,7 +34,7 @@ def all_due() -> list[Chore]:
         Chore("forget old secrets", 60 * MINUTE, oauth_clients.forget_old_secrets),
         Chore("purge refused origins", 24 * 60 * MINUTE, embedding.purge_refused_origins),
         Chore("purge refused calls", 10 * MINUTE, embedding.purge_refused_calls),
-        Chore("settle attempts", 15 * SECOND, attempts.settle),
+        Chore("settle attempts", 15 * SECOND, attempts.fail_overdue),
         Chore("purge attempts", 10 * MINUTE, attempts.purge),
         Chore("purge clients that people brought", 60 * MINUTE, oauth_apps.purge),
         Chore("purge link sessions", 10 * MINUTE, tokens.purge_link_sessions),
@@ -43,7 +43,7 @@ def all_due() -> list[Chore]:
         Chore("purge trigger marks", 60 * MINUTE, trigger_runs.purge_seen),
         Chore("purge subscriptions", 60 * MINUTE, subscriptions.purge),
         Chore("purge events of apps", 60 * MINUTE, app_events.purge),
-        Chore("ask whose events are heard", 10 * MINUTE, app_hooks.renew),
+        Chore("ask whose events are heard", 10 * MINUTE, event_listeners.renew),
         Chore("purge dynamic props", 60 * MINUTE, dynamic_props.purge),
         Chore("purge files", 10 * MINUTE, file_stash.purge),
         Chore("purge events", 10 * MINUTE, retention.purge),

@@ -152,7 +152,7 @@ def test_what_a_list_shows_is_what_an_account_shows(service: Service, scene: Sce
     account = accounts.get(service.store, scene, account.id)
     for changed in ("healthy = 0, error = 'No.'", "dead = 1", "app = 'removed_app'"):
         (listed,) = accounts.listed_page(service.store, scene, Filter(), Window()).items
-        assert listed == account.listed
+        assert listed == account.as_listed
         facts = orjson.loads(orjson.dumps(accounts.listed_to_json(service, listed)))
         assert facts == orjson.loads(orjson.dumps(accounts.to_json(service, account)))
         assert facts["authorized_scopes"] == ["read"] and facts["expires_at"] == "1970-01-01T00:00:00.001Z"
@@ -162,4 +162,4 @@ def test_what_a_list_shows_is_what_an_account_shows(service: Service, scene: Sce
         account = accounts.get(service.store, scene, account.id)
     (listed,) = accounts.listed_page(service.store, scene, Filter(), Window()).items
     facts = accounts.listed_to_json(service, listed)
-    assert facts["healthy"] is False and "was removed here" in facts["error"]
+    assert facts["healthy"] is False and "was removed from this service" in facts["error"]

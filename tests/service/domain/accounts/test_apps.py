@@ -22,17 +22,17 @@ def test_an_app_that_left_the_catalog_is_still_named(service: Service) -> None:
 
 
 def test_an_account_of_an_app_that_left_the_catalog_says_so(service: Service) -> None:
-    assert apps.why_removed(service, "tinykeys") is None
-    sentence = "Departed App was removed here; the account works again once that is added again."
-    assert apps.why_removed(service, "departed_app") == sentence
+    assert apps.removed_reason(service, "tinykeys") is None
+    sentence = "Departed App was removed from this service. The account works again when the app is added back."
+    assert apps.removed_reason(service, "departed_app") == sentence
 
 
 def test_why_an_app_cannot_be_connected(service: Service, project: Project) -> None:
     keys, oauth = service.app("tinykeys"), service.app("tinyoauth")
-    assert apps.why_not(service, keys, project.id) is None
-    assert "has no OAuth client yet" in str(apps.why_not(service, oauth, project.id))
+    assert apps.unavailable_reason(service, keys, project.id) is None
+    assert "has no OAuth client yet" in str(apps.unavailable_reason(service, oauth, project.id))
     oauth_apps.add(service, app="tinyoauth", client_id="c", client_secret="s", project_id=project.id)
-    assert apps.why_not(service, oauth, project.id) is None
-    assert apps.why_not(service, oauth, "proj_other") is not None
+    assert apps.unavailable_reason(service, oauth, project.id) is None
+    assert apps.unavailable_reason(service, oauth, "proj_other") is not None
     bare = replace(keys, auth_type="none")
-    assert apps.why_not(service, bare, project.id) == "Tiny Keys needs no account."
+    assert apps.unavailable_reason(service, bare, project.id) == "Tiny Keys needs no account."

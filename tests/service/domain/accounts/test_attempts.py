@@ -20,14 +20,14 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import attempts, connections, credentials, oauth_apps, provider
 from webapp.service.domain.accounts.attempts import (
-    AGAIN,
+    REPLACE,
     SITE,
     Attempt,
     AttemptRequest,
     Question,
     SignInStart,
-    grant_of,
-    kept_grant,
+    grant_from_json,
+    grant_to_json,
 )
 from webapp.service.domain.base.failures import AttemptUnknown, Cancelled, LinkExpired, LinkUsed
 from webapp.service.outbound.oauth import OAuthFailure, TokenResult
@@ -36,7 +36,7 @@ REDIRECT_URI = "http://localhost:8600/connect/oauth/callback/discogs"
 
 
 def test_a_question_admits_what_it_offers() -> None:
-    again, site = Question(AGAIN, "ada", (("apn_1", "ada"),)), Question(SITE, "Jira", (("https://a", "https://a"),))
+    again, site = Question(REPLACE, "ada", (("apn_1", "ada"),)), Question(SITE, "Jira", (("https://a", "https://a"),))
     assert Question.of(json.loads(json.dumps(asdict(again)))) == again
     assert [again.admits(answer) for answer in ("apn_1", "both", "apn_2", "")] == [True, True, False, False]
     assert [site.admits(answer) for answer in ("https://a", "both")] == [True, False]
@@ -44,12 +44,12 @@ def test_a_question_admits_what_it_offers() -> None:
 
 def test_a_grant_grows_older_while_its_person_thinks() -> None:
     result = TokenResult("access", "refresh", 3600, ("read",), "bearer", {"workspace": "Acme"})
-    kept = json.loads(json.dumps(kept_grant(result, now=0)))
-    assert grant_of(kept, now=0) == result
-    assert grant_of(kept, now=10 * MINUTE).expires_in == 3000
-    assert grant_of(kept, now=90 * MINUTE).expires_in == 1
+    kept = json.loads(json.dumps(grant_to_json(result, now=0)))
+    assert grant_from_json(kept, now=0) == result
+    assert grant_from_json(kept, now=10 * MINUTE).expires_in == 3000
+    assert grant_from_json(kept, now=90 * MINUTE).expires_in == 1
     endless = TokenResult("access", None, None, None, "bearer", {})
-    assert grant_of(json.loads(json.dumps(kept_grant(endless, now=0))), now=MINUTE) == endless
+    assert grant_from_json(json.loads(json.dumps(grant_to_json(endless, now=0))), now=MINUTE) == endless
 
 
 def opened(bench: Any, **wish: Any) -> tuple[Attempt, str]:

@@ -58,7 +58,7 @@ def test_a_token_whose_app_was_removed_is_kept_for_later(bench: Any) -> None:
     with bench.service.store.write() as tx:
         tx.run("UPDATE accounts SET app = 'departed' WHERE id = :id", {"id": account.id})
     bench.clock.advance(2 * HOUR)
-    with pytest.raises(UpstreamFailed, match="Departed was removed here"):
+    with pytest.raises(UpstreamFailed, match="Departed was removed from this service"):
         credentials.ensure_fresh(bench.service, account)
     kept = accounts.get(bench.service.store, account.scene, account.id)
     assert (kept.healthy, kept.dead, kept.failures, kept.error) == (True, False, 0, None)

@@ -81,18 +81,18 @@ def test_what_ends_with_an_account_of_google(service: Service, plant: Plant, gma
     plant("bob", app="google_drive", oauth_app_id=drive.id)
     dead = plant(app="google_drive", oauth_app_id=drive.id)
     lifecycle.mark_dead(service, dead, "Gone.")
-    assert [account.id for account in health.of(service, mail)] == [files.id]
-    assert [account.id for account in health.of(service, files)] == [mail.id]
+    assert [account.id for account in health.also_revoked(service, mail)] == [files.id]
+    assert [account.id for account in health.also_revoked(service, files)] == [mail.id]
 
 
 def test_elsewhere_a_sign_in_ends_alone(service: Service, plant: Plant, gmail: OAuthApp) -> None:
     client = oauth_apps.add(service, app="github", client_id="c", client_secret="s", project_id=gmail.project_id)
     accounts = [plant(app="github", oauth_app_id=client.id) for _ in range(2)]
-    assert health.of(service, accounts[0]) == []
+    assert health.also_revoked(service, accounts[0]) == []
     nobody = [plant(app="gmail", oauth_app_id=gmail.id, identity_id=None) for _ in range(2)]
-    assert health.of(service, nobody[0]) == []
+    assert health.also_revoked(service, nobody[0]) == []
     gone = [plant(app="gmail", oauth_app_id="oa_gone") for _ in range(2)]
-    assert health.of(service, gone[0]) == []
+    assert health.also_revoked(service, gone[0]) == []
 
 
 def test_they_are_looked_after_at_once(service: Service, plant: Plant, gmail: OAuthApp) -> None:

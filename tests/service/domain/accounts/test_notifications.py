@@ -81,16 +81,16 @@ def test_what_nobody_came_back_to_is_told_once_without_anybody_looking(post: Del
     broken_off, _ = attempts.create(post.service, token, AttemptRequest("tinykeys"))
     attempts.claim_keys(post.service, broken_off)
     attempts.create(post.service, token, AttemptRequest("tinykeys"))  # which nobody began
-    counts = [attempts.settle(post.service)]
+    counts = [attempts.fail_overdue(post.service)]
     for wait in (attempts.EXCHANGE_TIME, 1, attempts.SIGN_IN_TIME, 1):
         post.clock.advance(wait)
-        counts.append(attempts.settle(post.service))
+        counts.append(attempts.fail_overdue(post.service))
     assert counts == [0, 0, 1, 1, 0]
     post.turn()
     told = sorted((message["event"], message["error"]) for message in delivered(post, "/told"))
     assert told == [
-        ("CONNECTION_ERROR", "It broke off in the middle. Start again."),
-        ("CONNECTION_ERROR", "It took longer than 15 minutes. Start again."),
+        ("CONNECTION_ERROR", "The connection was interrupted. Start again."),
+        ("CONNECTION_ERROR", "The sign-in took longer than 15 minutes. Start again."),
     ]
 
 

@@ -68,15 +68,15 @@ def test_what_cannot_be_told_is_said_to_be_so(strict: Any) -> None:
     strict.acme.clients = None  # it looks at the code alone
     verdict = check(strict)
     assert (verdict.verdict, verdict.refused) == ("unchecked", False)
-    assert verdict.sentence.startswith("The client could not be checked. Acme tells a right secret from a wrong one")
+    assert verdict.sentence.startswith("The client could not be checked. Acme checks the client secret only when")
     strict.acme.refused_code = None  # it gives tokens for anything
     assert check(strict).verdict == "unchecked"
     strict.acme.refused_code = (400, "invalid_request")
-    assert check(strict).sentence.endswith("Acme gave an answer that says nothing about it.")
+    assert check(strict).sentence.endswith("Acme's response does not show whether it knows the client.")
     strict.acme.token_status = 503
     assert check(strict).verdict == "unchecked"
     asked = strict.acme.token_calls
-    assert "only once somebody signs in" in check(strict, possible=False).sentence
+    assert "checks a client only when somebody signs in" in check(strict, possible=False).sentence
     assert strict.acme.token_calls == asked
 
 
@@ -87,7 +87,7 @@ def test_an_address_that_each_account_has_for_itself_is_not_asked(strict: Any) -
     app = replace(app, read_spec=lambda _: spec.model_copy(update={"oauth": oauth}))
     assert not oauth_app_checks.is_possible(app)
     verdict = oauth_app_checks.check(strict.service, app, "id", "s", URI)
-    assert verdict.sentence.endswith("The address of Acme is another one for each account.")
+    assert verdict.sentence.endswith("Acme has a different address for each account.")
 
 
 def test_nothing_is_asked_where_nothing_may_be_reached(strict: Any) -> None:

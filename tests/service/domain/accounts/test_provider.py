@@ -287,7 +287,7 @@ def test_an_answer_of_another_issuer_is_refused_before_the_code_goes_anywhere(
     strict, returned = open_bench(), {} if iss is None else {"iss": iss}
     ended = sign_in(strict, **returned)
     assert (ended.status, ended.error_code) == ("failed", "provider_rejected")
-    assert ended.error_sentence == "The answer did not come from the one that was asked. Start connecting again."
+    assert ended.error_sentence == "The response did not come from Acme. Start again."
     assert bench.acme.token_calls == 0 and stored(bench) == []
     assert sign_in(strict, iss=bench.acme.origin).status == "connected"
 

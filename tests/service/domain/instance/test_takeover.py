@@ -124,10 +124,10 @@ def test_a_deployment_that_was_under_way_is_undone(
         killed.setattr(deployments, "_undo", die)
         with pytest.raises(KeyboardInterrupt):
             deploy(other, scene)
-    assert deployments.purge(service) == 0
+    assert deployments._undo_abandoned_deployments(service) == 0
     kill(other)
     takeover.take_over(service)
-    assert deployments.purge(service) == 1
+    assert deployments._undo_abandoned_deployments(service) == 1
 
 
 def test_a_refresh_and_a_check_are_free(service: Service, plant: Plant, other: Service, clock: FakeClock) -> None:
@@ -163,7 +163,7 @@ def test_a_sign_in_that_was_being_exchanged_has_failed_and_says_so(bench: Bench)
     takeover.take_over(service)
     ended = attempts.reread(service, attempt)
     assert (ended.status, ended.error_code) == ("failed", attempts.INTERRUPTED)
-    assert ended.error_sentence == "It broke off in the middle. Start again."
+    assert ended.error_sentence == "The connection was interrupted. Start again."
     kinds = service.store.all("SELECT kind FROM events WHERE trigger_id IS NULL")
     assert kinds == [{"kind": "CONNECTION_ERROR"}]
 

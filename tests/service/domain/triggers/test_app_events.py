@@ -49,7 +49,7 @@ def test_too_many_events_at_once_are_refused_and_none_is_lost_in_silence(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice = stage.deploy("alice")
-    monkeypatch.setattr(app_events, "MOST", 2)
+    monkeypatch.setattr(app_events, "MAX_EVENTS", 2)
     assert stage.send([told("one"), told("two")]) == 200
     assert stage.send([told("three"), told("four"), told("five")]) == 413
     assert stage.texts(alice) == ["one", "two"]

@@ -25,7 +25,10 @@ def test_a_component_that_left_the_catalog_fails_with_a_sentence(service: Servic
     assert calls.component_of(service, gone) is None
     reply = calls.call(service, gone, "run", state={})
     assert reply.error is not None
-    assert reply.error.message == "It waits, because version 9.9.9 of it was removed here: move it to version 1.0.0."
+    assert (
+        reply.error.message
+        == "It waits, because version 9.9.9 was removed from this service. Change it to version 1.0.0."
+    )
     assert (reply.error.name, reply.ok) == (grants.UNUSABLE, False)
 
 
@@ -37,12 +40,12 @@ def test_values_that_do_not_fit_any_more_fail_too(service: Service, scene: Scene
 
 def test_what_a_hook_remembered_is_kept_even_where_it_fails(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene)
-    before = runs.remembered(service, trigger)["hooks"]
+    before = runs.state(service, trigger)["hooks"]
     with pytest.raises(HookFailed) as failure:
         calls.run_hooks(service, trigger, ["activate"], {"fail": "subscribe"})
     assert (failure.value.hook, failure.value.sentence) == ("activate", "The app refused to subscribe.")
     assert not failure.value.unusable
-    assert runs.remembered(service, trigger)["hooks"] == [*before, "subscribe"]
+    assert runs.state(service, trigger)["hooks"] == [*before, "subscribe"]
     newest = runs.page(service, trigger, cursors.Window()).items[0]
     assert (newest["cause"], newest["ok"]) == ("activate", False)
 

@@ -149,11 +149,11 @@ def test_what_a_crash_left_half_way_is_undone(
     with pytest.raises(Invalid):
         deploy(service, scene, given=with_account(plant(), fail="subscribe"))
     monkeypatch.undo()
-    assert deployments.purge(service) == 0
+    assert deployments._undo_abandoned_deployments(service) == 0
     clock.advance(lifecycle.BUSY)
-    assert deployments.purge(service) == 1
+    assert deployments._undo_abandoned_deployments(service) == 1
     assert called_hooks(provider.calls)[-1] == "leave="
-    assert deployments.purge(service) == 0
+    assert deployments._undo_abandoned_deployments(service) == 0
 
 
 def test_without_emit_on_deploy_what_was_there_before_never_comes(
@@ -459,7 +459,9 @@ def test_what_cannot_be_brought_back_is_switched_off_with_the_reason(
         change(service, trigger, configured={"ids": ["b"]})
     stands = deployed_triggers.get(service.store, scene, trigger.id)
     assert not stands.active and stands.next_run_at is None
-    assert (stands.switched_off or "").startswith("A change failed, and what stood before could not be brought back.")
+    assert (stands.switched_off or "").startswith(
+        "A change failed, and the previous subscription could not be restored."
+    )
     assert kinds(service, scene)[-1] == "trigger_switched_off"
     found = service.store.all("SELECT kind FROM events WHERE trigger_id IS NULL")
     assert found == [{"kind": "TRIGGER_DEACTIVATED"}]
@@ -626,7 +628,9 @@ def test_what_can_be_neither_finished_nor_undone_is_switched_off(
     assert deployments.settle(service) == 1
     after = stands(service, trigger)
     assert not after.active
-    assert (after.switched_off or "").startswith("A change failed, and what stood before could not be brought back.")
+    assert (after.switched_off or "").startswith(
+        "A change failed, and the previous subscription could not be restored."
+    )
     assert plans.find(service.store, trigger.id) is None
 
 
@@ -680,7 +684,7 @@ def test_a_change_that_is_not_valid_any_more_brings_back_what_stood(
 def test_a_deletion_that_broke_off_is_finished(
     service: Service, trigger: DeployedTrigger, provider: Any, death: Any
 ) -> None:
-    death(lambda: deployments.delete(service, trigger), deployments, "remove")
+    death(lambda: deployments.delete(service, trigger), deployments, "_delete_unsubscribed")
     assert stands(service, trigger).active
     assert deployments.settle(service) == 1
     with pytest.raises(NotFound):
@@ -691,7 +695,9 @@ def test_a_deletion_that_the_app_refuses_now_says_so(service: Service, scene: Sc
     trigger = deploy(service, scene, given={"fail": "leave"})
     death(lambda: deployments.delete(service, trigger), calls, "try_hook")
     assert deployments.settle(service) == 1
-    reason = "Its deletion broke off, and it could not be unsubscribed: The app refused to leave. Delete it again."
+    reason = (
+        "Its deletion was interrupted, and it could not be unsubscribed: The app refused to leave. Delete it again."
+    )
     assert stands(service, trigger).switched_off == reason
     deployments.delete(service, stands(service, trigger))
     with pytest.raises(NotFound):
@@ -704,7 +710,7 @@ def test_removing_an_account_that_broke_off_leaves_its_triggers_subscribed(
     def remove() -> int:
         return removal.delete_of_app(service, scene, "tinykeys", user=None)
 
-    death(remove, trigger_accounts, "account_removed")
+    death(remove, trigger_accounts, "switch_off_for_account")
     assert called_hooks(provider.calls) == ["leave=a"]
     provider.calls.clear()
     assert deployments.settle(service) == 1

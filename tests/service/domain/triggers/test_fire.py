@@ -182,7 +182,7 @@ def test_a_poll_keeps_events_memory_marks_and_log(service: Service, scene: Scene
         assert [one.ok for one in poll_due(service)] == [True]
         clock.advance(MINUTE)
     assert summaries(service, trigger) == ["Was there before", "Number a", "Number b"]  # unique: once each
-    assert trigger_runs.remembered(service, trigger) == {"hooks": ["deploy", "subscribe"], "n": 2}
+    assert trigger_runs.state(service, trigger) == {"hooks": ["deploy", "subscribe"], "n": 2}
     first, second, *hooks = log_of(service, trigger)
     assert (first["cause"], first["emitted"], second["emitted"]) == ("timer", 0, 2)
     assert [one["cause"] for one in hooks] == ["activate", "deploy"]
@@ -293,7 +293,7 @@ def test_a_request_is_settled_with_what_came_of_it(service: Service, scene: Scen
     assert list(lost.events) == []
     assert settled == [True, False, True]
     assert [one["e"] for one in emitted(service, trigger)] == ['{"id":1}']
-    assert trigger_runs.remembered(service, trigger) == {"count": 1}
+    assert trigger_runs.state(service, trigger) == {"count": 1}
     assert row(service, trigger)["last_error"] == "It could not be read."
 
 
@@ -323,6 +323,6 @@ def test_a_trigger_whose_component_was_removed_waits_without_failing(service: Se
     with service.store.write() as tx:
         tx.run("UPDATE deployed_triggers SET component_version = '0.9.0'")
     (outcome,) = poll_due(service)
-    assert outcome.waits and "version 0.9.0 of it was removed here" in (outcome.error or "")
+    assert outcome.waits and "version 0.9.0 was removed from this service" in (outcome.error or "")
     after = row(service, trigger)
     assert (after["failures"], after["last_error"]) == (0, None) and after["next_run_at"] is not None

@@ -164,11 +164,11 @@ def test_unknown_paused_and_deleted_addresses_look_alike(service: Service, scene
     pause(service, paused)
     with service.store.write() as tx:
         lifecycle.remove(tx, deleted.id)
-    assert inbox.listener(service, keys[0]).id == live.id
+    assert inbox.trigger_at(service, keys[0]).id == live.id
     sentences = set()
     for key in (*keys[1:], "", "unknown", keys[0].upper() + "x", "\ud800"):
         with pytest.raises(PatchbayError) as refusal:
-            inbox.listener(service, key)
+            inbox.trigger_at(service, key)
         sentences.add(refusal.value.message)
     assert sentences == {"There is nothing at this address."}
 
@@ -279,13 +279,13 @@ def test_where_nothing_was_new_it_looks_once_more(push_stage: Stage, graph: Grap
     push_stage.clock.advance(5 * MINUTE)  # type: ignore[attr-defined]
     assert graph.tell(graph.subscription(push_stage, alice)) == 202
     push_stage.work()
-    assert row(push_stage.service, alice)["next_run_at"] == push_stage.clock() + fire.ONCE_MORE
+    assert row(push_stage.service, alice)["next_run_at"] == push_stage.clock() + fire.SECOND_POLL_AFTER
     graph.get_mail("alice", "a1", told=False)  # the list knows of it a little later
-    push_stage.after(fire.ONCE_MORE)
+    push_stage.after(fire.SECOND_POLL_AFTER)
     assert push_stage.told(alice) == ["Mail a1"]
     assert graph.tell(graph.subscription(push_stage, alice)) == 202
     for _ in range(3):
-        push_stage.after(fire.ONCE_MORE)
+        push_stage.after(fire.SECOND_POLL_AFTER)
     assert row(push_stage.service, alice)["next_run_at"] > push_stage.clock() + 20 * MINUTE
 
 

@@ -15,7 +15,7 @@ from tests.fakes.triggers import summaries
 from webapp.errors import Unavailable
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.components.pieces import texts
-from webapp.service.domain.triggers import app_events, app_hooks, deployed_triggers, inbox, runs, serialization
+from webapp.service.domain.triggers import app_events, deployed_triggers, event_listeners, inbox, runs, serialization
 
 HANDSHAKES: list[tuple[str, dict[str, Any], dict[str, str], dict[str, str]]] = [
     ("hook-header", {}, {}, {"x-hook-secret": "s"}),
@@ -33,7 +33,7 @@ def test_a_handshake_is_answered_by_the_piece_and_anything_else_runs(
     assert inbox.caller_waits(piece_stage.service, trigger)
     answer = inbox.receive_request(piece_stage.service, trigger, request(body, query=query, headers=headers))
     assert (answer.status, answer.body, answer.headers) == (201, "shaken", {"x-hook-secret": "s"})
-    assert runs.remembered(piece_stage.service, trigger) == {"shaken": 1}
+    assert runs.state(piece_stage.service, trigger) == {"shaken": 1}
     answer = inbox.receive_request(piece_stage.service, trigger, request({"text": "news"}))
     piece_stage.work()
     assert (answer.body, summaries(piece_stage.service, trigger)) == (inbox.SUCCESS, ["news"])
@@ -99,7 +99,7 @@ def test_while_the_piece_cannot_be_asked_the_provider_sends_it_again(piece_stage
 
 def test_whoever_is_deleted_or_off_hears_nothing(piece_stage: PieceStage) -> None:
     alice = piece_stage.deploy("alice")
-    assert app_hooks.of_trigger(piece_stage.service.store, alice.id) is not None
+    assert event_listeners.of_trigger(piece_stage.service.store, alice.id) is not None
     with piece_stage.service.store.write() as tx:
         tx.run("UPDATE deployed_triggers SET active = 0 WHERE id = :id", {"id": alice.id})
     assert send(piece_stage, "nobody").status == 200

@@ -30,7 +30,7 @@ def test_a_plan_names_its_step_and_keeps_the_wish_sealed(service: Service, trigg
     assert plan is not None and (plan.kind, plan.phase, plan.began_at) == ("change", "unsubscribe", service.clock())
     assert Change(**plans.change_of(service, plan)) == change
     assert b"canary-token" not in row(service)["wish_sealed"] and "canary" not in repr(plan)
-    plans.enter(service, trigger, "subscribe")
+    plans.set_phase(service, trigger, "subscribe")
     assert row(service)["phase"] == "subscribe"
 
 

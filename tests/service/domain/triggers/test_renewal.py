@@ -40,7 +40,7 @@ def test_it_is_renewed_before_it_ends_and_looks_seldom_meanwhile(push_stage: Sta
     alice = push_stage.deploy("alice")
     push_stage.work()
     first = graph.subscription(push_stage, alice)["id"]
-    assert row(push_stage.service, alice)["next_run_at"] - push_stage.clock() >= fire.AT_REST
+    assert row(push_stage.service, alice)["next_run_at"] - push_stage.clock() >= fire.POLL_INTERVAL_WHEN_NOTIFIED
     for _ in range(10):
         push_stage.after(DAY)
         assert graph.ends(push_stage, alice) > push_stage.clock() + 12 * HOUR
@@ -98,7 +98,7 @@ def test_one_that_fails_backs_off_tells_and_polls_meanwhile(push_stage: Stage, g
         assert entries(push_stage, alice) == []
         push_stage.after(pause)
     (sentence,) = entries(push_stage, alice)
-    assert sentence.startswith("Microsoft Outlook does not tell New email of news at the moment.")
+    assert sentence.startswith("Microsoft Outlook is not sending notifications to New email.")
     assert "Not now" in sentence
     push_stage.after(DAY)
     assert not stands(push_stage, alice)
@@ -114,7 +114,7 @@ def test_one_that_fails_backs_off_tells_and_polls_meanwhile(push_stage: Stage, g
     assert stands(push_stage, alice)
     push_stage.work()
     assert push_stage.told(alice) == ["Mail a1", "Mail a2"]
-    assert entries(push_stage, alice)[0] == "Microsoft Outlook tells New email of news again."
+    assert entries(push_stage, alice)[0] == "Microsoft Outlook sends notifications to New email again."
     shown = serialization.to_json(push_stage.service, alice, extensions=True)
     assert (shown["told"], shown["told_error"], shown["instant"]) == (True, None, False)
 

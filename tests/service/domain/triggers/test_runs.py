@@ -114,12 +114,12 @@ def test_only_the_newest_ids_are_kept(service: Service, scene: Scene, monkeypatc
 def test_what_is_remembered_is_merged_sealed_and_bounded(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene, "schedule-cron")
     with service.store.write() as tx:
-        runs.remember(tx, service, trigger, {"secret": "canary-secret", "n": 1})
-        runs.remember(tx, service, trigger, {"n": 2})
-    assert runs.remembered(service, trigger) == {"secret": "canary-secret", "n": 2}
+        runs.update_state(tx, service, trigger, {"secret": "canary-secret", "n": 1})
+        runs.update_state(tx, service, trigger, {"n": 2})
+    assert runs.state(service, trigger) == {"secret": "canary-secret", "n": 2}
     sealed = service.store.one("SELECT state_sealed FROM trigger_memory")
     assert sealed is not None and b"canary-secret" not in sealed["state_sealed"]
     with pytest.raises(StateTooLarge), service.store.write() as tx:
-        runs.remember(tx, service, trigger, {"more": "x" * runs.MAX_STATE})
-    assert runs.remembered(service, trigger)["n"] == 2
+        runs.update_state(tx, service, trigger, {"more": "x" * runs.MAX_STATE})
+    assert runs.state(service, trigger)["n"] == 2
     assert row(service, trigger)["mark"] is None

@@ -21,19 +21,19 @@ def test_a_signing_key_is_shown_only_where_it_is_given(service: Service, scene: 
     keys = trigger_webhooks.first_signing_keys(service, [trigger.id, other.id])
     assert set(keys) == {trigger.id}
     assert "webhook_signing_key" not in serialization.to_json(service, trigger)
-    shown, without = serialization.listed(service, [trigger, other], keys=keys)
+    shown, without = serialization.list_to_json(service, [trigger, other], keys=keys)
     assert shown["webhook_signing_key"] == keys[trigger.id]
     assert "webhook_signing_key" not in without
 
 
 def test_extensions_come_only_when_asked_for(service: Service, scene: Scene) -> None:
     trigger, other = deploy(service, scene), deploy(service, scene)
-    plain = serialization.listed(service, [trigger, other])
+    plain = serialization.list_to_json(service, [trigger, other])
     assert [shown["id"] for shown in plain] == [trigger.id, other.id]
     assert "version" not in plain[0]
-    (shown,) = serialization.listed(service, [trigger], extensions=True)
+    (shown,) = serialization.list_to_json(service, [trigger], extensions=True)
     assert (shown["external_user_id"], shown["waits"], shown["accounts"]) == ("alice", None, [])
-    assert serialization.listed(service, [], extensions=True) == []
+    assert serialization.list_to_json(service, [], extensions=True) == []
 
 
 def test_a_version_that_is_not_here_is_told_and_where_to_go_on(service: Service, scene: Scene) -> None:
@@ -42,7 +42,7 @@ def test_a_version_that_is_not_here_is_told_and_where_to_go_on(service: Service,
     assert (facts["available"], facts["newest_version"]) == (True, None)
     older = serialization.to_json(service, replace(trigger, component_version="0.9.0"), extensions=True)
     assert (older["available"], older["newest_version"]) == (False, "1.0.0")
-    assert "move it to version 1.0.0" in older["waits"]
+    assert "Change it to version 1.0.0" in older["waits"]
     removed = replace(trigger, component_key="gone-new", app="gone", active=False)
     facts = serialization.to_json(service, removed, extensions=True)
     assert (facts["available"], facts["newest_version"], facts["waits"]) == (False, None, None)

@@ -18,7 +18,7 @@ Plant = Callable[..., Account]
 
 def use(service: Service, trigger: DeployedTrigger, **by_prop: Account) -> None:
     with service.store.write() as tx:
-        trigger_accounts.put(tx, trigger.id, {prop: account.id for prop, account in by_prop.items()})
+        trigger_accounts.set_accounts(tx, trigger.id, {prop: account.id for prop, account in by_prop.items()})
 
 
 def deployed(service: Service, scene: Scene) -> DeployedTrigger:
@@ -34,9 +34,11 @@ def test_accounts_are_written_down_anew(service: Service, scene: Scene, plant: P
     use(service, trigger, right=new)
     shown = trigger_accounts.of_triggers(service.store, [trigger.id, "dc_none"])
     assert shown == {trigger.id: [{"prop": "right", "id": new.id}], "dc_none": []}
-    assert [using.id for using in trigger_accounts.using(service.store, new.id)] == [trigger.id]
-    assert trigger_accounts.using(service.store, old.id) == []
-    assert [use.id for use in trigger_accounts.uses(service.store, new, cursors.Window()).items] == [trigger.id]
+    assert [using.id for using in trigger_accounts.active_of_account(service.store, new.id)] == [trigger.id]
+    assert trigger_accounts.active_of_account(service.store, old.id) == []
+    assert [use.id for use in trigger_accounts.page_of_account(service.store, new, cursors.Window()).items] == [
+        trigger.id
+    ]
 
 
 def test_a_trigger_waits_while_its_account_is_dead(service: Service, scene: Scene, plant: Plant) -> None:
@@ -51,23 +53,23 @@ def test_a_trigger_waits_while_its_account_is_dead(service: Service, scene: Scen
 
 def test_a_trigger_whose_app_was_removed_waits(service: Service, scene: Scene, plant: Plant) -> None:
     trigger, account = deploy(service, scene), plant()
-    assert trigger_accounts.why_waiting(service, [trigger]) == {}
+    assert trigger_accounts.waiting_reasons(service, [trigger]) == {}
     use(service, trigger, account=account)
     account_lifecycle.mark_dead(service, account, "The key was revoked.")
-    assert trigger_accounts.why_waiting(service, [trigger]) == {trigger.id: trigger_accounts.WAITS}
+    assert trigger_accounts.waiting_reasons(service, [trigger]) == {trigger.id: trigger_accounts.WAITS}
     gone = replace(trigger, component_key="card_shop-new-order", app="card_shop")
-    sentence = "It waits, because Card Shop was removed here, and goes on once that is added again."
-    assert trigger_accounts.why_waiting(service, [gone]) == {gone.id: sentence}
+    sentence = "It waits, because Card Shop was removed from this service. It continues when the app is added back."
+    assert trigger_accounts.waiting_reasons(service, [gone]) == {gone.id: sentence}
 
 
 def test_a_removed_account_switches_its_triggers_off(service: Service, scene: Scene, plant: Plant) -> None:
     trigger, other, account = deployed(service, scene), deployed(service, scene), plant()
     use(service, trigger, account=account)
     with service.store.write() as tx:
-        assert trigger_accounts.account_removed(tx, service, account) == [trigger.name]
+        assert trigger_accounts.switch_off_for_account(tx, service, account) == [trigger.name]
     stopped = deployed_triggers.get(service.store, scene, trigger.id)
     assert not stopped.active
     assert stopped.switched_off == "Its Tiny Keys account Ada was disconnected; choose another account."
     assert deployed_triggers.get(service.store, scene, other.id).active
     with service.store.write() as tx:
-        assert trigger_accounts.account_removed(tx, service, account) == []
+        assert trigger_accounts.switch_off_for_account(tx, service, account) == []

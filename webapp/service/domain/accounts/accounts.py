@@ -64,20 +64,19 @@ class Account(NamedTuple):
 
     @property
     def subject(self) -> Subject:
-        """Whose history this account's is."""
+        """The subject of this account's entries in the activity."""
         return Subject(self.id, self.scene, self.external_user_id, self.app)
 
     @property
-    def listed(self) -> "Listed":
-        """What a list shows of it."""
-        scopes = orjson.dumps(self.authorized_scopes).decode()
-        return Listed._make(getattr(self, name) for name in Listed._fields)._replace(authorized_scopes=scopes)
+    def as_listed(self) -> "ListedAccount":
+        """The columns of the account that a list shows."""
+        return ListedAccount(*(getattr(self, name) for name in ListedAccount._fields))
 
 
-class Listed(NamedTuple):
+class ListedAccount(NamedTuple):
     """The columns that a list shows, as the store has them: reading whole accounts takes twice as long.
 
-    ``healthy`` and ``dead`` are 0 or 1, ``authorized_scopes`` is JSON.
+    ``healthy`` and ``dead`` are 0 or 1.
     """
 
     id: str
@@ -87,7 +86,7 @@ class Listed(NamedTuple):
     name: str | None
     healthy: int
     dead: int
-    authorized_scopes: str
+    authorized_scopes: tuple[str, ...]
     error: str | None
     expires_at: int | None
     last_refreshed_at: int | None
@@ -98,8 +97,9 @@ class Listed(NamedTuple):
 
 _COLUMNS = ", ".join(Account._fields[1:])
 _WITHOUT_CREDENTIALS = _COLUMNS.replace("credentials_sealed", "NULL")
-_LISTED = ", ".join(Listed._fields)
-Either = TypeVar("Either", Account, Listed)
+_LISTED = ", ".join(ListedAccount._fields)
+_SCOPES_AT = ListedAccount._fields.index("authorized_scopes")
+Row = TypeVar("Row", Account, ListedAccount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +129,9 @@ def page(
     return _page(reader, scene, filters, window, columns, functools.partial(_account, scene))
 
 
-def listed_page(reader: Reader, scene: Scene, filters: Filter, window: cursors.Window) -> cursors.Page[Listed]:
+def listed_page(reader: Reader, scene: Scene, filters: Filter, window: cursors.Window) -> cursors.Page[ListedAccount]:
     """:func:`page` with only the columns that a list shows. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    return _page(reader, scene, filters, window, _LISTED, Listed._make)
+    return _page(reader, scene, filters, window, _LISTED, _listed)
 
 
 def of_user(reader: Reader, user: ExternalUser, *, with_credentials: bool = False) -> list[Account]:
@@ -168,7 +168,7 @@ def to_json(
 
     ``credentials`` are added if given; ``extensions`` adds the members that only Patchbay has.
     """
-    facts = listed_to_json(service, account.listed)
+    facts = listed_to_json(service, account.as_listed)
     if credentials is not None:
         facts["credentials"] = credentials
     if extensions:
@@ -182,10 +182,10 @@ def to_json(
     return facts
 
 
-def listed_to_json(service: Service, account: Listed) -> dict[str, Any]:
+def listed_to_json(service: Service, account: ListedAccount) -> dict[str, Any]:
     """:func:`to_json` of what a list shows."""
     embedded = service.catalog.embedded(account.app, account.oauth_app_id)
-    removed = None if embedded else apps.why_removed(service, account.app)
+    removed = None if embedded else apps.removed_reason(service, account.app)
     facts: dict[str, Any] = {
         "id": account.id,
         "name": account.name,
@@ -195,7 +195,7 @@ def listed_to_json(service: Service, account: Listed) -> dict[str, Any]:
         "app": embedded or orjson.Fragment(orjson.dumps(apps.facts(service, account.app))),
         "created_at": iso(account.created_at),
         "updated_at": iso(account.updated_at),
-        "authorized_scopes": _scopes(account.authorized_scopes),
+        "authorized_scopes": account.authorized_scopes,
         "error": removed or account.error,
         "last_refreshed_at": iso_or_none(account.last_refreshed_at),
         "next_refresh_at": iso_or_none(account.next_refresh_at),
@@ -211,8 +211,8 @@ def _page(
     filters: Filter,
     window: cursors.Window,
     columns: str,
-    make: Callable[[tuple[Any, ...]], Either],
-) -> cursors.Page[Either]:
+    make: Callable[[tuple[Any, ...]], Row],
+) -> cursors.Page[Row]:
     selection = _where(reader, scene, filters)
     if selection is None:
         return cursors.Page([], 0, "", "")
@@ -257,6 +257,10 @@ def _read(reader: Reader, scene: Scene, query: str, params: Params) -> list[Acco
 def _account(scene: Scene, row: tuple[Any, ...]) -> Account:
     healthy, dead, authorized_scopes, *others = row
     return Account._make((scene, bool(healthy), bool(dead), _scopes(authorized_scopes), *others))
+
+
+def _listed(row: tuple[Any, ...]) -> ListedAccount:
+    return ListedAccount._make((*row[:_SCOPES_AT], _scopes(row[_SCOPES_AT]), *row[_SCOPES_AT + 1 :]))
 
 
 @functools.lru_cache(maxsize=1024)  # accounts of one app mostly share their scopes

@@ -22,15 +22,15 @@ def facts(service: Service, slug: str) -> dict[str, Any]:
     return app.api_dict if app else {**_GONE, "name_slug": slug, "name": slugs.words(slug)}
 
 
-def why_removed(service: Service, slug: str) -> str | None:
+def removed_reason(service: Service, slug: str) -> str | None:
     """The sentence about accounts of ``slug`` if that app was removed; None if the catalog has it."""
     if service.catalog.app(slug) is not None:
         return None
     removed_app = slugs.words(slug)
-    return f"{removed_app} was removed here; the account works again once that is added again."
+    return f"{removed_app} was removed from this service. The account works again when the app is added back."
 
 
-def why_not(
+def unavailable_reason(
     service: Service, app: App, project_id: str, oauth_app_id: str | None = None, *, user_id: str | None = None
 ) -> str | None:
     """Why ``app`` cannot be connected in this project by the user ``user_id``, in one sentence; None when it can."""

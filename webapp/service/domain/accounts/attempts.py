@@ -38,20 +38,22 @@ from webapp.service.outbound.oauth1 import Temporary
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
-Kind = Literal["site", "again"]
-SITE: Kind = "site"
-AGAIN: Kind = "again"
+QuestionKind = Literal["site", "again"]
+SITE: QuestionKind = "site"
+REPLACE: QuestionKind = "again"
 KEEP_BOTH = "both"
 Status = Literal["open", "started", "asking", "exchanging", "connected", "failed"]
 SIGN_IN_TIME = 15 * MINUTE
 EXCHANGE_TIME = 2 * MINUTE  # longer than any deadline of the exchange, identity and test requests together
 INTERRUPTED, TIMED_OUT, ELSEWHERE = "interrupted", "sign_in_timeout", "continued_elsewhere"
-READ_LATER = frozenset({INTERRUPTED, TIMED_OUT, ELSEWHERE})  # by a browser that comes back from the provider after it
-_ELSEWHERE = "It was continued from another page or browser."
-_BROKEN_OFF = {
-    "exchanging": (INTERRUPTED, "It broke off in the middle. Start again."),
-    "started": (TIMED_OUT, "It took longer than 15 minutes. Start again."),
-    "asking": (TIMED_OUT, "It took longer than 15 minutes. Start again."),
+ENDED_WITHOUT_VISITOR = frozenset(
+    {INTERRUPTED, TIMED_OUT, ELSEWHERE}
+)  # by a browser that comes back from the provider after it
+_CONTINUED_ELSEWHERE = "It was continued from another page or browser."
+_OVERDUE = {
+    "exchanging": (INTERRUPTED, "The connection was interrupted. Start again."),
+    "started": (TIMED_OUT, "The sign-in took longer than 15 minutes. Start again."),
+    "asking": (TIMED_OUT, "The sign-in took longer than 15 minutes. Start again."),
 }
 
 
@@ -223,7 +225,7 @@ def exchange_oauth1(
 class Question:
     """``about`` is whom or what it is about; ``options`` are values and how to call them."""
 
-    kind: Kind
+    kind: QuestionKind
     about: str
     options: tuple[tuple[str, str], ...]
 
@@ -234,7 +236,7 @@ class Question:
 
     def admits(self, answer: str) -> bool:
         """Whether ``answer`` is one of those offered."""
-        return answer in [value for value, _ in self.options] or (self.kind == AGAIN and answer == KEEP_BOTH)
+        return answer in [value for value, _ in self.options] or (self.kind == REPLACE and answer == KEEP_BOTH)
 
 
 class Undecided(PatchbayError):
@@ -255,12 +257,12 @@ def ask(service: Service, attempt: Attempt, question: Question, **progress: Any)
             raise AttemptUnknown
 
 
-def kept_grant(result: TokenResult, now: int) -> dict[str, Any]:
+def grant_to_json(result: TokenResult, now: int) -> dict[str, Any]:
     """The grant as JSON, with the time it was issued, to keep while the person is asked."""
     return {**asdict(result), "at": now}
 
 
-def grant_of(values: Mapping[str, Any], now: int) -> TokenResult:
+def grant_from_json(values: Mapping[str, Any], now: int) -> TokenResult:
     """The kept grant, with its remaining lifetime."""
     fields = {name: value for name, value in values.items() if name != "at"}
     result = TokenResult(**{**fields, "scopes": None if fields["scopes"] is None else tuple(fields["scopes"])})
@@ -298,7 +300,7 @@ def fail(service: Service, attempt: Attempt, error: PatchbayError) -> Attempt:
     return _ended(service, attempt, code, error.message)
 
 
-def settle(service: Service) -> int:
+def fail_overdue(service: Service) -> int:
     """Fail attempts that were abandoned or interrupted, and send notifications; return their number."""
     over = {"now": service.clock(), "exchange": EXCHANGE_TIME}
     overdue = _ATTEMPTS.all(
@@ -324,7 +326,7 @@ def take_over(tx: Tx, service: Service, dead: int) -> None:
     again.
     """
     for attempt in _ATTEMPTS.all(tx, "claimed_by = :dead AND status = 'exchanging'", {"dead": dead}):
-        _fail(tx, service, attempt, *_BROKEN_OFF["exchanging"])
+        _fail(tx, service, attempt, *_OVERDUE["exchanging"])
 
 
 def find(service: Service, secret: str) -> Attempt | None:
@@ -402,7 +404,7 @@ def _end_others(tx: Tx, attempt: Attempt) -> None:
         {"token": attempt.token_hash, "id": attempt.id},
     )
     for other in others:
-        _finish(tx, other, "failed", error_code=ELSEWHERE, error_sentence=_ELSEWHERE)
+        _finish(tx, other, "failed", error_code=ELSEWHERE, error_sentence=_CONTINUED_ELSEWHERE)
 
 
 def _move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
@@ -428,10 +430,10 @@ def _claim(service: Service, attempt: Attempt, status: Status) -> Attempt:
 
 def _settled(service: Service, attempt: Attempt | None) -> Attempt | None:
     """``attempt``, failed if it was abandoned or its process died during the exchange."""
-    if attempt is None or attempt.status not in _BROKEN_OFF:
+    if attempt is None or attempt.status not in _OVERDUE:
         return attempt
     ends_at = attempt.expires_at if attempt.status != "exchanging" else (attempt.claimed_at or 0) + EXCHANGE_TIME + 1
-    return attempt if service.clock() < ends_at else _ended(service, attempt, *_BROKEN_OFF[attempt.status])
+    return attempt if service.clock() < ends_at else _ended(service, attempt, *_OVERDUE[attempt.status])
 
 
 def _ended(service: Service, attempt: Attempt, code: str, sentence: str) -> Attempt:

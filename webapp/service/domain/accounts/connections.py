@@ -17,7 +17,7 @@ from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import accounts, credentials, fields, lifecycle, notifications, provider
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.attempts import AGAIN, KEEP_BOTH, SITE, Question, Undecided
+from webapp.service.domain.accounts.attempts import KEEP_BOTH, REPLACE, SITE, Question, Undecided
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
 from webapp.service.domain.base.service import Service
@@ -190,18 +190,20 @@ def _commit(
         else:
             lifecycle.replace(tx, existing, account)
         kind = "connected" if existing is None else "reconnected"
-        activity.write(tx, account.subject, account.updated_at, kind, _told(kind, accepted.identity_name), good=True)
+        activity.write(
+            tx, account.subject, account.updated_at, kind, _activity_sentence(kind, accepted.identity_name), good=True
+        )
         if accepted.trouble:
             activity.write(tx, account.subject, account.updated_at, "trouble", accepted.trouble, good=False)
         if on_commit is not None:
             on_commit(tx, account.id)
         committed = accounts.get(tx, account.scene, account.id)
-        notifications.connected(tx, service, token, committed)
+        notifications.notify_connected(tx, service, token, committed)
     service.wake()
     return committed
 
 
-def _told(kind: str, name: str | None) -> str:
+def _activity_sentence(kind: str, name: str | None) -> str:
     if kind == "connected":
         return f"Connected as {name}." if name else "Connected."
     return f"Reconnected as {name}." if name else "Reconnected."
@@ -211,16 +213,16 @@ def _to_replace(
     service: Service, token: ConnectToken, accepted: AcceptedCredentials, answers: Answers
 ) -> Account | None:
     """The account to replace, as the person chooses; None to keep both. Raises :class:`Undecided`."""
-    if answers is None or accepted.identity_id is None or answers.get(AGAIN) == KEEP_BOTH:
+    if answers is None or accepted.identity_id is None or answers.get(REPLACE) == KEEP_BOTH:
         return None
     of_app = accounts.of_app(service.store, token.scene, accepted.app.slug, user=token.user)
     same = [account for account in of_app if account.identity_id == accepted.identity_id]
     if not same:
         return None
-    if chosen := next((account for account in same if account.id == answers.get(AGAIN)), None):
+    if chosen := next((account for account in same if account.id == answers.get(REPLACE)), None):
         return chosen
     options = tuple((account.id, account.name or account.identity_name or account.id) for account in same)
-    raise Undecided(Question(AGAIN, accepted.identity_text or accepted.identity_id, options))
+    raise Undecided(Question(REPLACE, accepted.identity_text or accepted.identity_id, options))
 
 
 def _by(token: ConnectToken) -> AbstractContextManager[None]:
@@ -237,7 +239,9 @@ def _check_identity(accepted: AcceptedCredentials, existing: Account) -> None:
     if existing.identity_id and accepted.identity_id and existing.identity_id != accepted.identity_id:
         raise WrongAccount(
             f"This account belongs to {existing.identity_name or existing.identity_id}, but you signed in as "
-            f"{accepted.identity_name or accepted.identity_id}. Sign in with the first one, or connect the other anew."
+            f"{accepted.identity_name or accepted.identity_id}. Sign in as "
+            f"{existing.identity_name or existing.identity_id}, or connect "
+            f"{accepted.identity_name or accepted.identity_id} as a new account."
         )
 
 

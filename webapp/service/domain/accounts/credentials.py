@@ -99,7 +99,7 @@ def refresh(service: Service, account: Account) -> Account:
         current = accounts.get(service.store, account.scene, account.id)
         if current.dead:
             raise Refused(current.error)
-        if reason := apps.why_removed(service, current.app):
+        if reason := apps.removed_reason(service, current.app):
             lifecycle.put_off_refresh(service, current)
             raise UpstreamFailed(reason)
         if current.revision != account.revision:
@@ -112,7 +112,7 @@ def refresh(service: Service, account: Account) -> Account:
             return _exchange(service, claimed, cut_off=cut_off)
         with this_thread.waiting:
             time.sleep(_POLL_S)
-    raise UpstreamTimedOut("The account's token is being refreshed for too long; try again in a minute.")
+    raise UpstreamTimedOut("Refreshing the account's token is taking too long; try again in a minute.")
 
 
 def renewable(values: Mapping[str, str]) -> bool:

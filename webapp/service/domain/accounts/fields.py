@@ -28,10 +28,10 @@ def parse_cfmap(text: str) -> dict[str, str]:
 
 def checked(app: App, texts: Mapping[str, str]) -> dict[str, str]:
     """The values of the app's own fields out of ``texts``, trimmed, with defaults. Raises :class:`Invalid`."""
-    return values_of(app.spec.fields, texts)
+    return checked_fields(app.spec.fields, texts)
 
 
-def values_of(facts: Sequence[CustomField], texts: Mapping[str, str]) -> dict[str, str]:
+def checked_fields(facts: Sequence[CustomField], texts: Mapping[str, str]) -> dict[str, str]:
     """The same for any fields."""
     values, problems = dict[str, str](), dict[str, str]()
     for field in facts:

@@ -1,7 +1,7 @@
 """Tests an account at its provider, and revokes its access there.
 
 At some providers, revoking one token revokes all access that a person has granted to a client (``revokes = "client"``).
-The accounts that end together are those of one user, one identity and one client at the provider. Accounts of other
+Revoking one account then ends all accounts of the same user, identity and client at the provider. Accounts of other
 users are never named.
 """
 
@@ -9,6 +9,7 @@ from webapp.errors import Conflict, NotFound, PatchbayError, Refused, UpstreamFa
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import accounts, credentials, lifecycle, oauth_apps, provider
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.provider import CheckResult
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import activity, external_users
 from webapp.service.outbound.oauth import OAuthFailure
@@ -30,10 +31,8 @@ def check(service: Service, account: Account) -> Account:
         with service.store.write() as tx:
             return lifecycle.reread(tx, account)
     outcome = provider.test(service, app, credentials.read(service, account))
-    if outcome.kind == "ok":
-        return lifecycle.mark_working(service, account)
-    if outcome.kind == "trouble":
-        return lifecycle.mark_retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    if outcome.kind != "refused":
+        return _record(service, account, outcome)
     return _refused(service, app, account, outcome.sentence)
 
 
@@ -53,13 +52,13 @@ def after_refusal(service: Service, used: Account) -> Account:
 
 
 def next_due_at(service: Service) -> int | None:
-    """When the next account wants looking after, in epoch milliseconds."""
+    """When the next check is due, in epoch milliseconds; None without accounts."""
     row = service.store.one("SELECT MIN(next_check_at) AS at FROM accounts WHERE next_check_at IS NOT NULL")
     return row["at"] if row else None
 
 
 def revoke(service: Service, account: Account) -> Account:
-    """Take the access back at the provider; the account then needs the person.
+    """Revoke the account's access at the provider. The account is dead until its person reconnects it.
 
     Raises :class:`Conflict` where the provider has no way to do it, :class:`UpstreamFailed` when it does not answer.
     """
@@ -76,7 +75,7 @@ def revoke(service: Service, account: Account) -> Account:
         raise UpstreamFailed(str(error)) from error
     if isinstance(outcome, OAuthFailure):
         raise UpstreamFailed(outcome.sentence)
-    others = of(service, account)
+    others = also_revoked(service, account)
     after = lifecycle.mark_dead(service, account, "You revoked the access. Reconnect the account to use it again.")
     with service.store.write() as tx:
         activity.write(tx, account.subject, service.clock(), "revoked", f"Access revoked at {app.name}.", good=True)
@@ -86,7 +85,7 @@ def revoke(service: Service, account: Account) -> Account:
 
 
 def _refused(service: Service, app: App, account: Account, sentence: str) -> Account:
-    """A token that is refused before its time is refreshed once; a refused key is final."""
+    """Handle refused credentials: refresh a token once and test again; a refused key makes the account dead."""
     values = credentials.read(service, account)
     if not credentials.renewable(values):
         return lifecycle.mark_dead(service, account, sentence)
@@ -95,7 +94,11 @@ def _refused(service: Service, app: App, account: Account, sentence: str) -> Acc
     except (Refused, UpstreamFailed):
         with service.store.write() as tx:
             return lifecycle.reread(tx, account)
-    outcome = provider.test(service, app, credentials.read(service, account))
+    return _record(service, account, provider.test(service, app, credentials.read(service, account)))
+
+
+def _record(service: Service, account: Account, outcome: CheckResult) -> Account:
+    """Write down what the test of ``account`` showed, and return the account with it."""
     if outcome.kind == "ok":
         return lifecycle.mark_working(service, account)
     if outcome.kind == "trouble":
@@ -103,8 +106,8 @@ def _refused(service: Service, app: App, account: Account, sentence: str) -> Acc
     return lifecycle.mark_dead(service, account, outcome.sentence)
 
 
-def of(service: Service, account: Account) -> list[Account]:
-    """The other living accounts of its user that end with ``account`` when it is revoked at the provider."""
+def also_revoked(service: Service, account: Account) -> list[Account]:
+    """The user's other working accounts whose access also ends when that of ``account`` is revoked at the provider."""
     app = service.catalog.app(account.app)
     user = external_users.find(service.store, account.scene, account.external_id)
     if app is None or app.oauth is None or app.oauth.revokes == "sign_in" or user is None or not account.identity_id:

@@ -88,7 +88,7 @@ def replace(tx: Tx, before: Account, after: Account) -> None:
     sql = f"UPDATE accounts SET {_REPLACE}, revision = revision + 1, {free} WHERE id = :id"  # noqa: S608
     values = {name: value for name, value in _ACCOUNTS.values(after).items() if name == "id" or name not in _KEPT}
     if not tx.run(sql, values):
-        raise NotFound("The account was disconnected meanwhile. Connect it anew.")
+        raise NotFound("The account was disconnected meanwhile. Connect it again.")
     if before.oauth_app_id != after.oauth_app_id:
         add_to_counts(tx, accounts.counter_names(before), -1)
         add_to_counts(tx, accounts.counter_names(after), 1)

@@ -29,7 +29,7 @@ SUCCESS, ERROR = "CONNECTION_SUCCESS", "CONNECTION_ERROR"
 DEAD, DEACTIVATED, TEST = "ACCOUNT_DEAD", "TRIGGER_DEACTIVATED", "TEST"
 
 
-def connected(tx: Tx, service: Service, token: ConnectToken, account: Account) -> None:
+def notify_connected(tx: Tx, service: Service, token: ConnectToken, account: Account) -> None:
     """An account was connected or reconnected with ``token``."""
     _about_connection(tx, service, token, SUCCESS, account=accounts.to_json(service, account))
 
@@ -39,7 +39,7 @@ def connect_failed(tx: Tx, service: Service, token: ConnectToken, sentence: str)
     _about_connection(tx, service, token, ERROR, error=sentence)
 
 
-def refused(service: Service, token: ConnectToken, error: ConnectFailed) -> None:
+def notify_refused(service: Service, token: ConnectToken, error: ConnectFailed) -> None:
     """Tell of a connection that was asked for without an attempt, and was refused."""
     with service.store.write() as tx:
         connect_failed(tx, service, token, error.message)
@@ -49,19 +49,21 @@ def refused(service: Service, token: ConnectToken, error: ConnectFailed) -> None
 def account_dead(tx: Tx, service: Service, account: Account, reason: str) -> None:
     """An account's credentials are refused for good."""
     facts = {"account": accounts.to_json(service, account), "error": reason}
-    _tell(tx, service, account.scene, DEAD, facts, endpoints.general(tx, account.scene.project_id), sealed=False)
+    _notify(tx, service, account.scene, DEAD, facts, endpoints.general(tx, account.scene.project_id), sealed=False)
 
 
 def trigger_deactivated(tx: Tx, service: Service, trigger: TriggerReference, reason: str) -> None:
     """The system switched a trigger off."""
     facts = {"trigger": {"id": trigger.id}, "error": reason}
-    _tell(tx, service, trigger.scene, DEACTIVATED, facts, endpoints.general(tx, trigger.scene.project_id), sealed=False)
+    _notify(
+        tx, service, trigger.scene, DEACTIVATED, facts, endpoints.general(tx, trigger.scene.project_id), sealed=False
+    )
 
 
 def test(service: Service, endpoint: Endpoint, scene: Scene) -> None:
     """Send a test notification to ``endpoint``, signed with the key of ``scene`` like all others."""
     with service.store.write() as tx:
-        _tell(tx, service, scene, TEST, {"message": "This is a test."}, [endpoint], sealed=False)
+        _notify(tx, service, scene, TEST, {"message": "This is a test."}, [endpoint], sealed=False)
     service.wake()
 
 
@@ -77,10 +79,10 @@ def _about_connection(tx: Tx, service: Service, token: ConnectToken, kind: str, 
         "connect_session_id": stable_id("cs", token.token_hash),
         **facts,
     }
-    _tell(tx, service, token.scene, kind, envelope, targets, sealed=True)
+    _notify(tx, service, token.scene, kind, envelope, targets, sealed=True)
 
 
-def _tell(
+def _notify(
     tx: Tx, service: Service, scene: Scene, kind: str, facts: dict[str, Any], targets: list[Endpoint], *, sealed: bool
 ) -> None:
     if not targets:

@@ -57,22 +57,22 @@ def check(service: Service, app: App, client_id: str, client_secret: str | None,
     """Ask the provider of ``app``, whose addresses are filled with the defaults of their fields."""
     facts, name = (app.oauth and app.oauth.check) or ClientCheck(source=_RFC), app.provider_name
     if not facts.possible:
-        return _unchecked(f"{name} tells only once somebody signs in.")
+        return _unchecked(f"{name} checks a client only when somebody signs in.")
     defaults = _defaults(app)
     try:
         discovered = discovery.endpoints(service, app, defaults) if app.is_discovered else None
         provider = app.provider(client_id, client_secret, defaults, discovered=discovered)
     except TemplateError:
-        return _unchecked(f"The address of {name} is another one for each account.")
-    answer = _ask(service, app, replace(provider, deadline_s=DEADLINE_S), redirect_uri)
-    return _judged(service, app, facts, provider, redirect_uri, answer)
+        return _unchecked(f"{name} has a different address for each account.")
+    answer = _exchange_random_code(service, app, replace(provider, deadline_s=DEADLINE_S), redirect_uri)
+    return _verdict(service, app, facts, provider, redirect_uri, answer)
 
 
 def _defaults(app: App) -> dict[str, str]:
     return {field.name: field.default for field in app.spec.fields if field.default}
 
 
-def _judged(
+def _verdict(
     service: Service,
     app: App,
     facts: ClientCheck,
@@ -82,29 +82,33 @@ def _judged(
 ) -> ClientVerdict:
     name, note = app.provider_name, app.client_note
     if isinstance(answer, TokenResult):
-        return _unchecked(f"{name} accepts what it never gave.")
+        return _unchecked(f"{name} accepts any authorization code, so its response proves nothing.")
     if _is_unknown(answer, facts):
         words = note.id_name or "client ID", note.secret_name or "client secret"
         return ClientVerdict("unknown", f"{name} does not know this client. Compare the {words[0]} and the {words[1]}.")
     if answer.error_code in _REDIRECT_URI_CODES.union(facts.redirect_uri_codes):
-        sentence = f"{name} knows this client, but not the redirect URI. Enter it there exactly as it is shown."
+        sentence = (
+            f"{name} knows this client, but not the redirect URI. Register the redirect URI there exactly as shown."
+        )
         return ClientVerdict("redirect_uri", sentence)
     if answer.kind == "temporary" or answer.status is None:
         return _unchecked(f"{name} cannot be reached right now.")
     if answer.kind != "grant_dead":
-        return _unchecked(f"{name} gave an answer that says nothing about it.")
+        return _unchecked(f"{name}'s response does not show whether it knows the client.")
     if provider.client_secret is None or _tells_secrets_apart(service, app, facts, provider, redirect_uri):
         return ClientVerdict("known", f"{name} knows this client.")
-    return _unchecked(f"{name} tells a right secret from a wrong one only once somebody signs in.")
+    return _unchecked(f"{name} checks the client secret only when somebody signs in.")
 
 
 def _tells_secrets_apart(service: Service, app: App, facts: ClientCheck, provider: Provider, redirect_uri: str) -> bool:
     wrong = replace(provider, client_secret=random.token_urlsafe(24), deadline_s=DEADLINE_S)
-    answer = _ask(service, app, wrong, redirect_uri)
+    answer = _exchange_random_code(service, app, wrong, redirect_uri)
     return isinstance(answer, OAuthFailure) and _is_unknown(answer, facts)
 
 
-def _ask(service: Service, app: App, provider: Provider, redirect_uri: str) -> TokenResult | OAuthFailure:
+def _exchange_random_code(
+    service: Service, app: App, provider: Provider, redirect_uri: str
+) -> TokenResult | OAuthFailure:
     code, verifier = random.token_urlsafe(24), random.token_urlsafe(32)
     return oauth.exchange_code(
         service.client_for(app), provider, code=code, redirect_uri=redirect_uri, verifier=verifier

@@ -26,12 +26,12 @@ from webapp.kit.crypto import new_id
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
 from webapp.store.contract import Reader, Tx
-from webapp.store.table import Rows, Table
+from webapp.store.table import Table
 
 SANDBOX_ID = "oa_sandbox"
 EVENTS_SEALED = SealedColumn("provider_clients", "events_sealed", owner=WHOLE_INSTALLATION)
 HANDSHAKE_SEALED = SealedColumn("event_handshakes", "secret_sealed", key="oauth_app_id", owner=WHOLE_INSTALLATION)
-LONGEST_SECRET = 4_000
+MAX_SECRET = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +353,7 @@ def _seal_events_secret(service: Service, tx: Tx, project_id: str | None, oauth_
 
 def is_usable_secret(secret: str) -> bool:
     """Whether ``secret`` may wait: of plain characters, so that it can be read and pasted, and not too long."""
-    return 0 < len(secret) <= LONGEST_SECRET and secret.isascii() and secret.isprintable()
+    return 0 < len(secret) <= MAX_SECRET and secret.isascii() and secret.isprintable()
 
 
 def keep_handshake(service: Service, client: OAuthApp, secret: str) -> None:
@@ -384,18 +384,16 @@ def take_handshake(service: Service, client: OAuthApp) -> str:
     if row is None:
         raise Conflict("The provider has sent nothing yet. Enter the address there first, then try again.")
     secret = HANDSHAKE_SEALED.open(service, client.project_id or INSTANCE, client.id, row["secret_sealed"]).decode()
-    update(service, client, events_secret=secret)
+    now = service.clock()
     with service.store.write() as tx:
+        sealed = _seal_events_secret(service, tx, client.project_id, client.id, secret)
+        _CLIENTS.update(tx, client.id, events_sealed=sealed, updated_at=now)
         tx.run(
             "DELETE FROM event_handshakes WHERE oauth_app_id = :id AND secret_sealed = :sealed",
             {"id": client.id, "sealed": row["secret_sealed"]},
         )
-        sentence = f"Took the secret that {client.app} sent for its events."
-        audit.write(tx, service.clock(), "oauth_app", client.id, "updated", sentence, project=client.project_id)
+        _note(tx, now, client, "updated", f"Accepted the secret that {client.app} sent for its events.")
     return secret
-
-
-_ROWS = Rows("provider_clients", OAuthApp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,19 +420,19 @@ def page(reader: Reader, project_id: str, filters: OAuthAppFilter, window: curso
     if filters.q:
         where += " AND (holds(name, :q) OR holds(app, :q) OR holds(client_id, :q))"
         params["q"] = filters.q
-    return _ROWS.page(reader, window, where, params)
+    return _CLIENTS.page(reader, window, where, params)
 
 
 def list_all(reader: Reader) -> list[OAuthApp]:
     """All clients, oldest first; for the operator."""
-    return _ROWS.all(reader, "external_user_id IS NULL ORDER BY created_at, id")
+    return _CLIENTS.all(reader, "external_user_id IS NULL ORDER BY created_at, id")
 
 
 def own_clients(reader: Reader, project_id: str | None) -> dict[str, str]:
     """The newest of the project's own clients by the slug of its app; none without a project."""
     if project_id is None:
         return {}
-    clients = _ROWS.all(
+    clients = _CLIENTS.all(
         reader,
         "project_id = :project AND external_user_id IS NULL ORDER BY app, created_at, id",
         {"project": project_id},

@@ -35,11 +35,11 @@ from webapp.service.outbound.urls import parse_port
 
 MAX_KEPT, MAX_SITES = 2_000, 100
 _GONE = frozenset({404, 410, 422})  # how providers answer a revocation of what they do not know any more
-DISCOVERED_FOR, MOST_DISCOVERED = HOUR, 500
+DISCOVERED_FOR, MAX_DISCOVERED = HOUR, 500
 _lock = Lock()
 _discovered: dict[tuple[str, str], tuple[int, Mapping[str, str]]] = {}
 PieceAnswer = tuple[Literal["ok", "refused", "trouble"], str]
-_MOST = 300
+_MAX_MESSAGE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ def endpoints(service: Service, app: App, values: Mapping[str, str]) -> Mapping[
     if isinstance(outcome, Failure):
         raise TemplateError(naming(outcome.sentence, app.name))
     with _lock:
-        if len(_discovered) >= MOST_DISCOVERED:
+        if len(_discovered) >= MAX_DISCOVERED:
             _discovered.clear()
         _discovered[key] = (now + DISCOVERED_FOR, outcome)
     return outcome
@@ -311,6 +311,6 @@ def check_by_piece(service: Service, app: App, values: Mapping[str, str]) -> Pie
         host = reply.refused_hosts[0]
         return "trouble", f"{app.name} asked for {host}, which its owner does not let it reach. Ask them to allow it."
     if reply.error is not None:
-        return "trouble", naming(reply.error.message[:_MOST], app.name)
-    words = " ".join(str(answer.get("error") or "").split())[:_MOST]
+        return "trouble", naming(reply.error.message[:_MAX_MESSAGE], app.name)
+    words = " ".join(str(answer.get("error") or "").split())[:_MAX_MESSAGE]
     return "refused", naming(words, app.name) if words else f"{app.name} did not accept this. Check it, and try again."

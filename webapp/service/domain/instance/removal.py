@@ -96,14 +96,14 @@ def _remove(service: Service, removed: Sequence[Account]) -> None:
             _unsubscribe(service, account, held)
         with service.store.write() as tx:
             for account in removed:
-                trigger_accounts.account_removed(tx, service, account)
+                trigger_accounts.switch_off_for_account(tx, service, account)
             account_lifecycle.remove(tx, removed, service.clock())
     service.wake()
 
 
 def _unsubscribe(service: Service, account: Account, held: ExitStack) -> None:
     """Let the triggers of ``account`` say goodbye while its credentials are still there."""
-    for trigger in trigger_accounts.using(service.store, account.id):
+    for trigger in trigger_accounts.active_of_account(service.store, account.id):
         try:
             current = held.enter_context(lifecycle.locked(service, trigger))
             if current.active:

@@ -1,8 +1,8 @@
 """Events that a provider sends to the address of an OAuth app (table ``app_events``).
 
 A request is verified with the secret of the OAuth app, and each event in it is stored once for every trigger whose
-account it is about, before the request is answered. When its turn comes, :mod:`app_hooks` decides whether that account
-may see it.
+account it is about, before the request is answered. When its turn comes, :mod:`event_listeners` decides whether that
+account may see it.
 """
 
 import hashlib
@@ -22,13 +22,13 @@ from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries.events import ReceivedRequest
-from webapp.service.domain.triggers import app_hooks, deployed_triggers, inbox, piece_triggers
+from webapp.service.domain.triggers import deployed_triggers, event_listeners, inbox, piece_triggers
 from webapp.service.domain.triggers.inbox import InboundRequest
 from webapp.service.outbound.outcomes import Json, at_path, parse_json
 from webapp.store.contract import Tx
 
 KEPT = DAY  # how long an event is known again; a signed time is refused much earlier
-MOST = 1_000  # events in one request
+MAX_EVENTS = 1_000  # events in one request
 _TEXT = (str, int)
 log = logging.getLogger(__name__)
 
@@ -38,10 +38,12 @@ def receive(service: Service, slug: str, oauth_app_id: str, received: InboundReq
     request = inbox.stored_request(received, timestamp=received.at)
     if _is_kept_secret(service, slug, oauth_app_id, received, request):
         return HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
-    client, facts, secret = listener(service, slug, oauth_app_id)
+    client, facts, secret = client_at(service, slug, oauth_app_id)
     if isinstance(facts, PieceEvents):
         address = oauth_apps.events_address(service, slug, client.id)
-        return _told(service, piece_triggers.Listening(facts, client.id, secret, address), client, request)
+        return _receive_for_piece(
+            service, piece_triggers.EventAddress(facts, client.id, secret, address), client, request
+        )
     if not fits(facts.signature, secret, request.payload()):
         return HttpAnswer(401, '{"error": "The signature does not fit."}', inbox.JSON)
     parsed = parse_json(received.body)
@@ -50,11 +52,11 @@ def receive(service: Service, slug: str, oauth_app_id: str, received: InboundReq
     if facts.handshake and (answer := handshake_answer(facts.handshake, parsed.value, _signer(secret))) is not None:
         return HttpAnswer(200, json.dumps(answer), inbox.JSON)
     events = parsed.value if isinstance(parsed.value, list) else [parsed.value]
-    if len(events) > MOST:
-        return HttpAnswer(413, f'{{"error": "Send at most {MOST:,} events in one request."}}', inbox.JSON)
+    if len(events) > MAX_EVENTS:
+        return HttpAnswer(413, f'{{"error": "Send at most {MAX_EVENTS:,} events in one request."}}', inbox.JSON)
     for event in events:
         if isinstance(event, dict):
-            _take_in(service, client, facts, event, _alone(request, received, event, len(events)))
+            _store_event(service, client, facts, event, _with_single_event(request, received, event, len(events)))
     service.wake()
     return HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
 
@@ -65,7 +67,7 @@ def asks_a_piece(service: Service, slug: str) -> bool:
     return app is not None and app.spec.piece_events is not None
 
 
-def listener(service: Service, slug: str, oauth_app_id: str) -> tuple[OAuthApp, Events | PieceEvents, str]:
+def client_at(service: Service, slug: str, oauth_app_id: str) -> tuple[OAuthApp, Events | PieceEvents, str]:
     """The listener at the address of a client: the client, its app's declaration of events, and the signing secret.
 
     Raises :class:`NotFound` if there is none.
@@ -73,7 +75,7 @@ def listener(service: Service, slug: str, oauth_app_id: str) -> tuple[OAuthApp, 
     client = _client(service, slug, oauth_app_id)
     facts, secret = service.app(slug).spec.event_webhook, oauth_apps.events_secret(service, client)
     if facts is None or secret is None:
-        raise NotFound(inbox.NOTHING)
+        raise NotFound(inbox.NOT_FOUND)
     return client, facts, secret
 
 
@@ -88,7 +90,7 @@ def _client(service: Service, slug: str, oauth_app_id: str) -> OAuthApp:
         client = oauth_apps.get(service.store, oauth_app_id)
         if client.app == slug and service.catalog.app(slug) is not None:
             return client
-    raise NotFound(inbox.NOTHING)
+    raise NotFound(inbox.NOT_FOUND)
 
 
 def _is_kept_secret(
@@ -108,7 +110,7 @@ def _is_kept_secret(
     return True
 
 
-def _take_in(
+def _store_event(
     service: Service, client: OAuthApp, facts: Events, event: Mapping[str, Any], request: ReceivedRequest
 ) -> None:
     """Keep an event for all triggers that it may concern."""
@@ -120,15 +122,17 @@ def _take_in(
     _fan_out(service, client, name, keys, text, request)
 
 
-def _told(service: Service, at: piece_triggers.Listening, client: OAuthApp, request: ReceivedRequest) -> HttpAnswer:
+def _receive_for_piece(
+    service: Service, at: piece_triggers.EventAddress, client: OAuthApp, request: ReceivedRequest
+) -> HttpAnswer:
     """Receive the events that a piece finds in ``request``."""
     event = request.payload()
-    told = piece_triggers.read_events(service, at, event)
-    if told.name:
-        text = json.dumps([told.identifier, told.name, event["query"], event["bodyRaw"]], sort_keys=True)
-        _fan_out(service, client, told.name, frozenset({told.identifier}), text, request)
+    events = piece_triggers.read_events(service, at, event)
+    if events.name:
+        text = json.dumps([events.identifier, events.name, event["query"], event["bodyRaw"]], sort_keys=True)
+        _fan_out(service, client, events.name, frozenset({events.identifier}), text, request)
         service.wake()
-    return told.answer or HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
+    return events.answer or HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
 
 
 def _fan_out(
@@ -138,7 +142,7 @@ def _fan_out(
     with service.store.write() as tx:
         if not _is_first(tx, client, hashlib.sha256(text.encode(errors="replace")).hexdigest(), service.clock()):
             return
-        for hook in app_hooks.of_event(tx, client.id, keys, name):
+        for hook in event_listeners.of_event(tx, client.id, keys, name):
             trigger = deployed_triggers.find(tx, hook.trigger_id)
             if trigger is None or not trigger.active:
                 continue
@@ -163,7 +167,7 @@ def _keys(facts: Events, event: Mapping[str, Any], headers: Mapping[str, Any]) -
             yield str(value)
 
 
-def _alone(request: ReceivedRequest, received: InboundRequest, event: Any, count: int) -> ReceivedRequest:
+def _with_single_event(request: ReceivedRequest, received: InboundRequest, event: Any, count: int) -> ReceivedRequest:
     """``request`` with one of several events as its body."""
     if count == 1 and not received.body.lstrip().startswith(b"["):
         return request

@@ -17,9 +17,9 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.projects import activity
-from webapp.service.domain.triggers import app_hooks, deployed_triggers, runs, subscriptions, trigger_accounts
-from webapp.service.domain.triggers.app_hooks import Listener
+from webapp.service.domain.triggers import deployed_triggers, event_listeners, runs, subscriptions, trigger_accounts
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.event_listeners import PieceListener
 from webapp.service.domain.triggers.runs import StateTooLarge
 
 Hook = Literal["deploy", "activate", "deactivate", "renew"]
@@ -35,7 +35,7 @@ class HookFailed(Exception):
 
     @property
     def sentence(self) -> str:
-        """Why."""
+        """The reason, as a sentence to show."""
         return self.reply.error.message if self.reply.error else "It failed and did not say why."
 
     @property
@@ -45,14 +45,18 @@ class HookFailed(Exception):
 
     @property
     def unknown(self) -> bool:
-        """Whether its effects are unknown, since the runner ended during it or does not respond: it is settled
-        later, as after a crash.
+        """Whether the runner ended during the hook or does not respond.
+
+        Its effects are unknown: it is settled later, as after a crash.
         """
         return self.reply.error is not None and self.reply.error.kind == "runner"
 
     @property
     def uncertain(self) -> bool:
-        """Whether it may have had its effects nevertheless: an earlier try was interrupted, and this one failed."""
+        """Whether the hook may have had effects although it failed.
+
+        It was interrupted, or it failed after an interrupted first attempt.
+        """
         return self.unknown or self._repeated
 
     def to_error(self) -> PatchbayError:
@@ -77,7 +81,7 @@ def call(
     component = component_of(service, trigger)
     try:
         if component is None:
-            raise AccountUnusable(trigger_accounts.why_removed(service, trigger))
+            raise AccountUnusable(trigger_accounts.missing_reason(service, trigger))
         configured = deployed_triggers.configured(service, trigger) if configured is None else configured
         values = prop_values.checked(trigger.props, configured, whole=True)
         accounts = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
@@ -127,7 +131,7 @@ def run_hooks(
         if trigger.emitter != "source" or (component is not None and hook not in component.hooks):
             continue
         reply = run_hook(service, trigger, hook, configured)
-        repeated = _is_lost(reply)
+        repeated = _was_interrupted(reply)
         if repeated:
             if hook == "activate":
                 _remove_leftovers(service, trigger, component, configured)
@@ -138,7 +142,7 @@ def run_hooks(
         if not reply.ok and not (hook == "deactivate" and (ends_by_itself or _is_gone(reply))):
             raise HookFailed(hook, reply, repeated=repeated)
         if hook == "activate" and told_by_piece:
-            _listen(service, trigger, configured, app_hooks.listeners_of(reply.value))
+            _listen(service, trigger, configured, event_listeners.listeners_of(reply.value))
         emitted += reply.events
     return emitted
 
@@ -166,16 +170,19 @@ def _remove_leftovers(
 
 
 def _listen(
-    service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], told: Sequence[Listener] | None = None
+    service: Service,
+    trigger: DeployedTrigger,
+    configured: Mapping[str, Any],
+    told: Sequence[PieceListener] | None = None,
 ) -> None:
     """Let ``trigger`` get events at the address of an OAuth client from now on, if it wants them.
 
     Nothing ends that: a trigger that is off gets none, and one that is being changed gets its previous ones.
     """
-    if not trigger.hears_events:
+    if not trigger.receives_app_events:
         return
     try:
-        app_hooks.listen(service, trigger, configured, told)
+        event_listeners.listen(service, trigger, configured, told)
     except (AccountUnusable, Invalid, NotFound) as error:
         raise HookFailed("activate", grants.failed(service, error.message)) from error
 
@@ -183,12 +190,12 @@ def _listen(
 def run_hook(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> Reply:
     """Run one hook that the component has, with the values ``configured``, and store its result."""
     began_at = service.clock()
-    state, event = runs.remembered(service, trigger), {"timestamp": began_at}
+    state, event = runs.state(service, trigger), {"timestamp": began_at}
     reply = call(service, trigger, hook, state=state, configured=configured, event=event)
-    return _kept(service, trigger, hook, began_at, reply)
+    return _store_result(service, trigger, hook, began_at, reply)
 
 
-def _is_lost(reply: Reply) -> bool:
+def _was_interrupted(reply: Reply) -> bool:
     return reply.error is not None and reply.error.message == LOST
 
 
@@ -207,23 +214,23 @@ def try_hook(
     return None
 
 
-def _kept(service: Service, trigger: DeployedTrigger, hook: Hook, began_at: int, reply: Reply) -> Reply:
+def _store_result(service: Service, trigger: DeployedTrigger, hook: Hook, began_at: int, reply: Reply) -> Reply:
     try:
-        _keep(service, trigger, hook, began_at, reply, remember=True)
+        _write_result(service, trigger, hook, began_at, reply, remember=True)
     except StateTooLarge as error:
         reply = grants.failed(service, str(error), reply.took_ms)
-        _keep(service, trigger, hook, began_at, reply, remember=False)
+        _write_result(service, trigger, hook, began_at, reply, remember=False)
     return reply
 
 
-def _keep(
+def _write_result(
     service: Service, trigger: DeployedTrigger, hook: Hook, began_at: int, reply: Reply, *, remember: bool
 ) -> None:
     with service.store.write() as tx:
         if deployed_triggers.find(tx, trigger.id) is None:
             raise Conflict("This trigger was deleted meanwhile.")
         if remember:
-            runs.remember(tx, service, trigger, reply.state)
+            runs.update_state(tx, service, trigger, reply.state)
         runs.write(tx, service, trigger, hook, began_at, reply, emitted=len(reply.events))
 
 

@@ -51,15 +51,15 @@ NATIVE = {
     "schedule-cron": TIMER,
     "email-new-email": EMAIL,
 }
-_BY_EMITTER = {kind.emitter: kind for kind in (SOURCE, HTTP, TIMER, EMAIL)}
+_BY_EMITTER = {kind_of_component.emitter: kind_of_component for kind_of_component in (SOURCE, HTTP, TIMER, EMAIL)}
 
 
-def kind(component_key: str) -> EmitterKind:
+def kind_of_component(component_key: str) -> EmitterKind:
     """The kind of the component with that key."""
     return NATIVE.get(component_key, SOURCE)
 
 
-def of_emitter(emitter: Emitter) -> EmitterKind:
+def kind_of_emitter(emitter: Emitter) -> EmitterKind:
     """The kind by its emitter."""
     return _BY_EMITTER[emitter]
 
@@ -108,11 +108,11 @@ def chosen_schedule(props: Sequence[Prop], values: Mapping[str, Any], *, floor_s
     if prop is None:
         return None
     value: Any = prop.get("static") or values.get(prop["name"]) or prop.get("default")
-    if wrong := _wrong(value, floor_s):
+    if wrong := _schedule_problem(value, floor_s):
         raise prop_values.refused([Detail(f"{prop_values.FIELD}.{prop['name']}", wrong)])
     if value.get("intervalSeconds") is not None:
         return {"intervalSeconds": value["intervalSeconds"]}
-    return {"cron": _normal(value["cron"]), "timezone": value.get("timezone") or "UTC"}
+    return {"cron": _single_spaced(value["cron"]), "timezone": value.get("timezone") or "UTC"}
 
 
 def merged_values(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,15 +144,15 @@ def free_slug(reader: Reader, external_user_id: str, name: str, *, but: str = ""
     return slug
 
 
-def _wrong(value: Any, floor_s: int) -> str | None:
+def _schedule_problem(value: Any, floor_s: int) -> str | None:
     """Why ``value`` is no schedule to keep, in a sentence. It has passed the check of its prop type."""
     if value is None:
-        return "It is missing; say when it should run."
+        return "It is missing; choose when the trigger runs."
     interval = value.get("intervalSeconds")
     if interval is not None:
         if interval < floor_s:
             return quotas.MIN_TIMER_S.words(floor_s)
-        return None if interval <= schedules.LONGEST_S else "Its intervalSeconds must be at most 366 days."
+        return None if interval <= schedules.MAX_INTERVAL_S else "Its intervalSeconds must be at most 366 days."
     zone = value.get("timezone") or "UTC"
     if zone not in _zones():
         return "Its timezone is not known; name one such as Europe/Berlin."
@@ -160,15 +160,15 @@ def _wrong(value: Any, floor_s: int) -> str | None:
     if len(cron) > MAX_CRON or not cron.isascii() or len(cron.split()) != 5:
         return "Its cron must have five fields: minute, hour, day of month, month, day of week."
     try:
-        CronSim(_normal(cron), datetime.now(UTC))
+        CronSim(_single_spaced(cron), datetime.now(UTC))
     except CronSimError as error:
         return f"Its cron cannot be read ({error}); use five fields such as 0 9 * * 1-5."
-    if schedules.next_after({"cron": _normal(cron), "timezone": zone}, 0, now()) is None:
-        return "Its cron never comes round; choose days that exist."
+    if schedules.next_after({"cron": _single_spaced(cron), "timezone": zone}, 0, now()) is None:
+        return "Its cron has no future dates; choose days that exist."
     return None
 
 
-def _normal(cron: str) -> str:
+def _single_spaced(cron: str) -> str:
     return " ".join(cron.split())
 
 

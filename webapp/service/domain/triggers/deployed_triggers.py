@@ -28,7 +28,7 @@ from webapp.store.table import Rows, by_one_index
 Emitter = Literal["source", "http", "timer", "email"]
 EMITTERS: tuple[Emitter, ...] = ("source", "http", "timer", "email")
 TABLE = "deployed_triggers"
-_TOLD_BY = ("$.interface.http", "$.interface.apphook")
+_REQUEST_PROPS = ("$.interface.http", "$.interface.apphook")
 ABSENT = "There is no such deployed trigger."
 _USING = (
     "id IN (SELECT trigger_id FROM trigger_workflows WHERE endpoint_id = :workflow) "
@@ -79,11 +79,11 @@ class DeployedTrigger:
     def instant(self) -> bool:
         """Whether it is fired by requests or mails, rather than by polling."""
         return self.emitter in ("http", "email") or (
-            self.schedule is None and any(prop["type"] in _TOLD_BY for prop in self.props)
+            self.schedule is None and any(prop["type"] in _REQUEST_PROPS for prop in self.props)
         )
 
     @property
-    def told_to_look(self) -> bool:
+    def polls_when_notified(self) -> bool:
         """Whether it polls, and its app may notify it of news."""
         return (
             self.emitter == "source"
@@ -92,7 +92,7 @@ class DeployedTrigger:
         )
 
     @property
-    def hears_events(self) -> bool:
+    def receives_app_events(self) -> bool:
         """Whether it hears the events that come to the one address of an OAuth client."""
         return any(prop["type"] == "$.interface.apphook" for prop in self.props)
 
@@ -183,7 +183,7 @@ def of_project(reader: Reader, project_id: str) -> list[DeployedTrigger]:
     return ROWS.all(reader, where, {"project": project_id})
 
 
-def hold_quotas(service: Service, reader: Reader, user: ExternalUser) -> None:
+def check_quotas(service: Service, reader: Reader, user: ExternalUser) -> None:
     """Raise :class:`webapp.errors.Forbidden` unless ``user`` and their project may have one trigger more."""
     params = {"user": user.id, "project": user.scene.project_id}
     service.hold(quotas.USER_TRIGGERS, ROWS.count(reader, "external_user_id = :user", params) + 1)

@@ -51,8 +51,8 @@ from webapp.store.contract import Tx
 
 ENDPOINT_KEY_LENGTH = 32
 EMAIL_LENGTH = 24
-_BROKEN_DELETION = "Its deletion broke off, and it could not be unsubscribed: {reason} Delete it again."
-_NOT_RESTORED = "A change broke off, and what stood before could not be brought back. {reason}"
+_DELETION_INTERRUPTED = "Its deletion was interrupted, and it could not be unsubscribed: {reason} Delete it again."
+_NOT_RESTORED = "A change failed, and the previous subscription could not be restored. {reason}"
 log = logging.getLogger(__name__)
 
 
@@ -81,7 +81,7 @@ def deploy(service: Service, deployment: Deployment) -> DeployedTrigger:
     Raises :class:`webapp.errors.Invalid` (a value, a URL, a workflow, or a hook that fails), :class:`NotFound` (an
     account or dynamic props that are not this user's), :class:`webapp.errors.Forbidden` (the quotas).
     """
-    kind = configuration.kind(deployment.component.key)
+    kind = configuration.kind_of_component(deployment.component.key)
     owner, configured = (deployment.scene, deployment.external_id), deployment.configured
     request = ComponentRequest(*owner, deployment.component, configured, deployment.dynamic_props_id)
     props = component_requests.props_to_fill(service, request)
@@ -117,26 +117,26 @@ def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bo
                 raise failure.to_error()
             with service.store.write() as tx:
                 if failure.uncertain:
-                    lifecycle.switch_off(tx, service, current, _BROKEN_DELETION.format(reason=failure.sentence))
+                    lifecycle.switch_off(tx, service, current, _DELETION_INTERRUPTED.format(reason=failure.sentence))
                 plans.end(tx, current.id)
             service.wake()
             raise Conflict(
                 f"It was not deleted, because it could not be unsubscribed: {failure.sentence} "
                 "Try again, or delete it with ignore_hook_errors=true."
             )
-        remove(service, current)
+        _delete_unsubscribed(service, current)
 
 
-def remove(service: Service, trigger: DeployedTrigger) -> None:
-    """Remove ``trigger``, which was unsubscribed and which the caller holds, with its events."""
+def _delete_unsubscribed(service: Service, trigger: DeployedTrigger) -> None:
+    """Delete ``trigger``, which is unsubscribed and locked by the caller, with its events."""
     with service.store.write() as tx:
         if lifecycle.remove(tx, trigger.id):
             sentence = f"{trigger.name} was deleted."
             activity.write(tx, trigger.subject, service.clock(), "trigger_deleted", sentence, good=True)
 
 
-def purge(service: Service) -> int:
-    """Undo what a crash left half deployed; how many there were."""
+def _undo_abandoned_deployments(service: Service) -> int:
+    """Undo the deployments that a crash interrupted; return their number."""
     abandoned = deployed_triggers.ROWS.all(
         service.store, f"deployed = 0 AND {lifecycle.FREE}", {"now": service.clock(), "busy": lifecycle.BUSY}
     )
@@ -159,7 +159,7 @@ def _begin(
     key = random_name(ENDPOINT_KEY_LENGTH) if any(prop["type"] == "$.interface.http" for prop in props) else None
     with service.store.write() as tx:
         user = external_users.ensure(tx, scene, deployment.external_id, now)
-        deployed_triggers.hold_quotas(service, tx, user)
+        deployed_triggers.check_quotas(service, tx, user)
         trigger = DeployedTrigger(
             id=trigger_id,
             scene=scene,
@@ -184,7 +184,7 @@ def _begin(
             updated_at=now,
         )
         lifecycle.insert(tx, trigger, endpoint_key=key, busy_until=now + lifecycle.BUSY, holder=service.generation)
-        trigger_accounts.put(tx, trigger_id, values.accounts)
+        trigger_accounts.set_accounts(tx, trigger_id, values.accounts)
         urls = [deployment.webhook_url] if deployment.webhook_url else []
         workflows = [deployment.workflow_id] if deployment.workflow_id else []
         trigger_webhooks.set_urls(tx, service, trigger, urls, deployment.webhook_not_found)
@@ -358,7 +358,7 @@ def _values(
             old, {account["prop"]: account["id"] for account in accounts}, dict(after.schedule or {}) or None
         )
     merged = configuration.merged_values(old, change.configured or {})
-    kind = configuration.of_emitter(after.emitter)
+    kind = configuration.kind_of_emitter(after.emitter)
     try:
         return configuration.checked_values(service, after.scene, after.external_id, kind, after.props, merged)
     except NotFound as error:
@@ -377,7 +377,7 @@ def _unsubscribe(service: Service, checked: _CheckedChange) -> None:
     failure = calls.try_hook(service, checked.before, "deactivate", checked.old)
     if failure is not None and not failure.unusable:  # without its account there is nobody to unsubscribe at
         if failure.uncertain and not failure.unknown:
-            _subscribe_again(service, checked)
+            _restore_subscription(service, checked)
         elif not failure.unknown:
             with service.store.write() as tx:
                 plans.end(tx, checked.before.id)
@@ -389,7 +389,7 @@ def _apply(service: Service, checked: _CheckedChange) -> None:
     try:
         emitted = list[Emitted]()
         if checked.subscribes:
-            plans.enter(service, checked.before, "subscribe")
+            plans.set_phase(service, checked.before, "subscribe")
             emitted = calls.run_hooks(service, checked.after, ["activate"], checked.values.configured)
         with service.store.write() as tx:
             _write(tx, service, checked, emitted)
@@ -407,20 +407,20 @@ def _restore(service: Service, checked: _CheckedChange) -> None:
     """Restore the state before a change that failed."""
     if not (checked.subscribes or checked.unsubscribes):
         return
-    plans.enter(service, checked.before, "restore")
+    plans.set_phase(service, checked.before, "restore")
     if checked.subscribes:
         calls.try_hook(service, checked.after, "deactivate", checked.values.configured)
-    _subscribe_again(service, checked)
+    _restore_subscription(service, checked)
 
 
-def _subscribe_again(service: Service, checked: _CheckedChange) -> None:
+def _restore_subscription(service: Service, checked: _CheckedChange) -> None:
     """Subscribe with the values before the change, or switch off with the reason."""
     failure = calls.try_hook(service, checked.before, "activate", checked.old) if checked.unsubscribes else None
     if failure is not None and failure.unknown:
         return
     with service.store.write() as tx:
         if failure is not None:
-            reason = f"A change failed, and what stood before could not be brought back. {failure.sentence}"
+            reason = _NOT_RESTORED.format(reason=failure.sentence)
             lifecycle.switch_off(tx, service, checked.before, reason)
         plans.end(tx, checked.before.id)
     service.wake()
@@ -439,7 +439,7 @@ def _write(tx: Tx, service: Service, checked: _CheckedChange, emitted: list[Emit
         after = replace(after, failures=0, last_error=None)
     if not lifecycle.update(tx, after):
         raise Conflict("This trigger was changed meanwhile; look at it again.")
-    trigger_accounts.put(tx, after.id, checked.values.accounts)
+    trigger_accounts.set_accounts(tx, after.id, checked.values.accounts)
     if after.emit_on_deploy:
         fire.record(tx, service, after, fresh)
     for kind, sentence in _activity_entries(checked):
@@ -466,7 +466,7 @@ def _activity_entries(checked: _CheckedChange) -> list[tuple[str, str]]:
     if checked.moves:
         entries.append(("trigger_changed", f"{after.name} runs with version {after.component_version} now."))
     elif checked.differs:
-        entries.append(("trigger_changed", f"{after.name} was configured anew."))
+        entries.append(("trigger_changed", f"The configuration of {after.name} was changed."))
     if before.active and not after.active:
         entries.append(("trigger_paused", f"{after.name} was paused."))
     if after.active and not before.active:
@@ -481,7 +481,7 @@ def _plain(configured: Mapping[str, Any]) -> dict[str, Any]:
 
 def settle(service: Service) -> int:
     """Settle all interrupted plans and deployments; return their number."""
-    settled = purge(service)
+    settled = _undo_abandoned_deployments(service)
     for trigger in _abandoned(service):
         try:
             with lifecycle.locked(service, trigger) as current:
@@ -505,22 +505,22 @@ def _settle_change(service: Service, trigger: DeployedTrigger, plan: Plan) -> No
     try:
         _resume_change(service, trigger, Change(**plans.change_of(service, plan)), plan.phase)
     except (Invalid, NotFound):  # such as the account that it was to get
-        _subscribe_anew(service, trigger, plan)
+        _settle_disconnection(service, trigger, plan)
 
 
 def _settle_deletion(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
     failure = calls.try_hook(service, trigger, "deactivate", deployed_triggers.configured(service, trigger))
     if failure is None or failure.unusable:
-        remove(service, trigger)
+        _delete_unsubscribed(service, trigger)
         return
     if failure.unknown:
         return
     with service.store.write() as tx:
-        lifecycle.switch_off(tx, service, trigger, _BROKEN_DELETION.format(reason=failure.sentence))
+        lifecycle.switch_off(tx, service, trigger, _DELETION_INTERRUPTED.format(reason=failure.sentence))
 
 
-def _subscribe_anew(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
-    """Subscribe again after an interrupted removal of its account, which still exists."""
+def _settle_disconnection(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
+    """Subscribe again after the removal of its account was interrupted. The account still exists."""
     configured = deployed_triggers.configured(service, trigger)
     calls.try_hook(service, trigger, "deactivate", configured)
     failure = calls.try_hook(service, trigger, "activate", configured) if trigger.active else None
@@ -533,5 +533,5 @@ def _subscribe_anew(service: Service, trigger: DeployedTrigger, plan: Plan) -> N
 
 
 _SETTLE: dict[str, Callable[[Service, DeployedTrigger, Plan], None]] = {
-    "change": _settle_change, "delete": _settle_deletion, "farewell": _subscribe_anew,
+    "change": _settle_change, "delete": _settle_deletion, "farewell": _settle_disconnection,
 }  # fmt: skip

@@ -31,11 +31,11 @@ from webapp.service.domain.triggers.runs import Cause, StateTooLarge
 from webapp.store.contract import Reader, Tx, claiming
 
 BATCH = 500
-POLLS_READ = 64  # more than run side by side, so that one of them is free
+POLLS_CONSIDERED = 64  # more than run side by side, so that one of them is free
 BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
-AT_REST = 30 * MINUTE
-ONCE_MORE = MINUTE
-Settle = Callable[[Tx, Reply], bool]
+POLL_INTERVAL_WHEN_NOTIFIED = 30 * MINUTE
+SECOND_POLL_AFTER = MINUTE
+CompleteRequest = Callable[[Tx, Reply], bool]
 
 
 def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
@@ -100,7 +100,7 @@ def next_poll_at(service: Service) -> int | None:
     rows = service.store.tuples(
         "SELECT next_run_at, lease_until, busy_until FROM deployed_triggers WHERE emitter = 'source' "
         "AND next_run_at IS NOT NULL ORDER BY next_run_at LIMIT :limit",
-        {"limit": POLLS_READ},
+        {"limit": POLLS_CONSIDERED},
     )
     return min((max(row) for row in rows), default=None)
 
@@ -132,7 +132,7 @@ def poll(service: Service, claimed: DeployedTrigger) -> RunOutcome:
     if reason := _why_waiting(service, claimed):
         return _skip_tick(service, claimed, reason)
     at = schedules.latest(schedule, claimed.next_run_at or now, now)
-    state = runs.remembered(service, claimed)
+    state = runs.state(service, claimed)
     reply = calls.call(service, claimed, "run", state=state, event=schedules.tick_payload(schedule, at))
     if not reply.ok and (reason := _why_waiting(service, claimed)):
         return _skip_tick(service, claimed, reason)
@@ -145,7 +145,7 @@ def run_for_request(
     event: Mapping[str, Any],
     *,
     deadline_s: float = RUN_S,
-    settle: Settle | None = None,
+    settle: CompleteRequest | None = None,
 ) -> RunOutcome:
     """Run a source for one request.
 
@@ -156,7 +156,7 @@ def run_for_request(
     now = service.clock()
     if reason := _why_waiting(service, trigger):
         return RunOutcome(False, reason, waits=True)
-    state = runs.remembered(service, trigger)
+    state = runs.state(service, trigger)
     reply = calls.call(service, trigger, "run", state=state, event=dict(event), deadline_s=deadline_s)
     if not reply.ok and (reason := _why_waiting(service, trigger)):
         return RunOutcome(False, reason, waits=True)
@@ -189,12 +189,12 @@ def _next_poll_when_notified(trigger: DeployedTrigger, now: int, *, emitted: boo
     After a notification without news it polls once more, since lists may be updated a little later.
     """
     waited = (trigger.next_run_at or now) - (trigger.last_run_at or 0)
-    if not emitted and waited < AT_REST and waited != ONCE_MORE:
-        return now + ONCE_MORE
+    if not emitted and waited < POLL_INTERVAL_WHEN_NOTIFIED and waited != SECOND_POLL_AFTER:
+        return now + SECOND_POLL_AFTER
     schedule, anchor = trigger.schedule or {}, _anchor(trigger)
-    if schedules.gap(schedule, anchor, now) >= AT_REST:
+    if schedules.gap(schedule, anchor, now) >= POLL_INTERVAL_WHEN_NOTIFIED:
         return schedules.next_after(schedule, anchor, now)
-    return schedules.next_after(schedule, anchor, now + AT_REST - 1)
+    return schedules.next_after(schedule, anchor, now + POLL_INTERVAL_WHEN_NOTIFIED - 1)
 
 
 def _commit_run(
@@ -203,7 +203,7 @@ def _commit_run(
     cause: Cause,
     began_at: int,
     reply: Reply,
-    settle: Settle | None = None,
+    settle: CompleteRequest | None = None,
 ) -> RunOutcome:
     """Commit the outcome of a run."""
     try:
@@ -225,7 +225,7 @@ def _commit(
     cause: Cause,
     began_at: int,
     reply: Reply,
-    settle: Settle | None,
+    settle: CompleteRequest | None,
 ) -> list[Event]:
     """Store the results of a run; nothing, if it was overtaken."""
     row = tx.one("SELECT turn FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
@@ -239,7 +239,7 @@ def _commit(
         dedupe = component.dedupe if component else None
         emitted = runs.new_events(tx, trigger, dedupe, reply.events, service.clock())
         events = record(tx, service, trigger, emitted)
-        runs.remember(tx, service, trigger, reply.state)
+        runs.update_state(tx, service, trigger, reply.state)
     runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(events))
     _write_state(tx, service, trigger, cause, reply, emitted=bool(events))
     return events
@@ -259,7 +259,7 @@ def _write_state(
 
 
 def _why_waiting(service: Service, trigger: DeployedTrigger) -> str | None:
-    return trigger_accounts.why_waiting(service, [trigger]).get(trigger.id)
+    return trigger_accounts.waiting_reasons(service, [trigger]).get(trigger.id)
 
 
 def _skip_tick(service: Service, claimed: DeployedTrigger, reason: str) -> RunOutcome:

@@ -39,9 +39,9 @@ from webapp.service.domain.components import prop_values
 from webapp.service.domain.deliveries import events
 from webapp.service.domain.deliveries.events import ReceivedRequest
 from webapp.service.domain.triggers import (
-    app_hooks,
     calls,
     deployed_triggers,
+    event_listeners,
     fire,
     lifecycle,
     piece_triggers,
@@ -62,7 +62,7 @@ LEASE = 2 * MINUTE
 MAX_WAITING = 1_000
 MAX_BYTES = MAX_MESSAGE - 2**20  # of a request as JSON: it goes to the runner in one message, with the values
 FULL_RETRY_S = 60
-_FULL = "Too many requests wait for this trigger."
+_TOO_MANY_WAIT = "Too many requests wait for this trigger."
 SEALED = SealedColumn("trigger_inbox", "request_sealed")
 # Of answers.
 ANSWER_S = 25.0
@@ -71,9 +71,9 @@ JSON = {"content-type": "application/json"}
 MAX_SUMMARY = 200
 MAX_EVENT_BYTES = 48 * 1024 * 1024  # of a request's event, where a body of 10 MiB stands twice
 _PAUSE_MS = MINUTE
-NOTHING = "There is nothing at this address."
+NOT_FOUND = "There is nothing at this address."
 # Of pushes.
-MOST_ANSWERED = 4_096  # characters of what an app sends to try an address
+MAX_CHALLENGE = 4_096  # characters of what an app sends to try an address
 _TEXT = {"content-type": "text/plain; charset=utf-8"}
 
 
@@ -166,7 +166,7 @@ def put(tx: Tx, service: Service, trigger: DeployedTrigger, request: ReceivedReq
     sql = "SELECT COUNT(*), COALESCE(SUM(kept), 0) FROM trigger_inbox WHERE trigger_id = :id"
     ((waiting, waiting_bytes),) = tx.tuples(sql, {"id": trigger.id})
     if waiting >= MAX_WAITING:
-        raise Throttled(MAX_WAITING, now // SECOND + FULL_RETRY_S, FULL_RETRY_S, _FULL)
+        raise Throttled(MAX_WAITING, now // SECOND + FULL_RETRY_S, FULL_RETRY_S, _TOO_MANY_WAIT)
     fire.hold_bytes(tx, service, trigger, int(waiting_bytes) + len(plain) + len(beside))
     tx.run(
         "INSERT INTO trigger_inbox (id, trigger_id, project_id, request_sealed, kept, in_parts, received_at, "
@@ -271,11 +271,11 @@ def _queued(service: Service, row: Row) -> QueuedRequest:
     return QueuedRequest(**facts, request=events.unpacked(plain, content).payload())
 
 
-def listener(service: Service, key: str) -> DeployedTrigger:
+def trigger_at(service: Service, key: str) -> DeployedTrigger:
     """The trigger that listens at ``/h/<key>`` now, or is just being switched on. Raises :class:`NotFound`."""
     trigger = deployed_triggers.by_endpoint(service.store, key)
     if trigger is None or not (trigger.active or _is_tried(service, trigger)):
-        raise NotFound(NOTHING)
+        raise NotFound(NOT_FOUND)
     return trigger
 
 
@@ -312,11 +312,11 @@ def receive_request(service: Service, trigger: DeployedTrigger, received: Inboun
     if answers_synchronously(trigger):
         return _run_and_answer(service, trigger, request.payload())
     if not trigger.active:
-        raise NotFound(NOTHING)  # only its address is being tried
+        raise NotFound(NOT_FOUND)  # only its address is being tried
     try:
         add(service, trigger, request)
     except Conflict as error:  # deleted meanwhile
-        raise NotFound(NOTHING) from error
+        raise NotFound(NOT_FOUND) from error
     service.wake()
     return HttpAnswer(200, SUCCESS, JSON)
 
@@ -341,11 +341,11 @@ def _run_queued(service: Service, waiting: QueuedRequest) -> None:
     trigger = deployed_triggers.find(service.store, waiting.trigger_id)
     if trigger is None:
         return  # its requests went with it
-    if trigger.active and trigger.hears_events and not _is_for_its_account(service, trigger, waiting):
+    if trigger.active and trigger.receives_app_events and not _is_for_its_account(service, trigger, waiting):
         return
     if (
         not trigger.active
-        or fire.run_for_request(service, trigger, waiting.request, settle=_settle(service, waiting)).waits
+        or fire.run_for_request(service, trigger, waiting.request, settle=_complete_or_retry(service, waiting)).waits
     ):
         with service.store.write() as tx:
             postpone(tx, waiting, service.clock() + _PAUSE_MS)
@@ -353,7 +353,7 @@ def _run_queued(service: Service, waiting: QueuedRequest) -> None:
 
 def _is_for_its_account(service: Service, trigger: DeployedTrigger, waiting: QueuedRequest) -> bool:
     """Whether the account may see the event; if not, it is deleted, and if that is unknown, it waits."""
-    sees = app_hooks.account_sees(service, trigger, waiting.request)
+    sees = event_listeners.account_sees(service, trigger, waiting.request)
     if sees:
         return True
     with service.store.write() as tx:
@@ -378,7 +378,7 @@ def _receive_native(service: Service, trigger: DeployedTrigger, request: Receive
     with service.store.write(shared=True) as tx:
         now = deployed_triggers.find(tx, trigger.id)
         if now is None or not now.active:
-            raise NotFound(NOTHING)
+            raise NotFound(NOT_FOUND)
         fire.record_request(tx, service, now, request, summary, size)
     service.wake()
     return _chosen_response(service, trigger)
@@ -410,7 +410,7 @@ def _run_and_answer(service: Service, trigger: DeployedTrigger, payload: dict[st
     return outcome.response or HttpAnswer(200, SUCCESS, JSON)
 
 
-def _settle(service: Service, waiting: QueuedRequest) -> fire.Settle:
+def _complete_or_retry(service: Service, waiting: QueuedRequest) -> fire.CompleteRequest:
     def settle(tx: Tx, reply: Reply) -> bool:
         if reply.error is None:
             return complete(tx, waiting)
@@ -424,14 +424,14 @@ def _settle(service: Service, waiting: QueuedRequest) -> fire.Settle:
 
 def _receive_push(service: Service, trigger: DeployedTrigger, received: InboundRequest) -> HttpAnswer | None:
     """Receive a request at the address of ``trigger``, and return the response; None for a trigger without pushes."""
-    push = _push(service, trigger) if trigger.told_to_look else None
+    push = _push(service, trigger) if trigger.polls_when_notified else None
     if push is None:
         return None
     event = stored_request(received, timestamp=received.at).payload()
     challenge = webhooks.challenge_answer(push, event)
     if challenge is not None:
-        return HttpAnswer(200, challenge[:MOST_ANSWERED], _TEXT)
-    secret = runs.remembered(service, trigger).get(SECRET)
+        return HttpAnswer(200, challenge[:MAX_CHALLENGE], _TEXT)
+    secret = runs.state(service, trigger).get(SECRET)
     notification = webhooks.read(push, secret, event) if secret else None
     if notification is None:
         log.info("A request to %s was ignored: it does not bear the secret.", trigger.id)

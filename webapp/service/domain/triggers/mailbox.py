@@ -220,7 +220,7 @@ def find(service: Service, local: str) -> DeployedTrigger:
     """The trigger whose address begins with ``local``. Raises :class:`NotFound`."""
     trigger = deployed_triggers.by_email(service.store, local)
     if trigger is None or not trigger.active:
-        raise NotFound(inbox.NOTHING)
+        raise NotFound(inbox.NOT_FOUND)
     return trigger
 
 
@@ -243,7 +243,7 @@ def _record_mail(tx: Tx, service: Service, trigger_id: str, read: Mail) -> int:
     trigger = deployed_triggers.find(tx, trigger_id)
     if trigger is None or not trigger.active:
         return 0
-    payload = {**read.facts, "attachments": _kept(tx, service, trigger, read)}
+    payload = {**read.facts, "attachments": _store_attachments(tx, service, trigger, read)}
     summary = one_line(read.facts["subject"], inbox.MAX_SUMMARY) or None
     mail = [Emitted(payload, read.message_id, summary, service.clock())]
     recorded = fire.record(tx, service, trigger, mail)
@@ -251,7 +251,7 @@ def _record_mail(tx: Tx, service: Service, trigger_id: str, read: Mail) -> int:
     return len(recorded)
 
 
-def _kept(tx: Tx, service: Service, trigger: DeployedTrigger, read: Mail) -> list[dict[str, Any]]:
+def _store_attachments(tx: Tx, service: Service, trigger: DeployedTrigger, read: Mail) -> list[dict[str, Any]]:
     """The attachments, in one stash: ``file`` is what ``file_stash/download`` takes as ``s3_key``."""
     stash = file_stash.new_stash_id() if read.attachments else None
     kept = []

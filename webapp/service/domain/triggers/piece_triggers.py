@@ -25,14 +25,12 @@ from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 HANDSHAKE_S = 25.0
 _PLACES = {"HEADER_PRESENT": "headers", "QUERY_PRESENT": "query", "BODY_PARAM_PRESENT": "body"}
-_FAILED = HttpAnswer(
-    500, '{"error": "The trigger could not answer this request."}', {"content-type": "application/json"}
-)
-ANSWER_S = 10.0
 _JSON = {"content-type": "application/json"}
+_FAILED = HttpAnswer(500, '{"error": "The trigger could not answer this request."}', _JSON)
+ANSWER_S = 10.0
 _FORGED = HttpAnswer(401, '{"error": "The signature does not fit."}', _JSON)
-_NOT_ASKED = "The event cannot be looked at now. Send it again."
-_ANSWERS = ("exception", "http")  # how a call fails whose code ran: it has not said yes
+_NOT_VERIFIED = "The event cannot be verified now. Send it again."
+_CODE_RAN = ("exception", "http")  # failures of a call whose code ran: it did not verify the request
 
 
 def expected_handshake(service: Service, trigger: DeployedTrigger) -> Mapping[str, Any] | None:
@@ -52,12 +50,12 @@ def answer_handshake(service: Service, trigger: DeployedTrigger, request: Receiv
     event = request.payload() if handshake else {}
     if handshake is None or not _is_handshake(handshake, event):
         return None
-    state = runs.remembered(service, trigger)
+    state = runs.state(service, trigger)
     reply = calls.call(service, trigger, "handshake", state=state, event=event, deadline_s=HANDSHAKE_S)
     if not reply.ok:
         return _FAILED
     with service.store.write() as tx:
-        runs.remember(tx, service, trigger, reply.state)
+        runs.update_state(tx, service, trigger, reply.state)
     return reply.response or HttpAnswer(200, "", {})
 
 
@@ -81,8 +79,8 @@ class AppEvents:
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
-    """The address: its facts, the OAuth client, and the signing secret."""
+class EventAddress:
+    """The address that receives the events of an OAuth client, the piece that reads them, and the signing secret."""
 
     facts: PieceEvents
     client_id: str
@@ -90,18 +88,18 @@ class Listening:
     address: str
 
 
-def read_events(service: Service, at: Listening, event: Mapping[str, Any]) -> AppEvents:
+def read_events(service: Service, at: EventAddress, event: Mapping[str, Any]) -> AppEvents:
     """The events in the request ``event``. Raises :class:`Unavailable` while the piece cannot be called."""
-    told = _parsed(service, at, event)
-    if told.name == "" and told.answer is not None:
-        return told  # a handshake, which some providers do not sign
+    parsed = _parse(service, at, event)
+    if parsed.name == "" and parsed.answer is not None:
+        return parsed  # a handshake, which some providers do not sign
     if not _is_genuine(service, at, event):
         return AppEvents(_FORGED)
-    return told
+    return parsed
 
 
-def _parsed(service: Service, at: Listening, event: Mapping[str, Any]) -> AppEvents:
-    reply = _asked(service, at, "parse", {"event": event, "endpoint": at.address})
+def _parse(service: Service, at: EventAddress, event: Mapping[str, Any]) -> AppEvents:
+    reply = _call_piece(service, at, "parse", {"event": event, "endpoint": at.address})
     value = reply.value if reply.ok and isinstance(reply.value, dict) else {}
     name, identifier = value.get("event"), value.get("identifier")
     answer = value.get("reply")
@@ -112,17 +110,17 @@ def _parsed(service: Service, at: Listening, event: Mapping[str, Any]) -> AppEve
     )
 
 
-def _is_genuine(service: Service, at: Listening, event: Mapping[str, Any]) -> bool:
+def _is_genuine(service: Service, at: EventAddress, event: Mapping[str, Any]) -> bool:
     """Whether the piece accepts the secret and refuses another: one that accepts any checks nothing."""
-    return _says_yes(service, at, event, at.secret) and not _says_yes(service, at, event, secrets.token_hex())
+    return _verifies(service, at, event, at.secret) and not _verifies(service, at, event, secrets.token_hex())
 
 
-def _says_yes(service: Service, at: Listening, event: Mapping[str, Any], secret: str) -> bool:
-    reply = _asked(service, at, "verify", {"event": event, "secret": secret, "endpoint": at.address})
+def _verifies(service: Service, at: EventAddress, event: Mapping[str, Any], secret: str) -> bool:
+    reply = _call_piece(service, at, "verify", {"event": event, "secret": secret, "endpoint": at.address})
     return reply.ok and reply.value is True
 
 
-def _asked(service: Service, at: Listening, method: PackageMethod, fields: Mapping[str, Any]) -> Reply:
+def _call_piece(service: Service, at: EventAddress, method: PackageMethod, fields: Mapping[str, Any]) -> Reply:
     reply = service.executor.ask_package(
         PackageCall(
             folder=service.settings.data / "pieces" / at.facts.folder,
@@ -134,8 +132,8 @@ def _asked(service: Service, at: Listening, method: PackageMethod, fields: Mappi
             mask=(at.secret,),
         )
     )
-    if reply.error is not None and reply.error.kind not in _ANSWERS:
-        raise Unavailable(_NOT_ASKED)
+    if reply.error is not None and reply.error.kind not in _CODE_RAN:
+        raise Unavailable(_NOT_VERIFIED)
     return reply
 
 

@@ -1,8 +1,8 @@
 """Plans: changes of a deployed trigger that are under way at its provider (table ``trigger_plans``).
 
-A plan is written before the first hook of a change, a deletion or a farewell (its account is removed), and deleted by
-the transaction that completes it. A plan whose trigger is not locked belongs to a process that died half-way, so the
-provider's state and the trigger's may differ: :func:`deployments.settle` reconciles them.
+A plan is written before the first hook of a change, a deletion or the disconnection of its account ("farewell"), and
+deleted by the transaction that completes it. A plan whose trigger is not locked belongs to a process that died
+half-way, so the provider's state and the trigger's may differ: :func:`deployments.settle` reconciles them.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class Plan:
 
 
 SEALED = SealedColumn("trigger_plans", "wish_sealed", key="trigger_id")
-_RENAMED = {"given": "configured"}  # as plans call it that an earlier version began
+_RENAMED = {"given": "configured"}  # in plans that an earlier version began
 _PLANS = Table("trigger_plans", Plan, key="trigger_id")
 
 
@@ -52,14 +52,14 @@ def begin(
         _PLANS.upsert(tx, Plan(trigger.id, project_id, kind, phase, sealed, service.clock()), keep=())
 
 
-def enter(service: Service, trigger: DeployedTrigger, phase: Phase) -> None:
-    """The next step begins now."""
+def set_phase(service: Service, trigger: DeployedTrigger, phase: Phase) -> None:
+    """Record that ``phase`` of the plan begins."""
     with service.store.write() as tx:
         _PLANS.update(tx, trigger.id, phase=phase)
 
 
 def end(tx: Tx, trigger_id: str) -> None:
-    """It is done, or undone."""
+    """Delete the plan of a trigger, which was completed or undone."""
     _PLANS.delete(tx, trigger_id)
 
 
@@ -69,8 +69,8 @@ def find(reader: Reader, trigger_id: str) -> Plan | None:
 
 
 def change_of(service: Service, plan: Plan) -> dict[str, Any]:
-    """The change that was asked for."""
+    """The fields of the change, by name."""
     if plan.wish_sealed is None:
         return {}
-    values = orjson.loads(SEALED.open(service, plan.project_id, plan.trigger_id, plan.wish_sealed))
-    return {_RENAMED.get(name, name): value for name, value in values.items()}
+    fields = orjson.loads(SEALED.open(service, plan.project_id, plan.trigger_id, plan.wish_sealed))
+    return {_RENAMED.get(name, name): value for name, value in fields.items()}

@@ -13,11 +13,11 @@ from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.subscriptions import RenewedSubscription
 from webapp.store.contract import Tx
 
-TOLD_AFTER = 3
-"""So many renewals have to fail in a row before people are told."""
+NOTIFIED_AFTER = 3
+"""The number of failed renewals in a row after which people are notified."""
 SHORTEST = 10 * SECOND
-"""What ends sooner has failed, as where this machine's clock is ahead: it would be made anew without end."""
-_OVER = "What the app made has ended already. Check the clock of this machine."
+"""A renewal that ends sooner counts as failed. A machine whose clock is ahead would otherwise renew it in a loop."""
+_ALREADY_ENDED = "The new subscription has already ended. Check the clock of this machine."
 _BUSY = 10 * SECOND
 _WAITING = 10 * MINUTE
 
@@ -28,7 +28,7 @@ def renew(service: Service, claimed: RenewedSubscription) -> None:
     if trigger is None:
         return
     try:
-        if trigger_accounts.why_waiting(service, [trigger]):
+        if trigger_accounts.waiting_reasons(service, [trigger]):
             _postpone(service, trigger, _WAITING)
             return
         with lifecycle.locked(service, trigger) as current:
@@ -46,32 +46,40 @@ def _renew(service: Service, trigger: DeployedTrigger, claimed: RenewedSubscript
     now = service.clock()
     error = reply.error.message if reply.error else None
     if error is None and reply.ends_at is not None and reply.ends_at < now + SHORTEST:
-        error = _OVER
+        error = _ALREADY_ENDED
     with service.store.write() as tx:
         if error is not None:
             subscriptions.fail(tx, claimed, error, now)
-            if claimed.failures + 1 == TOLD_AFTER:
-                _tell(tx, service, trigger, error)
+            if claimed.failures + 1 == NOTIFIED_AFTER:
+                _notify(tx, service, trigger, error)
         elif reply.ends_at is not None:
             subscriptions.keep(tx, trigger.id, reply.ends_at, now)
             if not claimed.stands(now):
-                lifecycle.poll_soon(tx, trigger.id, now)  # for what came while nobody told
-            if claimed.failures >= TOLD_AFTER:
-                _tell(tx, service, trigger, None)
+                lifecycle.poll_soon(tx, trigger.id, now)  # for what happened while no notifications came
+            if claimed.failures >= NOTIFIED_AFTER:
+                _notify(tx, service, trigger, None)
 
 
-def _tell(tx: Tx, service: Service, trigger: DeployedTrigger, error: str | None) -> None:
+def _notify(tx: Tx, service: Service, trigger: DeployedTrigger, error: str | None) -> None:
     """Record in the activity that the app stops sending notifications, or resumes."""
     app = service.catalog.app(trigger.app) if trigger.app else None
     name = app.name if app else "Its app"
-    sentence = f"{name} tells {trigger.name} of news again." if error is None else _stops(name, trigger, error)
+    sentence = (
+        f"{name} sends notifications to {trigger.name} again."
+        if error is None
+        else _stopped_sentence(name, trigger, error)
+    )
     kind = "trigger_told" if error is None else "trigger_not_told"
     activity.write(tx, trigger.subject, service.clock(), kind, sentence, good=error is None)
 
 
-def _stops(name: str, trigger: DeployedTrigger, error: str) -> str:
-    sentence = f"{name} does not tell {trigger.name} of news at the moment."
-    looks = "It looks for news at its times meanwhile." if trigger.schedule else "It gets nothing meanwhile."
+def _stopped_sentence(name: str, trigger: DeployedTrigger, error: str) -> str:
+    sentence = f"{name} is not sending notifications to {trigger.name}."
+    looks = (
+        "Until it does, the trigger polls on its schedule."
+        if trigger.schedule
+        else "Until it does, the trigger gets no events."
+    )
     return f"{sentence} {looks} {error}"
 
 

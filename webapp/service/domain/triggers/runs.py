@@ -34,10 +34,10 @@ SEALED = (_STATE, _LINES)
 
 
 class StateTooLarge(Exception):
-    """The trigger wants to remember more than 256 KiB. Its author should keep less in ctx.db."""
+    """The trigger's state is larger than 256 KiB. Its author should store less in ctx.db."""
 
 
-def remembered(service: Service, trigger: DeployedTrigger, reader: Reader | None = None) -> dict[str, Any]:
+def state(service: Service, trigger: DeployedTrigger, reader: Reader | None = None) -> dict[str, Any]:
     """The memory of ``trigger``; ``reader`` is the caller's transaction."""
     sql = "SELECT state_sealed FROM trigger_memory WHERE trigger_id = :id"
     row = (reader or service.store).one(sql, {"id": trigger.id})
@@ -49,11 +49,11 @@ def remembered(service: Service, trigger: DeployedTrigger, reader: Reader | None
     return state
 
 
-def remember(tx: Tx, service: Service, trigger: DeployedTrigger, changes: Mapping[str, Any]) -> None:
+def update_state(tx: Tx, service: Service, trigger: DeployedTrigger, changes: Mapping[str, Any]) -> None:
     """Merge ``changes`` into the memory by key. Raises :class:`StateTooLarge`."""
     if not changes:
         return
-    whole = orjson.dumps({**remembered(service, trigger, tx), **changes})
+    whole = orjson.dumps({**state(service, trigger, tx), **changes})
     if len(whole) > MAX_STATE:
         raise StateTooLarge(StateTooLarge.__doc__)
     project_id = trigger.scene.project_id

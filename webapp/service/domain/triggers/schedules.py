@@ -17,7 +17,7 @@ from cronsim import CronSim
 from webapp.kit.clock import HOUR, MINUTE, SECOND
 
 Schedule = Mapping[str, Any]
-LONGEST_S = 366 * 24 * 3600
+MAX_INTERVAL_S = 366 * 24 * 3600
 CLOCK_TOLERANCE = 3 * HOUR
 
 
@@ -46,7 +46,7 @@ def gap(schedule: Schedule, anchor: int, after: int) -> int:
         return int(schedule["intervalSeconds"] * SECOND)
     first = next_after(schedule, anchor, after)
     second = next_after(schedule, anchor, first) if first else None
-    return second - first if first and second else LONGEST_S * SECOND
+    return second - first if first and second else MAX_INTERVAL_S * SECOND
 
 
 def realigned(schedule: Schedule, anchor: int, last: int, now: int) -> int | None:
@@ -61,7 +61,7 @@ def realigned(schedule: Schedule, anchor: int, last: int, now: int) -> int | Non
     return next_after(schedule, now, now) if last - now > CLOCK_TOLERANCE else None
 
 
-def shown(schedule: Schedule) -> dict[str, Any]:
+def to_json(schedule: Schedule) -> dict[str, Any]:
     """The schedule as native triggers show it (contract "Native triggers"); clients expect a time zone, even with
     intervals.
     """

@@ -30,7 +30,7 @@ DEADLINE_S = 20.0
 READ_BYTES = 64 * 1024
 KEPT_BYTES = 2_000
 _MASKED = frozenset({"set-cookie", "set-cookie2", "authorization", "proxy-authorization", "www-authenticate"})
-MOST_BYTES = 64 * 1024 * 1024
+MAX_BYTES_IN_FLIGHT = 64 * 1024 * 1024
 WAIT_S = 10.0  # the lease of a delivery must outlast this and the request's deadline
 
 
@@ -97,7 +97,7 @@ class Sender:
             None if answer.ok else _reason(answer),
             retry.retry_after_ms(answer.status, answer.headers.get("retry-after"), self._service.clock()),
             signed,
-            _kept(answer, mask) if mask else {},
+            _shown_response(answer, mask) if mask else {},
         )
 
 
@@ -110,7 +110,7 @@ def _reason(answer: Response) -> str:
     return f"The receiver answered {answer.status}; any status from 200 to 299 counts as received."
 
 
-def _kept(answer: Response, mask: Mask) -> Mapping[str, Any]:
+def _shown_response(answer: Response, mask: Mask) -> Mapping[str, Any]:
     """The part of a response that is shown: the headers without credentials, and the beginning of the body."""
     headers = {
         one_line(name, 100).lower(): "•••" if name.lower() in _MASKED else one_line(mask(value), 500)
@@ -123,7 +123,7 @@ def _kept(answer: Response, mask: Mask) -> Mapping[str, Any]:
 class LargeBodies:
     """The bytes in use, by endpoint. Threads share it."""
 
-    def __init__(self, most: int = MOST_BYTES, *, wait_s: float = WAIT_S) -> None:
+    def __init__(self, most: int = MAX_BYTES_IN_FLIGHT, *, wait_s: float = WAIT_S) -> None:
         self._most, self._wait_s = most, wait_s
         self._held: Counter[str] = Counter()
         self._free = threading.Condition()

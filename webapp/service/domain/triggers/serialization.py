@@ -29,11 +29,11 @@ def to_json(
     service: Service, trigger: DeployedTrigger, *, extensions: bool = False, keys: Mapping[str, str] = NO_KEYS
 ) -> dict[str, Any]:
     """One trigger."""
-    (shown,) = listed(service, [trigger], extensions=extensions, keys=keys)
+    (shown,) = list_to_json(service, [trigger], extensions=extensions, keys=keys)
     return shown
 
 
-def listed(
+def list_to_json(
     service: Service,
     triggers: Sequence[DeployedTrigger],
     *,
@@ -41,28 +41,28 @@ def listed(
     keys: Mapping[str, str] = NO_KEYS,
 ) -> list[dict[str, Any]]:
     """The JSON of several triggers. ``keys`` are signing keys by the trigger's id, for callers who may see them."""
-    shown = [_shown(service, trigger, keys.get(trigger.id)) for trigger in triggers]
+    shown = [_contract_fields(service, trigger, keys.get(trigger.id)) for trigger in triggers]
     if not extensions or not triggers:
         return shown
     ids = [trigger.id for trigger in triggers]
     accounts, waiting = (
         trigger_accounts.of_triggers(service.store, ids),
-        trigger_accounts.why_waiting(service, triggers),
+        trigger_accounts.waiting_reasons(service, triggers),
     )
-    pushed = subscriptions.of_pushed(service.store, triggers)
+    pushed = subscriptions.of_polling(service.store, triggers)
     return [
         {
             **fields,
-            **_extended(trigger, accounts[trigger.id], waiting.get(trigger.id)),
-            **_versions(service, trigger),
-            **_told(trigger, pushed.get(trigger.id), service.clock()),
-            **_to_enter(service, trigger),
+            **_extension_fields(trigger, accounts[trigger.id], waiting.get(trigger.id)),
+            **_version_fields(service, trigger),
+            **_notification_state(trigger, pushed.get(trigger.id), service.clock()),
+            **_manual_endpoint_field(service, trigger),
         }
         for trigger, fields in zip(triggers, shown, strict=True)
     ]
 
 
-def _shown(service: Service, trigger: DeployedTrigger, signing_key: str | None) -> dict[str, Any]:
+def _contract_fields(service: Service, trigger: DeployedTrigger, signing_key: str | None) -> dict[str, Any]:
     configured, _ = prop_values.without_secrets(trigger.props, deployed_triggers.configured(service, trigger))
     return {
         "id": trigger.id,
@@ -75,37 +75,37 @@ def _shown(service: Service, trigger: DeployedTrigger, signing_key: str | None) 
         "updated_at": trigger.updated_at,
         "name": trigger.name,
         "name_slug": trigger.name_slug,
-        "type": configuration.of_emitter(trigger.emitter).type,
+        "type": configuration.kind_of_emitter(trigger.emitter).type,
         "component_key": trigger.component_key,
         "callback_observations": None,
         "emit_on_deploy": trigger.emit_on_deploy,
         **({"webhook_signing_key": signing_key} if signing_key else {}),
-        **_native(service, trigger),
+        **_native_fields(service, trigger),
     }
 
 
-def _native(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
+def _native_fields(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
     """The additional fields of a native emitter."""
     if trigger.emitter == "http":
         key = deployed_triggers.endpoint_key(service, trigger)
         url = deployed_triggers.endpoint_url(service, trigger)
         return {"endpoint_url": url, "custom_response": trigger.custom_response, "key": key}
     if trigger.emitter == "timer":
-        shown = schedules.shown(trigger.schedule or {"intervalSeconds": None})
+        shown = schedules.to_json(trigger.schedule or {"intervalSeconds": None})
         return {**shown, "schedule_changed_at": trigger.schedule_changed_at}
     if trigger.emitter == "email":
         return {"email_address": f"{trigger.email_local}@{service.settings.mail_domain}"}
     return {}
 
 
-def _to_enter(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
+def _manual_endpoint_field(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
     """The address of a source that its person enters at the app by hand."""
-    if trigger.emitter != "source" or not _is_entered(service, trigger):
+    if trigger.emitter != "source" or not _needs_manual_endpoint(service, trigger):
         return {}
     return {"endpoint_url": deployed_triggers.endpoint_url(service, trigger)}
 
 
-def _is_entered(service: Service, trigger: DeployedTrigger) -> bool:
+def _needs_manual_endpoint(service: Service, trigger: DeployedTrigger) -> bool:
     """Whether a person must enter its address at the app: its text says so, as in pieces, or its code answers the
     app's verification and does not subscribe by itself, as Slack's.
     """
@@ -117,7 +117,7 @@ def _is_entered(service: Service, trigger: DeployedTrigger) -> bool:
     return component is None or component.of_python or "activate" not in component.hooks
 
 
-def _told(trigger: DeployedTrigger, subscription: RenewedSubscription | None, now: int) -> dict[str, Any]:
+def _notification_state(trigger: DeployedTrigger, subscription: RenewedSubscription | None, now: int) -> dict[str, Any]:
     """Whether its app notifies it of news, and why not."""
     if subscription is None or not trigger.active:
         return {"told": False, "told_error": None}
@@ -125,7 +125,7 @@ def _told(trigger: DeployedTrigger, subscription: RenewedSubscription | None, no
     return {"told": told, "told_error": None if told else subscription.error}
 
 
-def _versions(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
+def _version_fields(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
     """The version that it was deployed with, whether that is here, and a later one where there is one."""
     own, newest = calls.component_of(service, trigger), service.catalog.component(trigger.component_key)
     is_later = newest is not None and (own is None or newest.release > own.release)
@@ -136,7 +136,7 @@ def _versions(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
     }
 
 
-def _extended(trigger: DeployedTrigger, accounts: list[dict[str, str]], waits: str | None) -> dict[str, Any]:
+def _extension_fields(trigger: DeployedTrigger, accounts: list[dict[str, str]], waits: str | None) -> dict[str, Any]:
     return {
         "app": trigger.app,
         "external_user_id": trigger.external_id,

@@ -128,9 +128,9 @@ def next_at(service: Service) -> int | None:
     return min((max(row) for row in rows), default=None)
 
 
-def of_pushed(reader: Reader, triggers: Sequence[DeployedTrigger]) -> dict[str, RenewedSubscription]:
+def of_polling(reader: Reader, triggers: Sequence[DeployedTrigger]) -> dict[str, RenewedSubscription]:
     """Those of the triggers that poll, by the trigger's id."""
-    polling = [trigger.id for trigger in triggers if trigger.told_to_look]
+    polling = [trigger.id for trigger in triggers if trigger.polls_when_notified]
     if not polling:
         return {}
     listed, params = among(polling)
@@ -140,4 +140,4 @@ def of_pushed(reader: Reader, triggers: Sequence[DeployedTrigger]) -> dict[str, 
 
 def notifies(reader: Reader, trigger: DeployedTrigger, now: int) -> bool:
     """Whether the app of ``trigger``, which polls, notifies it of news now."""
-    return any(subscription.stands(now) for subscription in of_pushed(reader, [trigger]).values())
+    return any(subscription.stands(now) for subscription in of_polling(reader, [trigger]).values())

@@ -18,7 +18,7 @@ WAITS = "It waits, because its account needs you: reconnect the account."
 _USING = "id IN (SELECT trigger_id FROM trigger_accounts WHERE account_id = :account) AND deployed = 1"
 
 
-def put(tx: Tx, trigger_id: str, accounts: Mapping[str, str]) -> None:
+def set_accounts(tx: Tx, trigger_id: str, accounts: Mapping[str, str]) -> None:
     """Write down the accounts of a trigger, by app prop."""
     tx.run("DELETE FROM trigger_accounts WHERE trigger_id = :id", {"id": trigger_id})
     for prop, account_id in accounts.items():
@@ -49,7 +49,7 @@ def waiting(reader: Reader, trigger_ids: Sequence[str]) -> set[str]:
     return {row["trigger_id"] for row in rows}
 
 
-def why_removed(service: Service, trigger: DeployedTrigger) -> str | None:
+def missing_reason(service: Service, trigger: DeployedTrigger) -> str | None:
     """Why the component of ``trigger`` is not in the catalog in its version; None if it is."""
     component = service.catalog.component(trigger.component_key, trigger.component_version)
     if component is not None:
@@ -57,36 +57,36 @@ def why_removed(service: Service, trigger: DeployedTrigger) -> str | None:
     newest = service.catalog.component(trigger.component_key)
     if newest is not None:
         old, new = trigger.component_version, newest.version
-        return f"It waits, because version {old} of it was removed here: move it to version {new}."
+        return f"It waits, because version {old} was removed from this service. Change it to version {new}."
     removed_app = apps.facts(service, trigger.app)["name"] if trigger.app else trigger.component_key
-    return f"It waits, because {removed_app} was removed here, and goes on once that is added again."
+    return f"It waits, because {removed_app} was removed from this service. It continues when the app is added back."
 
 
-def why_waiting(service: Service, triggers: Sequence[DeployedTrigger]) -> dict[str, str]:
+def waiting_reasons(service: Service, triggers: Sequence[DeployedTrigger]) -> dict[str, str]:
     """Why those of ``triggers`` that wait do so, in a sentence, by their ids."""
     dead = waiting(service.store, [trigger.id for trigger in triggers])
-    removed = {trigger.id: why_removed(service, trigger) for trigger in triggers}
+    removed = {trigger.id: missing_reason(service, trigger) for trigger in triggers}
     reasons = {trigger_id: removed[trigger_id] or (WAITS if trigger_id in dead else "") for trigger_id in removed}
     return {trigger_id: reason for trigger_id, reason in reasons.items() if reason}
 
 
-def uses(reader: Reader, account: Account, window: cursors.Window) -> cursors.Page[DeployedTrigger]:
+def page_of_account(reader: Reader, account: Account, window: cursors.Window) -> cursors.Page[DeployedTrigger]:
     """The triggers that work with ``account``, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
     return deployed_triggers.ROWS.page(reader, window, _USING, {"account": account.id})
 
 
-def using(reader: Reader, account_id: str) -> list[DeployedTrigger]:
+def active_of_account(reader: Reader, account_id: str) -> list[DeployedTrigger]:
     """Every active trigger that works with the account."""
     where = f"{_USING} AND active = 1 ORDER BY created_at, id"
     return deployed_triggers.ROWS.all(reader, where, {"account": account_id})
 
 
-def account_removed(tx: Tx, service: Service, account: Account) -> list[str]:
+def switch_off_for_account(tx: Tx, service: Service, account: Account) -> list[str]:
     """Switch off what worked with ``account``, in the transaction that removes it; the names of those triggers."""
     app = service.catalog.app(account.app)
     name = account.name or account.identity_name or account.id
     reason = f"Its {app.name if app else account.app} account {name} was disconnected; choose another account."
-    triggers = using(tx, account.id)
+    triggers = active_of_account(tx, account.id)
     for trigger in triggers:
         lifecycle.switch_off(tx, service, trigger, reason)
     return [trigger.name for trigger in triggers]

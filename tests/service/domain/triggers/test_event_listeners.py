@@ -28,8 +28,8 @@ from tests.fakes.triggers import summaries
 from webapp.errors import Invalid
 from webapp.kit.clock import DAY, SECOND
 from webapp.service.domain.accounts import lifecycle, oauth_apps
-from webapp.service.domain.triggers import app_hooks, deployed_triggers, deployments, inbox
-from webapp.service.domain.triggers.app_hooks import Listener
+from webapp.service.domain.triggers import deployed_triggers, deployments, event_listeners, inbox
+from webapp.service.domain.triggers.event_listeners import PieceListener
 
 TELLERS = (GitHubApp, HubSpot, Intercom, Linear, Notion, Shopify, Square, Todoist)
 
@@ -48,14 +48,14 @@ def test_what_is_paused_or_deleted_hears_nothing_and_goes_on_when_switched_on(st
 
 
 def test_what_comes_while_a_trigger_is_changed_is_not_lost(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    alice, listen = stage.deploy("alice"), app_hooks.listen
+    alice, listen = stage.deploy("alice"), event_listeners.listen
 
     def told_before(*args: Any) -> None:
         stage.send(told("meanwhile"))
         assert stage.texts(alice) == ["meanwhile"]
         listen(*args)
 
-    monkeypatch.setattr(app_hooks, "listen", told_before)
+    monkeypatch.setattr(event_listeners, "listen", told_before)
     deployments.update(stage.service, alice, deployments.Change(configured={"channels": ["C1"]}))
     assert stage.texts(alice) == ["meanwhile"]
 
@@ -98,18 +98,18 @@ def test_an_account_that_is_connected_with_another_client_hears_the_events_of_th
 def test_where_an_account_is_several_that_is_asked_again(slack_bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     github = ToldStage(slack_bench, GitHubApp)
     service, alice = github.service, github.deploy("alice")
-    app_hooks.renew(service)  # those of other tests
+    event_listeners.renew(service)  # those of other tests
     monkeypatch.setattr(GitHubApp, "installations", {"alice": [3], "bob": []})
-    with pytest.raises(Invalid, match="is not installed where this account may see it"):
+    with pytest.raises(Invalid, match="is not installed anywhere that this account can see"):
         github.deploy("bob")
-    assert app_hooks.renew(service) == 0
-    service.clock.advance(app_hooks.ASKED_EVERY + 1)  # type: ignore[attr-defined]
+    assert event_listeners.renew(service) == 0
+    service.clock.advance(event_listeners.ASKED_EVERY + 1)  # type: ignore[attr-defined]
     github.teller.broken = True
-    assert app_hooks.renew(service) >= 1  # what was known stands
+    assert event_listeners.renew(service) >= 1  # what was known stands
     github.send("acme")
     github.teller.broken = False
-    service.clock.advance(app_hooks.ASKED_EVERY + 1)  # type: ignore[attr-defined]
-    app_hooks.renew(service)
+    service.clock.advance(event_listeners.ASKED_EVERY + 1)  # type: ignore[attr-defined]
+    event_listeners.renew(service)
     github.send("later")
     github.work()
     assert summaries(service, alice) == ["#1 The door sticks"] * 2
@@ -119,23 +119,23 @@ def test_what_is_set_anew_while_a_provider_is_asked_again_stands(
     slack_bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     github = ToldStage(slack_bench, GitHubApp)
-    service, alice, answer = github.service, github.deploy("alice"), app_hooks._answer
-    app_hooks.renew(service)  # those of other tests
-    service.clock.advance(app_hooks.ASKED_EVERY + 1)  # type: ignore[attr-defined]
+    service, alice, answer = github.service, github.deploy("alice"), event_listeners._answer
+    event_listeners.renew(service)  # those of other tests
+    service.clock.advance(event_listeners.ASKED_EVERY + 1)  # type: ignore[attr-defined]
 
     def set_anew(*args: Any) -> Any:
         before = answer(*args)
-        monkeypatch.setattr(app_hooks, "_answer", answer)
+        monkeypatch.setattr(event_listeners, "_answer", answer)
         monkeypatch.setattr(GitHubApp, "installations", {"alice": [5]})
-        app_hooks.listen(service, alice, deployed_triggers.configured(service, alice))
+        event_listeners.listen(service, alice, deployed_triggers.configured(service, alice))
         return before
 
-    monkeypatch.setattr(app_hooks, "_answer", set_anew)
-    app_hooks.renew(service)
+    monkeypatch.setattr(event_listeners, "_answer", set_anew)
+    event_listeners.renew(service)
     keys = "SELECT account_key FROM event_listeners WHERE trigger_id = :id"
     assert service.store.tuples(keys, {"id": alice.id}) == [("5",)]
     service.clock.advance(-DAY)  # type: ignore[attr-defined]
-    assert app_hooks.renew(service) >= 1, "a clock that was set back puts it off"
+    assert event_listeners.renew(service) >= 1, "a clock that was set back puts it off"
 
 
 def test_what_cannot_be_asked_now_is_asked_again(stage: Stage) -> None:
@@ -194,18 +194,18 @@ def test_what_is_said_to_be_of_another_shop_is_not_shown_there(slack_bench: Benc
     "value", [None, [], {"listeners": None}, {"listeners": [{"events": ["a"], "identifier": None}]}]
 )
 def test_whoever_says_nothing_listens_to_nobody(value: Any) -> None:
-    told = app_hooks.listeners_of(value)
-    with pytest.raises(Invalid, match="whose events"):
-        app_hooks.listener_names_by_identifier(told)
+    told = event_listeners.listeners_of(value)
+    with pytest.raises(Invalid, match="which account these events belong to"):
+        event_listeners.listener_names_by_identifier(told)
 
 
 def test_names_are_those_of_each(piece_stage: PieceStage) -> None:
-    told = [Listener(("a", "b"), "1"), Listener(("b",), "2"), Listener(("c",), "1")]
-    assert app_hooks.listener_names(told) == ("a", "b", "c")
-    assert app_hooks.listener_names_by_identifier(told) == {"1": ("a", "b", "c"), "2": ("b",)}
+    told = [PieceListener(("a", "b"), "1"), PieceListener(("b",), "2"), PieceListener(("c",), "1")]
+    assert event_listeners.listener_names(told) == ("a", "b", "c")
+    assert event_listeners.listener_names_by_identifier(told) == {"1": ("a", "b", "c"), "2": ("b",)}
 
 
 def test_a_trigger_that_hears_nobody_is_not_deployed(piece_stage: PieceStage) -> None:
-    with pytest.raises(Invalid, match="whose events"):
+    with pytest.raises(Invalid, match="which account these events belong to"):
         piece_stage.deploy("mallory")
     assert [call.method for call in piece_stage.played.calls] == ["activate", "deactivate"]

@@ -36,42 +36,48 @@ TYPE = "$.interface.apphook"
 ASKED_EVERY = 6 * HOUR
 AT_ONCE = 50
 log = logging.getLogger(__name__)
-_NOBODY = "The app did not say whose events these are. Connect the account again, then try again."
+_NO_IDENTIFIER = "The app did not say which account these events belong to. Reconnect the account, then try again."
 
 
 @dataclass(frozen=True, slots=True)
-class AppHook:
-    """One trigger that hears events: of the account ``account_id``, which is ``person`` at the provider. No
-    ``event_names`` are all."""
+class EventListener:
+    """A trigger that receives an OAuth client's events. ``person`` is the account's user id at the provider; an empty
+    ``event_names`` means all events.
+    """
 
     trigger_id: str
     account_id: str
     person: str
     event_names: tuple[str, ...]
 
-    def hears(self, name: str) -> bool:
-        """Whether it wants events of that name."""
+    def receives(self, name: str) -> bool:
+        """Whether it receives events called ``name``."""
         return not self.event_names or name in self.event_names
 
 
 def _prop_of(trigger: DeployedTrigger) -> Mapping[str, Any] | None:
-    """The prop by which ``trigger`` hears events of its app; None for any other trigger."""
+    """The prop by which ``trigger`` receives events of its app; None for any other trigger."""
     return next((prop for prop in trigger.props if prop["type"] == TYPE), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
-    """The events of these names for the account that the piece calls ``identifier``; empty if unknown."""
+class PieceListener:
+    """The names of events to receive for the account that the piece calls ``identifier``, which is empty if unknown."""
 
     events: tuple[str, ...]
     identifier: str
 
 
 def listen(
-    service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], told: Sequence[Listener] | None = None
+    service: Service,
+    trigger: DeployedTrigger,
+    configured: Mapping[str, Any],
+    listeners: Sequence[PieceListener] | None = None,
 ) -> None:
-    """Let ``trigger`` get events for the account in ``configured`` from now on: those that its declaration names, or
-    that a piece ``told``. A piece gives identifiers only for an app that it added.
+    """Let ``trigger`` receive events of the account in ``configured`` from now on.
+
+    The names of events come from the trigger's declaration, or from ``listeners`` if a piece names them. A piece gives
+    identifiers only for an app that it added.
 
     Raises :class:`Invalid`, :class:`NotFound` or :class:`grants.AccountUnusable` if it cannot.
     """
@@ -82,13 +88,13 @@ def listen(
     chosen = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
     account = chosen.get(prop["appProp"])
     if account is None:
-        raise Invalid("Choose the account whose events it is to hear.")
+        raise Invalid("Choose the account whose events this trigger receives.")
     app = service.app(account.app)
     _check_ready(service, app, account)
-    names = tuple(prop.get("eventNames") or ()) if told is None else listener_names(told)
-    hook, asked_at = AppHook(trigger.id, account.id, "", names), None
+    names = tuple(prop.get("eventNames") or ()) if listeners is None else listener_names(listeners)
+    hook, asked_at = EventListener(trigger.id, account.id, "", names), None
     if app.spec.events is None:
-        by_identifier = listener_names_by_identifier(told or ())
+        by_identifier = listener_names_by_identifier(listeners or ())
         hooks = {key: replace(hook, event_names=events) for key, events in by_identifier.items()}
     else:
         answer = _answer(service, app, grants.fresh(service, account))
@@ -101,9 +107,11 @@ def listen(
         _put(tx, trigger.id, hooks, asked_at)
 
 
-def of_event(reader: Reader, oauth_app_id: str, account_keys: frozenset[str], name: str) -> list[AppHook]:
-    """Those that hear events called ``name`` about one of ``account_keys``, by accounts that have the client now."""
-    hooks: dict[str, AppHook] = {}
+def of_event(reader: Reader, oauth_app_id: str, account_keys: frozenset[str], name: str) -> list[EventListener]:
+    """The listeners for an event called ``name`` about one of ``account_keys``, whose accounts use the client
+    ``oauth_app_id``.
+    """
+    hooks: dict[str, EventListener] = {}
     for key in sorted(account_keys):
         rows = reader.all(
             "SELECT event_listeners.* FROM event_listeners JOIN accounts ON accounts.id = account_id "
@@ -111,17 +119,17 @@ def of_event(reader: Reader, oauth_app_id: str, account_keys: frozenset[str], na
             {"client": oauth_app_id, "key": key},
         )
         hooks |= {row["trigger_id"]: _read(row) for row in rows}
-    return [hook for hook in hooks.values() if hook.hears(name)]
+    return [hook for hook in hooks.values() if hook.receives(name)]
 
 
-def of_trigger(reader: Reader, trigger_id: str) -> AppHook | None:
+def of_trigger(reader: Reader, trigger_id: str) -> EventListener | None:
     """How the trigger gets events; None if it gets none."""
     row = reader.one("SELECT * FROM event_listeners WHERE trigger_id = :id LIMIT 1", {"id": trigger_id})
     return _read(row) if row else None
 
 
 def renew(service: Service) -> int:
-    """Ask again whose events are heard, where that changes; for how many triggers it was asked."""
+    """Look up again whose events each trigger receives, where that can change; return the number of triggers."""
     now = service.clock()
     rows = service.store.all(
         "SELECT DISTINCT trigger_id, account_id, person, event_names, asked_at FROM event_listeners "
@@ -148,9 +156,9 @@ def renew(service: Service) -> int:
 
 def _check_ready(service: Service, app: App, account: Account) -> None:
     if app.spec.event_webhook is None:
-        raise Invalid(f"{app.name} tells no events.")
+        raise Invalid(f"{app.name} sends no events.")
     if account.oauth_app_id is None:
-        raise Invalid(f"{app.name} tells no events of an account like this. Connect one by signing in there.")
+        raise Invalid(f"{app.name} sends no events about this kind of account. Connect an account by signing in.")
     if oauth_apps.get(service.store, account.oauth_app_id).events_sealed is None:
         raise Invalid(f"The events of {app.name} are not set up yet. Ask whoever runs this service.")
 
@@ -164,7 +172,7 @@ def _answer(service: Service, app: App, account: Account) -> Any:
     values = credentials.read(service, account)
     outcome = probe.probe(service.client_for(app), request, values, app.refusal_rules)
     if outcome.kind != "ok":
-        raise Invalid(f"{app.name} cannot say whose account it is. {outcome.sentence}")
+        raise Invalid(f"{app.name} did not identify the account. {outcome.sentence}")
     return outcome.body
 
 
@@ -172,9 +180,9 @@ def _keys(app: App, answer: Any) -> list[str]:
     """The provider's ids of the account. Raises :class:`Invalid` if there are none."""
     keys = app.spec.events.account.keys_in(answer) if app.spec.events else []
     if not keys and _changes(app):
-        raise Invalid(f"{app.name} is not installed where this account may see it. Install it there, then try again.")
+        raise Invalid(f"{app.name} is not installed anywhere that this account can see. Install it, then try again.")
     if not keys:
-        raise Invalid(f"{app.name} did not say whose account it is. Try again in a few minutes.")
+        raise Invalid(f"{app.name} did not identify the account. Try again in a few minutes.")
     return keys
 
 
@@ -188,7 +196,7 @@ def _changes(app: App) -> bool:
     return app.spec.events is not None and app.spec.events.account.request is not None
 
 
-def _put(tx: Tx, trigger_id: str, hooks: Mapping[str, AppHook], asked_at: int | None) -> None:
+def _put(tx: Tx, trigger_id: str, hooks: Mapping[str, EventListener], asked_at: int | None) -> None:
     """Let the trigger get events for these ids only."""
     tx.run("DELETE FROM event_listeners WHERE trigger_id = :id", {"id": trigger_id})
     for key, hook in hooks.items():
@@ -206,8 +214,8 @@ def _put(tx: Tx, trigger_id: str, hooks: Mapping[str, AppHook], asked_at: int | 
         )
 
 
-def _read(row: Mapping[str, Any]) -> AppHook:
-    return AppHook(
+def _read(row: Mapping[str, Any]) -> EventListener:
+    return EventListener(
         trigger_id=row["trigger_id"],
         account_id=row["account_id"],
         person=row["person"],
@@ -232,7 +240,7 @@ def account_sees(service: Service, trigger: DeployedTrigger, request: Mapping[st
     facts = app.spec.events
     if facts is None:
         return app.spec.piece_events is not None  # the piece has listened with that account, and said whose event it is
-    if _told_to(facts.seen_by, hook.person, event):
+    if _names_person(facts.seen_by, hook.person, event):
         return True
     if facts.seen_by.request is None:
         return False
@@ -247,8 +255,8 @@ def _provider_shows(
         values = credentials.read(service, grants.fresh(service, account))
     except PatchbayError:
         return None
-    told = {name: at_path(event, path) for name, path in seen_by.event.items()}
-    fields = values | {name: str(value) for name, value in told.items() if isinstance(value, str | int)}
+    of_event = {name: at_path(event, path) for name, path in seen_by.event.items()}
+    fields = values | {name: str(value) for name, value in of_event.items() if isinstance(value, str | int)}
     try:
         request_spec = app.request_for(question)
         request = replace(request_spec, json=_filled(request_spec.json, fields))
@@ -260,7 +268,7 @@ def _provider_shows(
     return {"ok": True, "refused": False, "trouble": None}[outcome.kind]
 
 
-def _told_to(seen_by: SeenBy, person: str, event: Any) -> bool:
+def _names_person(seen_by: SeenBy, person: str, event: Any) -> bool:
     """Whether the event itself says that ``person`` may see it."""
     if seen_by.everyone:
         return True
@@ -285,28 +293,28 @@ def _rules(rules: RefusalRules, seen_by: SeenBy) -> RefusalRules:
     return RefusalRules((*rules.statuses, 403, 404), hidden)
 
 
-def listeners_of(value: Any) -> list[Listener]:
-    """Those in what a piece's ``activate`` returned."""
+def listeners_of(value: Any) -> list[PieceListener]:
+    """The listeners in the value that a piece's ``activate`` returned."""
     listed = value.get("listeners") if isinstance(value, dict) else None
     return [
-        Listener(tuple(map(str, each["events"])), str(each.get("identifier") or ""))
+        PieceListener(tuple(map(str, each["events"])), str(each.get("identifier") or ""))
         for each in (listed if isinstance(listed, list) else [])
     ]
 
 
-def listener_names(listeners: Sequence[Listener]) -> tuple[str, ...]:
+def listener_names(listeners: Sequence[PieceListener]) -> tuple[str, ...]:
     """The names of all their events, each once. Raises :class:`Invalid` where there are none."""
     if names := tuple({name: None for listener in listeners for name in listener.events}):
         return names
-    raise Invalid(_NOBODY)
+    raise Invalid(_NO_IDENTIFIER)
 
 
-def listener_names_by_identifier(listeners: Sequence[Listener]) -> dict[str, tuple[str, ...]]:
+def listener_names_by_identifier(listeners: Sequence[PieceListener]) -> dict[str, tuple[str, ...]]:
     """The names of the events of each identifier. Raises :class:`Invalid` if there is none."""
     by_identifier = dict[str, tuple[str, ...]]()
     for listener in listeners:
         if listener.identifier:
             by_identifier[listener.identifier] = (*by_identifier.get(listener.identifier, ()), *listener.events)
     if not by_identifier:
-        raise Invalid(_NOBODY)
+        raise Invalid(_NO_IDENTIFIER)
     return by_identifier
