@@ -52,6 +52,8 @@ def _of(node: ast.AST) -> Iterator[str]:
 
 
 def _is_sentence(text: str) -> bool:
+    if "``" in text:  # a docstring with names of code is for developers
+        return False
     words = PLACE.sub("", text)
     return bool(_SENTENCE.fullmatch(text) and re.search("[a-z]{2}", words) and not _CODE.match(text))
 
