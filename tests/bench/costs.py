@@ -19,7 +19,7 @@ from tests.fakes.provider import APP_TOML, FakeProvider, serving
 from tests.service.domain.conftest import Bench
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.service.components.calls import Emitted
-from webapp.service.domain.accounts import credentials, health, oauth_apps
+from webapp.service.domain.accounts import health, oauth_apps, token_refresh
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import claims, deliveries, events
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -85,7 +85,7 @@ def _accounts(bench: Bench, count: int, before: int) -> tuple[float, float, floa
     room = (_size(bench.service) - before) / count
     check_ms = _cpu_ms(lambda: [health.check(bench.service, account) for account in made]) / count
     bench.clock.advance(HOUR)
-    refresh_ms = _cpu_ms(lambda: [credentials.refresh(bench.service, account) for account in made]) / count
+    refresh_ms = _cpu_ms(lambda: [token_refresh.refresh(bench.service, account) for account in made]) / count
     return round(room, 1), round(refresh_ms, 3), round(check_ms, 3)
 
 

@@ -53,7 +53,7 @@ for turn in itertools.count():
         print(json.dumps({"connected": account.id}), flush=True)
     else:
         account = accounts.get(service.store, scene, random.choice(mine))
-        after = credentials.refresh(service, account)
+        after = token_refresh.refresh(service, account)
         assert credentials.read(service, after)["oauth_refresh_token"]
         print(json.dumps({"refreshed": after.id}), flush=True)
 """

@@ -7,7 +7,7 @@ from tests.fakes.deployed import emit, plant_trigger_of
 from tests.service.domain.agents.planted import plant_agent, plant_approval
 from webapp.kit.crypto import new_id
 from webapp.kit.cursors import Window
-from webapp.service.domain.accounts import app_overrides, lifecycle, oauth_apps
+from webapp.service.domain.accounts import app_overrides, credentials, lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import Draft
 from webapp.service.domain.base.service import Service
@@ -81,7 +81,7 @@ def plant_account(
     now, account_id = service.clock(), new_id("apn")
     with service.store.write() as tx:
         place = (scene.project_id, account_id)
-        sealed, version = lifecycle.seal_credentials(service, tx, *place, values)  # type: ignore[arg-type]
+        sealed, version = credentials.seal(service, tx, *place, values)  # type: ignore[arg-type]
         user = external_users.ensure(tx, scene, external_id, now)
         facts: dict[str, object] = {
             "id": account_id, "scene": scene, "external_user_id": user.id, "external_id": external_id,

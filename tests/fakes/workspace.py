@@ -26,7 +26,7 @@ from webapp.service.catalog.importing import documents, files
 from webapp.service.catalog.importing.plans import plan
 from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.access import oauth_clients, tokens
-from webapp.service.domain.accounts import lifecycle, oauth_apps
+from webapp.service.domain.accounts import credentials, lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
@@ -135,7 +135,7 @@ def _account(service: Service, scene: Scene, sandbox_url: str) -> str:
     values = _signed_in(service, sandbox_url)
     account_id, at = new_id("apn"), now()
     with service.store.write() as tx:
-        sealed, version = lifecycle.seal_credentials(service, tx, scene.project_id, account_id, values)
+        sealed, version = credentials.seal(service, tx, scene.project_id, account_id, values)
         user = external_users.ensure(tx, scene, USER, at)
         lifecycle.insert(
             tx,

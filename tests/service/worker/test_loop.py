@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import DAY, HOUR, MINUTE, ClockMonitor
-from webapp.service.domain.accounts import accounts, credentials, lifecycle
+from webapp.service.domain.accounts import accounts, lifecycle, token_refresh
 from webapp.service.worker import loop
 from webapp.service.worker.chores import Chore
 
@@ -38,7 +38,7 @@ def test_one_dead_account_does_not_hold_up_another(bench: Any) -> None:
     bench.clock.advance(MINUTE)
     alive = bench.connect()
     bench.clock.advance(HOUR)
-    credentials.ensure_fresh(bench.service, alive)
+    token_refresh.ensure_fresh(bench.service, alive)
     bench.clock.advance(HOUR)
     bench.acme.me_status = 200
     one_turn(bench)

@@ -55,6 +55,7 @@ from webapp.service.domain.accounts import (
     health,
     lifecycle,
     notifications,
+    token_refresh,
 )
 from webapp.service.domain.accounts.accounts import Filter
 from webapp.service.domain.base import scopes
@@ -313,10 +314,10 @@ def _check_credentials(call: Call, query: AccountOptions) -> None:
 
 def _fresh(call: Call, account: accounts.Account) -> accounts.Account:
     """``account`` with a valid token if possible; otherwise its state says why not."""
-    if credentials.is_fresh(call.service, account) or credentials.for_developer(call.service, account) is None:
+    if token_refresh.is_fresh(call.service, account) or credentials.for_developer(call.service, account) is None:
         return account
     try:
-        return credentials.ensure_fresh(call.service, account)
+        return token_refresh.ensure_fresh(call.service, account)
     except (Refused, UpstreamFailed, UpstreamTimedOut):
         return load(call)
 

@@ -17,7 +17,7 @@ from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import heartbeat
 from webapp.kit.clock import SECOND, ClockMonitor
 from webapp.service.components.runner import Runner
-from webapp.service.domain.accounts import credentials, health, lifecycle
+from webapp.service.domain.accounts import health, lifecycle, token_refresh
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.worker import chores
@@ -104,8 +104,8 @@ def turn(service: Service, chores: list[Chore], pool: ThreadPoolExecutor) -> Non
 
 
 def _refresh(service: Service, pool: ThreadPoolExecutor) -> None:
-    due = credentials.due(service, REFRESHES_AT_ONCE * 4)
-    list(pool.map(lambda account: _logged("refresh an account", lambda: credentials.refresh(service, account)), due))
+    due = token_refresh.due(service, REFRESHES_AT_ONCE * 4)
+    list(pool.map(lambda account: _logged("refresh an account", lambda: token_refresh.refresh(service, account)), due))
 
 
 def _check(service: Service, pool: ThreadPoolExecutor) -> None:
@@ -126,7 +126,7 @@ def _logged(name: str, verb: Callable[[], object]) -> None:
 def pause_s(service: Service) -> float:
     """How long nothing is due, in seconds; 1.0 if the store is unavailable."""
     try:
-        due = [at for at in (credentials.next_due_at(service), health.next_due_at(service)) if at is not None]
+        due = [at for at in (token_refresh.next_due_at(service), health.next_due_at(service)) if at is not None]
     except Unavailable:
         return 1.0
     if not due:

@@ -52,6 +52,7 @@ from webapp.service.domain.accounts import (
     oauth_app_checks,
     oauth_apps,
     provider,
+    token_refresh,
 )
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt, AttemptRequest
@@ -231,7 +232,7 @@ def test_at_a_refresh_the_account_retries_and_recovers(bench: Any, what: str) ->
     bench.acme.plays["/token"] = PLAYS[what]
     bench.clock.advance(2 * HOUR)
     with pytest.raises(UpstreamFailed):
-        credentials.ensure_fresh(bench.service, account)
+        token_refresh.ensure_fresh(bench.service, account)
     after = again(bench, account)
     assert (after.healthy, after.dead, after.failures) == (False, False, 1)
     assert TOKEN[what] in str(after.error) and one_sentence(after.error)
@@ -239,7 +240,7 @@ def test_at_a_refresh_the_account_retries_and_recovers(bench: Any, what: str) ->
     assert credentials.read(bench.service, after) == credentials.read(bench.service, account)
     bench.acme.plays.clear()
     bench.clock.advance(HOUR)
-    healed = credentials.refresh(bench.service, again(bench, account))
+    healed = token_refresh.refresh(bench.service, again(bench, account))
     assert (healed.healthy, healed.error, healed.failures) == (True, None, 0)
 
 
@@ -272,7 +273,7 @@ def test_a_redirect_to_a_private_address_is_not_followed(bench: Any, forbidden: 
     bench.acme.plays = {"/token": elsewhere}
     bench.clock.advance(2 * HOUR)
     with pytest.raises(UpstreamFailed, match="status 302"):
-        credentials.ensure_fresh(bench.service, account)
+        token_refresh.ensure_fresh(bench.service, account)
     after = again(bench, account)
     assert (after.healthy, after.dead) == (False, False) and "status 302" in str(after.error)
 
@@ -362,7 +363,7 @@ def test_a_provider_that_does_not_say_when_its_token_expires(bench: Any) -> None
     account = bench.connect(expires_in=None)
     assert (account.healthy, account.expires_at, account.next_refresh_at) == (True, None, None)
     bench.clock.advance(30 * 24 * HOUR)
-    assert credentials.ensure_fresh(bench.service, account) == account and bench.acme.token_calls == 0
+    assert token_refresh.ensure_fresh(bench.service, account) == account and bench.acme.token_calls == 0
     refusals = iter([401])
     bench.acme.plays["/me"] = lambda handler: answer(b'{"id": "u1"}', next(refusals, 200))(handler)
     bench.acme.expires_in = None
@@ -380,14 +381,14 @@ def test_a_senseless_expiry_is_as_good_as_none(bench: Any, value: str) -> None:
     assert account.healthy
     far = account.expires_at is not None and account.expires_at - bench.clock() > 300 * 24 * HOUR
     assert account.expires_at is None or far
-    assert credentials.due(bench.service, 10) == []
+    assert token_refresh.due(bench.service, 10) == []
 
 
 def test_a_rotated_refresh_token_replaces_the_old_one_and_an_absent_one_leaves_it(bench: Any) -> None:
     account, held = bench.connect(), []
     for bench.acme.send_refresh in (True, False, True):
         bench.clock.advance(HOUR)
-        account = credentials.ensure_fresh(bench.service, account)
+        account = token_refresh.ensure_fresh(bench.service, account)
         held.append(credentials.read(bench.service, account)["oauth_refresh_token"])
     assert held == ["r1", "r1", "r3"] and account.healthy and not bench.acme.dead
 
@@ -400,7 +401,7 @@ def test_without_any_refresh_token_the_account_works_to_its_end_and_then_says_wh
     assert account.healthy and account.next_refresh_at == account.expires_at
     bench.clock.advance(2 * HOUR)
     with pytest.raises(Refused):
-        credentials.ensure_fresh(bench.service, account)
+        token_refresh.ensure_fresh(bench.service, account)
     after = again(bench, account)
     assert (after.healthy, after.dead, after.next_refresh_at) == (False, True, None)
     assert after.error == "The access has expired and Acme gave no way to renew it. Reconnect the account."
@@ -410,7 +411,7 @@ def test_a_hostile_refresh_token_is_not_kept(bench: Any) -> None:
     account = bench.connect()
     bench.acme.token_body = json.dumps({"access_token": "a1", "refresh_token": "r" * 20_000}).encode()
     bench.clock.advance(HOUR)
-    after = credentials.ensure_fresh(bench.service, account)
+    after = token_refresh.ensure_fresh(bench.service, account)
     assert after.healthy and credentials.read(bench.service, after)["oauth_refresh_token"] == "r0"
 
 
@@ -433,7 +434,7 @@ def test_a_hostile_error_code_is_not_repeated(bench: Any) -> None:
     account = bench.connect()
     bench.clock.advance(2 * HOUR)
     with pytest.raises(UpstreamFailed):
-        credentials.ensure_fresh(bench.service, account)
+        token_refresh.ensure_fresh(bench.service, account)
     assert (again(bench, account).dead, again(bench, account).error) == (False, ended.error_sentence)
 
 
@@ -489,10 +490,10 @@ def test_tokens_are_renewed_there_and_an_issuer_that_is_away_is_a_passing_failur
     bench.clock.advance(HOUR)
     issuer.status = 503
     with pytest.raises(UpstreamFailed, match="The issuer does not say where people sign in"):
-        credentials.ensure_fresh(bench.service, account)
+        token_refresh.ensure_fresh(bench.service, account)
     bench.clock.advance(HOUR)
     issuer.status = 200
-    account = credentials.ensure_fresh(bench.service, account)
+    account = token_refresh.ensure_fresh(bench.service, account)
     assert (account.healthy, credentials.read(bench.service, account)["oauth_access_token"]) == (True, "a1")
 
 
@@ -572,7 +573,7 @@ def test_twenty_callers_of_an_expired_session_begin_one(bench: Any, door: Door, 
     def use(index: int) -> str:
         gate.wait()
         service = (bench if index % 2 else other).service
-        return credentials.read(service, credentials.ensure_fresh(service, account))["session_token"]
+        return credentials.read(service, token_refresh.ensure_fresh(service, account))["session_token"]
 
     with ThreadPoolExecutor(20) as pool:
         assert set(pool.map(use, range(20))) == {"canary-session-2"}
@@ -592,12 +593,12 @@ def test_a_password_that_was_changed_makes_the_account_dead_and_an_outage_does_n
     bench.clock.advance(HOUR)
     door.status = 503
     with pytest.raises(UpstreamFailed):
-        credentials.ensure_fresh(bench.service, account)
+        token_refresh.ensure_fresh(bench.service, account)
     assert not reread(bench, account).dead
     door.status, door.password = 200, "another"
     bench.clock.advance(HOUR)
     with pytest.raises(Refused):
-        credentials.ensure_fresh(bench.service, reread(bench, account))
+        token_refresh.ensure_fresh(bench.service, reread(bench, account))
     after = health.check(bench.service, reread(bench, account))
     assert (after.dead, "canary" in str(after.error)) == (True, False)
 

@@ -17,7 +17,7 @@ from tests.once import stores
 from webapp.errors import Conflict
 from webapp.kit import crypto
 from webapp.kit.clock import HOUR
-from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle, oauth_apps
+from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle, oauth_apps, token_refresh
 from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import Service
@@ -115,7 +115,7 @@ def test_a_refresh_under_way_is_neither_lost_nor_overwritten(bench: Any, open_be
     claimed = lifecycle.claim_refresh(other, account)  # it has its lease, and talks to the provider
     assert claimed is not None
     rotation.rotate(bench.service)
-    after = credentials._exchange(other, claimed)
+    after = token_refresh._exchange(other, claimed)
     assert (after.revision, after.credentials_key) == (account.revision + 1, 2)
     assert credentials.read(bench.service, after)["oauth_refresh_token"] == "r1"
 
@@ -129,7 +129,7 @@ def test_a_refresh_between_two_batches_keeps_its_tokens(bench: Any, monkeypatch:
     def reseal(*args: Any) -> None:
         walk(*args)
         monkeypatch.setattr(rotation, "_reseal", walk)
-        monkeypatch.setattr(time, "sleep", lambda _: [credentials.refresh(service, one) for one in made])
+        monkeypatch.setattr(time, "sleep", lambda _: [token_refresh.refresh(service, one) for one in made])
 
     monkeypatch.setattr(rotation, "_reseal", reseal)
     rotation.rotate(service)

@@ -111,7 +111,7 @@ def connect_with_grant(
         raise _not_accepted(sites)
     site = _site(service, app, sites, existing, answers)
     values |= site
-    outcome = provider.identify(service, app, provider.with_client(service, app, client, values))
+    outcome = provider.identify(service, app, credentials.with_client(service, app, client, values))
     if outcome.kind != "ok":
         raise _not_accepted(outcome)
     if outcome.identity_id:
@@ -250,7 +250,7 @@ def _account(
 ) -> Account:
     now = service.clock()
     account_id = existing.id if existing else new_id("apn")
-    sealed, version = lifecycle.seal_credentials(service, tx, token.scene.project_id, account_id, accepted.values)
+    sealed, version = credentials.seal(service, tx, token.scene.project_id, account_id, accepted.values)
     fresh = Account(
         id=account_id,
         scene=token.scene,

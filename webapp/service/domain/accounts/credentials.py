@@ -1,42 +1,28 @@
-"""The credentials of an account, sealed in its row and opened only for use, and their refresh.
+"""The credentials of an account, sealed in its row and opened only for use.
 
 They are one JSON object of strings (contract "Credentials"). An OAuth account has ``oauth_access_token``, perhaps
 ``oauth_refresh_token`` and ``oauth_uid``, and the app's own fields; a key account has the app's fields, and the
 ``session_token`` that they were exchanged for if the app declares one, which is renewed like an OAuth token.
-
-Refreshing is single-flight: of all callers that find a token expired, one refreshes and the others wait for it. The
-lock is a lease in the account's row, which all processes respect and which lasts longer than the request's deadline.
-Its holder works with the revision that it read under the lock. After a temporary failure no request is made during a
-cool-down; only ``invalid_grant`` and the like make an account dead. A response without a refresh token keeps the old
-one (RFC 6749 section 6).
 """
 
 import json
-import time
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
-from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
-from webapp.kit.clock import SECOND
-from webapp.kit.slots import this_thread
+from webapp.errors import NotFound
+from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import SESSION_TOKEN
-from webapp.service.domain.accounts import accounts, apps, lifecycle, oauth_apps, provider
+from webapp.service.domain.accounts import accounts, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
-from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.oauth import OAuthFailure, TokenResult
-from webapp.service.outbound.templates import TemplateError
+from webapp.store.contract import Tx
 
 ACCESS_TOKEN = "oauth_access_token"  # noqa: S105 - the name of a field
 REFRESH_TOKEN = "oauth_refresh_token"  # noqa: S105 - the name of a field
 UID = "oauth_uid"
 SEALED = SealedColumn("accounts", "credentials_sealed", version="credentials_key")
-MARGIN = 30 * SECOND
-WAIT_S = 45.0
-_POLL_S = 0.05
 
 
 def read(service: Service, account: Account) -> dict[str, str]:
@@ -46,7 +32,7 @@ def read(service: Service, account: Account) -> dict[str, str]:
     if app is None or app.oauth is None or app.oauth.request_token_url is None:
         return values
     client = oauth_apps.get(service.store, account.oauth_app_id or "")
-    return provider.with_client(service, app, client, values)
+    return with_client(service, app, client, values)
 
 
 def _opened(service: Service, account: Account) -> dict[str, str]:
@@ -63,6 +49,20 @@ def _opened(service: Service, account: Account) -> dict[str, str]:
     return {str(name): str(value) for name, value in opened.items()}
 
 
+def with_client(service: Service, app: App, client: OAuthApp, values: Mapping[str, str]) -> dict[str, str]:
+    """``values`` with the client by which each request is signed, where the app signs by OAuth 1.0a."""
+    if app.oauth is None or app.oauth.request_token_url is None:
+        return dict(values)
+    secret = oauth_apps.secret(service, client) or ""
+    return {**values, "oauth_client_id": client.client_id, "oauth_client_secret": secret}
+
+
+def seal(service: Service, tx: Tx, project_id: str, account_id: str, values: Mapping[str, str]) -> tuple[bytes, int]:
+    """``values`` sealed for the row of ``account_id``, which ``tx`` writes, and the version of the key."""
+    plain = json.dumps(dict(values), separators=(",", ":")).encode()
+    return service.keys.seal(tx, SEALED.place(project_id, account_id), plain)
+
+
 def for_developer(service: Service, account: Account) -> dict[str, Any] | None:
     """The ``credentials`` object of the API: None unless the account uses the developer's own OAuth client."""
     if account.oauth_app_id is None:
@@ -76,132 +76,6 @@ def for_developer(service: Service, account: Account) -> dict[str, Any] | None:
     return {"oauth_client_id": client.client_id, **_opened(service, account)}
 
 
-def ensure_fresh(service: Service, account: Account) -> Account:
-    """``account`` with a token that is good for at least 30 seconds more, refreshed when it must be.
-
-    Raises :class:`Refused` (dead: the person must reconnect), :class:`UpstreamFailed` (the provider does not refresh
-    now), :class:`UpstreamTimedOut` (another process is at it for too long), :class:`NotFound` (removed meanwhile).
-    """
-    if account.dead:
-        raise Refused(account.error)
-    return account if is_fresh(service, account) else refresh(service, account)
-
-
-def is_fresh(service: Service, account: Account) -> bool:
-    """Whether the token of ``account`` is good for at least 30 seconds more, or never expires."""
-    return account.expires_at is None or account.expires_at - MARGIN > service.clock()
-
-
-def refresh(service: Service, account: Account) -> Account:
-    """Refresh ``account`` now, or wait for a refresh that is running. Raises like :func:`ensure_fresh`."""
-    give_up = time.monotonic() + WAIT_S
-    while time.monotonic() < give_up:
-        current = accounts.get(service.store, account.scene, account.id)
-        if current.dead:
-            raise Refused(current.error)
-        if reason := apps.removed_reason(service, current.app):
-            lifecycle.put_off_refresh(service, current)
-            raise UpstreamFailed(reason)
-        if current.revision != account.revision:
-            return current
-        if current.failures and (current.next_refresh_at or 0) > service.clock():
-            return _cooling_down(service, current)
-        claimed = lifecycle.claim_refresh(service, current)
-        if claimed is not None:
-            cut_off = current.lease_holder is not None and current.lease_until <= service.clock()
-            return _exchange(service, claimed, cut_off=cut_off)
-        with this_thread.waiting:
-            time.sleep(_POLL_S)
-    raise UpstreamTimedOut("Refreshing the account's token is taking too long; try again in a minute.")
-
-
 def renewable(values: Mapping[str, str]) -> bool:
     """Whether an access can be renewed without its person: with a refresh token, or from the fields."""
     return bool(values.get(REFRESH_TOKEN) or values.get(SESSION_TOKEN))
-
-
-def due(service: Service, limit: int) -> list[Account]:
-    """Accounts whose token wants refreshing now, the most urgent first."""
-    now = service.clock()
-    rows = service.store.all(
-        "SELECT id, project_id, environment FROM accounts WHERE next_refresh_at IS NOT NULL "
-        "AND next_refresh_at <= :now AND lease_until <= :now AND dead = 0 ORDER BY next_refresh_at LIMIT :limit",
-        {"now": now, "limit": limit},
-    )
-    due = []
-    for row in rows:
-        with suppress(NotFound):
-            due.append(accounts.get(service.store, Scene(row["project_id"], row["environment"]), row["id"]))
-    return due
-
-
-def next_due_at(service: Service) -> int | None:
-    """When the next token wants refreshing, in epoch milliseconds."""
-    row = service.store.one("SELECT MIN(next_refresh_at) AS at FROM accounts WHERE next_refresh_at IS NOT NULL")
-    return row["at"] if row else None
-
-
-def _cooling_down(service: Service, account: Account) -> Account:
-    if account.expires_at is not None and account.expires_at > service.clock():
-        return account
-    raise UpstreamFailed(account.error)
-
-
-def _exchange(service: Service, account: Account, *, cut_off: bool = False) -> Account:
-    """Refresh under the lease, and store the result.
-
-    ``cut_off``: the last refresh was interrupted before its result was stored, which may have been the only valid
-    token.
-    """
-    values, app = read(service, account), service.catalog.app(account.app)
-    if app is not None and app.session is not None:
-        session = provider.begin_session(service, app, app.session, values)
-        if isinstance(session, OAuthFailure):
-            return _failed(service, account, session)
-        return lifecycle.save_refresh(service, account, session.values, session.expires_at)
-    if not values.get(REFRESH_TOKEN):
-        lifecycle.mark_dead(service, account, _not_renewable(service, account))
-        raise Refused(_not_renewable(service, account))
-    try:
-        result = provider.refresh(service, account, values)
-    except NotFound:
-        sentence = "The OAuth client of this account was removed; its operator must add it again."
-        lifecycle.mark_retrying(service, account, sentence)
-        raise UpstreamFailed(sentence) from None
-    except TemplateError as error:
-        result = OAuthFailure("temporary", str(error))
-    if isinstance(result, OAuthFailure):
-        if result.kind == "grant_dead" and cut_off:
-            result = replace(result, sentence=_lost(service, account))
-        return _failed(service, account, result)
-    return lifecycle.save_refresh(service, account, _merged(values, result), lifecycle.expiry_time(service, result))
-
-
-def _merged(values: dict[str, str], result: TokenResult) -> dict[str, str]:
-    """The credentials after a refresh: the old ones, updated with the new tokens."""
-    merged = {**values, ACCESS_TOKEN: result.access_token}
-    if result.refresh_token:
-        merged[REFRESH_TOKEN] = result.refresh_token
-    return merged
-
-
-def _failed(service: Service, account: Account, failure: OAuthFailure) -> Account:
-    if failure.kind == "grant_dead":
-        lifecycle.mark_dead(service, account, failure.sentence)
-        raise Refused(failure.sentence)
-    after = lifecycle.mark_retrying(service, account, failure.sentence)
-    return _cooling_down(service, after)
-
-
-def _not_renewable(service: Service, account: Account) -> str:
-    app = service.catalog.app(account.app)
-    name = app.name if app else account.app
-    return f"The access has expired and {name} gave no way to renew it. Reconnect the account."
-
-
-def _lost(service: Service, account: Account) -> str:
-    name = service.app(account.app).name
-    return (
-        f"This server was stopped in the middle of renewing the access, before {name}'s new token was saved, "
-        "and the old one is no longer valid. Reconnect the account."
-    )

@@ -7,7 +7,7 @@ users are never named.
 
 from webapp.errors import Conflict, NotFound, PatchbayError, Refused, UpstreamFailed
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import accounts, credentials, lifecycle, oauth_apps, provider
+from webapp.service.domain.accounts import accounts, credentials, lifecycle, oauth_apps, provider, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.provider import CheckResult
 from webapp.service.domain.base.service import Service
@@ -26,7 +26,7 @@ def check(service: Service, account: Account) -> Account:
     if account.dead or app is None:
         return account
     try:
-        account = credentials.ensure_fresh(service, account)
+        account = token_refresh.ensure_fresh(service, account)
     except PatchbayError:
         with service.store.write() as tx:
             return lifecycle.reread(tx, account)
@@ -68,7 +68,7 @@ def revoke(service: Service, account: Account) -> Account:
     if account.dead:
         raise Conflict("The access to this account has already ended.")
     if app.revocation_request is not None:
-        account = credentials.ensure_fresh(service, account)  # an expired token would look like one that is revoked
+        account = token_refresh.ensure_fresh(service, account)  # an expired token would look like one that is revoked
     try:
         outcome = provider.revoke(service, account, credentials.read(service, account))
     except TemplateError as error:
@@ -90,7 +90,7 @@ def _refused(service: Service, app: App, account: Account, sentence: str) -> Acc
     if not credentials.renewable(values):
         return lifecycle.mark_dead(service, account, sentence)
     try:
-        account = credentials.refresh(service, account)
+        account = token_refresh.refresh(service, account)
     except (Refused, UpstreamFailed):
         with service.store.write() as tx:
             return lifecycle.reread(tx, account)

@@ -5,7 +5,6 @@ only if its credentials still have the same ``revision``, so that a slow check n
 refresh. A refresh holds a lease in the row, and a check postpones the next one.
 """
 
-import json
 import zlib
 from collections.abc import Iterable, Mapping
 
@@ -62,14 +61,6 @@ def checked_name(name: str | None) -> str | None:
         message = f"Use at most {accounts.MAX_NAME} printable characters."
         raise Invalid(f"The name is not valid: {message}", [Detail("name", message)])
     return name
-
-
-def seal_credentials(
-    service: Service, tx: Tx, project_id: str, account_id: str, values: Mapping[str, str]
-) -> tuple[bytes, int]:
-    """``values`` sealed for the row of ``account_id``, which ``tx`` writes, and the version of the key."""
-    plain = json.dumps(dict(values), separators=(",", ":")).encode()
-    return service.keys.seal(tx, credentials.SEALED.place(project_id, account_id), plain)
 
 
 def insert(tx: Tx, account: Account) -> None:
@@ -269,7 +260,7 @@ def save_refresh(service: Service, account: Account, values: Mapping[str, str], 
         "revision": account.revision,
     }
     with service.store.write() as tx:
-        sealed, version = seal_credentials(service, tx, account.scene.project_id, account.id, values)
+        sealed, version = credentials.seal(service, tx, account.scene.project_id, account.id, values)
         changed = tx.run(sql, {**row, "sealed": sealed, "version": version})
         if changed and not account.healthy:
             activity.write(tx, account.subject, now, "recovered", "Working again.", good=True)

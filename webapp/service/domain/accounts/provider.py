@@ -22,6 +22,7 @@ from webapp.service.components.pieces import auth_values
 from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.credentials import ACCESS_TOKEN, REFRESH_TOKEN
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
@@ -61,14 +62,6 @@ def oauth_provider(
     ``profile`` is the scope profile of a sign-in. Raises :class:`TemplateError`."""
     discovered = endpoints(service, app, values) if app.is_discovered else None
     return app.provider(client.client_id, oauth_apps.secret(service, client), values, profile, discovered)
-
-
-def with_client(service: Service, app: App, client: OAuthApp, values: Mapping[str, str]) -> dict[str, str]:
-    """``values`` with the client by which each request is signed, where the app signs by OAuth 1.0a."""
-    if app.oauth is None or app.oauth.request_token_url is None:
-        return dict(values)
-    secret = oauth_apps.secret(service, client) or ""
-    return {**values, "oauth_client_id": client.client_id, "oauth_client_secret": secret}
 
 
 def identify(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
@@ -114,7 +107,7 @@ def refresh(service: Service, account: Account, values: Mapping[str, str]) -> To
     """New tokens for ``account``. Raises :class:`webapp.errors.NotFound` if its app or client was deleted."""
     app = service.app(account.app)
     client = oauth_apps.get(service.store, account.oauth_app_id or "")
-    token = values["oauth_refresh_token"]
+    token = values[REFRESH_TOKEN]
     named = oauth_provider(service, app, client, values)
     result = oauth.refresh(service.client_for(app), named, refresh_token=token)
     return naming_failure(result, app) if isinstance(result, OAuthFailure) else result
@@ -135,10 +128,10 @@ def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAu
     if app.revocation_request is not None:
         return _revoke_by_request(service, app, app.revocation_request, client, values)
     provider, outbound = oauth_provider(service, app, client, values), service.client_for(app)
-    token = values.get("oauth_refresh_token")
+    token = values.get(REFRESH_TOKEN)
     if token:
         return oauth.revoke(outbound, provider, token=token)
-    return oauth.revoke(outbound, provider, token=values["oauth_access_token"], hint="access_token")
+    return oauth.revoke(outbound, provider, token=values[ACCESS_TOKEN], hint="access_token")
 
 
 def kept_of_tokens(app: App, result: TokenResult) -> dict[str, str]:

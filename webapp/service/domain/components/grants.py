@@ -16,7 +16,7 @@ from webapp.errors import Detail, Invalid, NotFound, PatchbayError, Refused
 from webapp.service.catalog.app import App
 from webapp.service.components.calls import AccountGrant, Call, ErrorInfo, Observation, Reply
 from webapp.service.components.pieces.form import ENDING as PIECE
-from webapp.service.domain.accounts import accounts, credentials, health
+from webapp.service.domain.accounts import accounts, credentials, health, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
@@ -113,7 +113,7 @@ def fresh(service: Service, account: Account) -> Account:
     """``account`` with a token that still works by its own clock. Raises :class:`AccountUnusable`."""
     app, name = _names(service, account)
     try:
-        return credentials.ensure_fresh(service, account)
+        return token_refresh.ensure_fresh(service, account)
     except NotFound as error:
         raise AccountUnusable(f"The {app} account {name} was disconnected; choose another.") from error
     except Refused as error:

@@ -18,7 +18,7 @@ import orjson
 from webapp.errors import Forbidden, Invalid, PatchbayError, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.service.components.calls import AccountGrant
 from webapp.service.components.masking import MASK, BodyMask, Mask
-from webapp.service.domain.accounts import credentials, health
+from webapp.service.domain.accounts import health, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
@@ -56,7 +56,7 @@ def send(service: Service, account: Account, request: ProxyRequest) -> Stream:
     account must be reconnected), :class:`UpstreamFailed`, :class:`UpstreamTimedOut`.
     """
     ends = time.monotonic() + DEADLINE_S
-    used = credentials.ensure_fresh(service, account)
+    used = token_refresh.ensure_fresh(service, account)
     request, replayable = _replayable(request)
     answer = _send(service, used, request, ends)
     if answer.status == 401:
