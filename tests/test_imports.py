@@ -47,7 +47,7 @@ RANKS = {
     "webapp.dashboard": 7,
     "webapp.manual": 7,
     "webapp.sandbox": 7,
-    "webapp.trust": 8,
+    "webapp.trusted_proxies": 8,
     "webapp.telemetry": 8,
     "webapp.app": 9,
     "webapp.cli": 10,

@@ -33,7 +33,7 @@ from webapp.service.inbound import hooks as inbound
 from webapp.service.link import wiring as link
 from webapp.service.mcp import wiring as mcp
 from webapp.settings import Settings
-from webapp.trust import trusted
+from webapp.trusted_proxies import trusted
 
 log = logging.getLogger(__name__)
 WORKER_LATE_S = 120  # the worker's loop may wait for slow providers

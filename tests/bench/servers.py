@@ -38,7 +38,7 @@ from webapp.cli.serving.process import Stop
 from webapp.service.domain.instance.opening import open_service
 from webapp.settings import Settings
 from webapp.store import sqlite
-from webapp.store.turns import Turns
+from webapp.store.shared_commits import Turns
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

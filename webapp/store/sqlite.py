@@ -3,7 +3,7 @@
 It uses WAL, with one write connection in each process and ``BEGIN IMMEDIATE``: transactions of several processes that
 read and then write would fail with "database is locked" if they began deferred, and now wait instead.
 ``synchronous=FULL`` makes commits survive a power loss, and ``secure_delete`` erases deleted data from free pages.
-Reads use a pool of connections and never wait for a writer. Threads share commits (:mod:`webapp.store.turns`).
+Reads use a pool of connections and never wait for a writer. Threads share commits (:mod:`webapp.store.shared_commits`).
 
 Automatic checkpoints are off, because SQLite before 3.51.3 can corrupt the database when two processes checkpoint at
 once. Only the worker runs them; without a worker, a process that finds the log too large does. While a reader prevents
@@ -30,8 +30,8 @@ from webapp.kit.text import holds
 from webapp.store import lock_files
 from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx, WrongSchema
 from webapp.store.migrations import SCHEMA
+from webapp.store.shared_commits import Turns
 from webapp.store.table import add_to_counts
-from webapp.store.turns import Turns
 
 log = logging.getLogger(__name__)
 BUSY_TIMEOUT_S = 10.0

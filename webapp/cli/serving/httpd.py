@@ -79,7 +79,7 @@ def serve(
         cleanup_interval=5,
         max_request_body_size=MAX_BODY_BYTES + 1,  # waitress refuses from this size on
         max_request_header_size=MAX_HEADER_BYTES,
-        clear_untrusted_proxy_headers=False,  # webapp.trust judges them
+        clear_untrusted_proxy_headers=False,  # webapp.trusted_proxies judges them
         asyncore_use_poll=True,
     )
     listeners = [entry for entry in polled.values() if hasattr(entry, "channel_class")]

@@ -26,7 +26,7 @@ from webapp.service.domain.base.failures import (
     RejectedByProvider,
 )
 from webapp.service.domain.base.service import Service
-from webapp.service.link import endings, outcome, redirects, scope_profiles, visit
+from webapp.service.link import endings, outcome_page, redirects, scope_profiles, visit
 from webapp.service.link.responses import see_other
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
@@ -68,7 +68,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
         if attempt is None or not is_own(service, attempt):
             raise AttemptUnknown
         _recognize(service, attempt)
-        return outcome.show_in_window(service, attempt)
+        return outcome_page.show_in_window(service, attempt)
 
 
 def begin(service: Service, attempt: Attempt, secret: str) -> Response:

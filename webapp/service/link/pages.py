@@ -18,7 +18,7 @@ from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import LinkUsed
 from webapp.service.domain.base.service import Service
-from webapp.service.link import endings, forms, framing, outcome, redirects, visit
+from webapp.service.link import endings, forms, framing, outcome_page, redirects, visit
 from webapp.service.link.endings import Ended
 from webapp.service.link.responses import ended, page, see_other
 from webapp.service.link.scope_profiles import choices
@@ -61,7 +61,7 @@ def show(service: Service, current: Visit) -> Response:
         return ended(service, endings.CANCELLED, endings.CANCELLED.sentence)
     last = _last_attempt(service, current)
     if last is not None and (last.status == "connected" or _under_way(last)):
-        return outcome.show(service, last)
+        return outcome_page.show(service, last)
     account = _account(service, current)
     slug = account.app if account else current.app
     if slug is None or request.values.get("choose"):
@@ -174,7 +174,7 @@ def _used(service: Service, current: Visit) -> Response:
     finished_here = visit.holds(service, request, attempt.session_id) if attempt.session_id else current.framed
     if not finished_here:
         raise LinkUsed
-    return outcome.show(service, attempt)
+    return outcome_page.show(service, attempt)
 
 
 def _last_attempt(service: Service, current: Visit) -> Attempt | None:

@@ -15,7 +15,7 @@ from webapp.service.domain.accounts.attempts import Attempt, Question, Undecided
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, NoClient
 from webapp.service.domain.base.service import Service
-from webapp.service.link import forms, oauth, outcome, pages, visit
+from webapp.service.link import forms, oauth, outcome_page, pages, visit
 from webapp.service.link.responses import see_other
 from webapp.service.link.visit import Visit
 from webapp.service.outbound.templates import TemplateError
@@ -55,7 +55,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
         if attempt is None or attempt.token_hash != current.token.token_hash or attempt.binding_hash is not None:
             raise AttemptUnknown
         if attempt.status != "asking":
-            return outcome.show(service, attempt, secret=secret)
+            return outcome_page.show(service, attempt, secret=secret)
         answer = _answer_question(service, attempt)
         return _continue(service, current, attempts.claim_answer(service, attempt), secret, answer)
 
@@ -90,7 +90,7 @@ def _connect(
     service: Service, current: Visit, app: App, account: Account | None, attempt: Attempt, secret: str
 ) -> Response:
     if attempt.status != "open":  # the same form, sent twice: show what became of the first
-        return outcome.show(service, attempt, secret=secret)
+        return outcome_page.show(service, attempt, secret=secret)
     return _test(
         service, current, app, account, attempts.claim_keys(service, attempt), secret, forms.posted_fields(current), {}
     )
@@ -139,7 +139,7 @@ def _test(
     except BaseException:
         attempts.fail(service, attempt, PatchbayError("The connection could not be finished."))
         raise
-    return outcome.show(service, attempts.reread(service, attempt), secret=secret)
+    return outcome_page.show(service, attempts.reread(service, attempt), secret=secret)
 
 
 def _answer_question(service: Service, attempt: Attempt) -> dict[str, str]:

@@ -4,7 +4,7 @@ from flask import Blueprint, Flask
 
 from webapp.kit import templates
 from webapp.service.domain.base.service import Service
-from webapp.service.link import embed_scripts, oauth, outcome, pages, responses, submissions
+from webapp.service.link import embed_scripts, oauth, outcome_page, pages, responses, submissions
 
 
 def register(app: Flask, service: Service) -> None:
@@ -16,7 +16,7 @@ def register(app: Flask, service: Service) -> None:
     templates.prepare(app.jinja_env)
     blueprint = Blueprint("link", __name__)
     responses.prepare(blueprint, service)
-    for part in (pages, submissions, oauth, outcome):
+    for part in (pages, submissions, oauth, outcome_page):
         part.route(blueprint, service)
     app.register_blueprint(blueprint)
     embed_scripts.register(app, service.settings.public_url)

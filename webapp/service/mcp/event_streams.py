@@ -20,7 +20,7 @@ from flask import Response
 
 from webapp.kit import cancellation
 from webapp.kit.cancellation import Cancellation
-from webapp.service.domain.agents import signals
+from webapp.service.domain.agents import request_signals
 from webapp.service.domain.base.service import Service
 from webapp.service.mcp import protocol
 from webapp.service.mcp.clients import Client
@@ -49,7 +49,7 @@ class Line:
         self.cancellation, self.streams, self.words = Cancellation(), streams, ""
         self._service, self._client, self._places = service, client, places
         self._messages: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
-        self._cancelled = signals.name_of(service, [client.session, CANCEL, message.id or ""])
+        self._cancelled = request_signals.name_of(service, [client.session, CANCEL, message.id or ""])
 
     def send(self, message: dict[str, Any] | None) -> None:
         """Put a message on the line; None is the end of the call."""
@@ -68,7 +68,7 @@ class Line:
 
     def check_cancellation(self) -> None:
         """End the call if its client has cancelled it in a later request."""
-        if self._client.session and signals.look(self._service, self._cancelled) is not None:
+        if self._client.session and request_signals.look(self._service, self._cancelled) is not None:
             self.cancellation.request()
 
     def wait(self, look: Callable[[], T | None], seconds: float) -> T | None:
@@ -90,8 +90,8 @@ class Line:
         """
         number = f"ask-{secrets.token_urlsafe(12)}"
         self.send({"jsonrpc": "2.0", "id": number, "method": "elicitation/create", "params": dict(params)})
-        name = signals.name_of(self._service, [self._client.session, ANSWER, number])
-        return self.wait(lambda: signals.look(self._service, name), seconds)
+        name = request_signals.name_of(self._service, [self._client.session, ANSWER, number])
+        return self.wait(lambda: request_signals.look(self._service, name), seconds)
 
 
 class Work:
@@ -191,8 +191,8 @@ def pass_on(service: Service, client: Client, message: Message) -> None:
         result = message.result if isinstance(message.result, dict) else {}
         action = result.get("action")
         answer = action if action in _ANSWERS else "cancel"
-        signals.send(service, signals.name_of(service, [client.session, ANSWER, message.id]), answer)
+        request_signals.send(service, request_signals.name_of(service, [client.session, ANSWER, message.id]), answer)
     elif message.method == "notifications/cancelled":
         number = message.params.get("requestId")
         if isinstance(number, str | int) and not isinstance(number, bool):
-            signals.send(service, signals.name_of(service, [client.session, CANCEL, number]), CANCEL)
+            request_signals.send(service, request_signals.name_of(service, [client.session, CANCEL, number]), CANCEL)

@@ -19,7 +19,7 @@ from webapp.service.outbound.oauth import (
     transport_failure,
 )
 from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.signing import OAuth1
+from webapp.service.outbound.request_signing import OAuth1
 
 _SECRET = "oauth_token_secret"  # noqa: S105 - the name of a member
 _INCOMPLETE = "The provider's answer holds no usable token. Try again later; if it stays so, ask the operator."

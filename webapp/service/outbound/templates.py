@@ -17,7 +17,7 @@ from typing import Literal
 from urllib.parse import quote
 
 from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.signing import PARTS, Sign, signer
+from webapp.service.outbound.request_signing import PARTS, Sign, signer
 from webapp.service.outbound.urls import parse_host, parse_port, parse_url
 
 _FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)(\*?)\}")

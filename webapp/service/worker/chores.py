@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.domain.access import embedding, oauth_clients, tokens
 from webapp.service.domain.accounts import attempts, oauth_apps
-from webapp.service.domain.agents import approvals, sessions, signals
+from webapp.service.domain.agents import approvals, request_signals, sessions
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.instance import retention
@@ -51,6 +51,6 @@ def all_due() -> list[Chore]:
         Chore("purge sign-ins of agents", 10 * MINUTE, sessions.purge_grants),
         Chore("purge calls of agents", 60 * MINUTE, approvals.purge),
         Chore("purge tokens of agents", 60 * MINUTE, sessions.purge_bearers),
-        Chore("purge signals of agents", 10 * MINUTE, signals.purge),
+        Chore("purge signals of agents", 10 * MINUTE, request_signals.purge),
         Chore("purge usage", 24 * 60 * MINUTE, usage.purge),
     ]

@@ -3,8 +3,9 @@
 A write transaction takes one advisory lock of the database before anything else. So the writers of all machines come
 one after another, each sees what those before it committed, and nothing that it reads can change under it: SQLite's
 write lock makes the same promise. ``READ COMMITTED`` is enough for that, no transaction fails because of another, and
-none has to be run again. Threads of a process share transactions and commits (:mod:`webapp.store.turns`), so that the
-lock changes hands once for many of them. Readers take no lock and wait for nobody.
+none has to be run again. Threads of a process share transactions and commits
+(:mod:`webapp.store.shared_commits`), so that the lock changes hands once for many of them. Readers take no lock and
+wait for nobody.
 
 Writes of the hot paths are *shared*: they hold that lock together with others of their kind and claim their rows with
 ``FOR NO KEY UPDATE SKIP LOCKED``, so that several processes write events, deliveries and timers side by side. What they
@@ -42,7 +43,7 @@ from webapp.store.postgres import schema
 from webapp.store.postgres.connections import UNICODE, Pool, Session, Sums, translated, translation
 from webapp.store.postgres.months import PostgresMonths
 from webapp.store.postgres.timelines import ReplacedPrimary
-from webapp.store.turns import Turns
+from webapp.store.shared_commits import Turns
 
 log = logging.getLogger(__name__)
 PATIENCE_S = 10.0
@@ -214,7 +215,7 @@ def _reason(error: psycopg.Error) -> str:
 
 
 class Writer:
-    """The write transaction of a process, as :class:`webapp.store.turns.Turns` works with it.
+    """The write transaction of a process, as :class:`webapp.store.shared_commits.Turns` works with it.
 
     Its connection is taken from the pool when it begins and given back when it ends. A command that nobody waits for
     travels with the next one. The first block, which most transactions have alone, needs no savepoint: to undo it is to

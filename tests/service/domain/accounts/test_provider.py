@@ -65,7 +65,7 @@ from webapp.service.domain.pieces import lifecycle
 from webapp.service.domain.projects import activity, projects
 from webapp.service.link import wiring
 from webapp.service.link.oauth import binding_cookie
-from webapp.service.outbound.signing import SigV4
+from webapp.service.outbound.request_signing import SigV4
 from webapp.service.outbound.templates import TemplateError
 from webapp.service.outbound.transport import Message, Upload
 from webapp.service.outbound.urls import Url, parse_url

@@ -15,9 +15,9 @@ import pytest
 
 from tests.conftest import CountedSlot
 from webapp.errors import Unavailable
-from webapp.store import turns
+from webapp.store import shared_commits
+from webapp.store.shared_commits import Turns
 from webapp.store.sqlite import is_busy, translation
-from webapp.store.turns import Turns
 
 ADD = "INSERT INTO t (n) VALUES (?)"
 
@@ -53,7 +53,7 @@ def spied(tmp_path: Path) -> Iterator[Spied]:
 @pytest.fixture
 def shared(spied: Spied, monkeypatch: pytest.MonkeyPatch) -> Turns:
     """Those who wait share one commit, however slow the machine is."""
-    monkeypatch.setattr(turns, "GATHER_S", 60.0)
+    monkeypatch.setattr(shared_commits, "GATHER_S", 60.0)
     return Turns(spied, translation, patience_s=5.0)
 
 
@@ -179,13 +179,13 @@ def test_a_transaction_that_cannot_begin_leaves_the_turn_to_the_next(spied: Spie
 def test_a_group_is_committed_after_a_while_though_others_wait(
     spied: Spied, shared: Turns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "GATHER_S", -1.0)
+    monkeypatch.setattr(shared_commits, "GATHER_S", -1.0)
     assert together(shared, *(adds(spied, n) for n in range(3))) == [None] * 3
     assert spied.statements.count("COMMIT") == 3
 
 
 def test_whoever_waits_too_long_is_refused_and_the_turn_goes_on(spied: Spied, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_LOOK_S", 0.01)
+    monkeypatch.setattr(shared_commits, "_LOOK_S", 0.01)
     shared = Turns(spied, translation, patience_s=0.1)
     refused: list[Exception] = []
 
@@ -208,9 +208,9 @@ def test_whoever_waits_too_long_is_refused_and_the_turn_goes_on(spied: Spied, mo
 def test_only_so_many_wait_where_the_turn_does_not_come_round(
     spied: Spied, shared: Turns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "MOST_WAITING", 3)
-    monkeypatch.setattr(turns, "STUCK_S", 0.2)
-    monkeypatch.setattr(turns, "_LOOK_S", 0.01)
+    monkeypatch.setattr(shared_commits, "MOST_WAITING", 3)
+    monkeypatch.setattr(shared_commits, "STUCK_S", 0.2)
+    monkeypatch.setattr(shared_commits, "_LOOK_S", 0.01)
     refused: list[int] = []
 
     def wait(n: int) -> None:
@@ -300,7 +300,7 @@ def test_who_comes_next_commits_for_those_before(
     spied_waiting: Spied, shared_waiting: Turns, slot: CountedSlot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slot.has_queue = True
-    monkeypatch.setattr(turns, "KEPT_S", 5.0)
+    monkeypatch.setattr(shared_commits, "KEPT_S", 5.0)
 
     def follow() -> None:
         until(lambda: slot.released)
@@ -363,7 +363,7 @@ def test_a_thread_that_waits_for_a_turn_releases_its_slot(
 def test_who_is_refused_a_turn_comes_back(
     spied_waiting: Spied, slot: CountedSlot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "_LOOK_S", 0.005)
+    monkeypatch.setattr(shared_commits, "_LOOK_S", 0.005)
     shared = Turns(spied_waiting, translation, patience_s=0.01)
     began, ends = threading.Event(), threading.Event()
 

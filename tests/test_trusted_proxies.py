@@ -7,7 +7,7 @@ import pytest
 
 from webapp.kit.networks import UNNAMED_PROXY
 from webapp.settings import Settings
-from webapp.trust import allowed_hosts, trusted
+from webapp.trusted_proxies import allowed_hosts, trusted
 
 
 def settings(data: Path, public_url: str, proxies: str = "") -> Settings:
