@@ -78,4 +78,5 @@ def test_a_value_that_ours_does_without_is_dropped_and_the_others_take_our_shape
     }
     assert named(teamIds=["t1", "t2"], recipient=["a", "b"]) == {"team_id": ["t1", "t2"], "to": ["a", "b"]}
     assert named(recipient={"__lv": [{"label": "A", "value": "a"}]}) == {"to": {"__lv": [{"label": "A", "value": "a"}]}}
+    assert named(teamIds=[7]) == named(teamIds=7) == {"team_id": "7"}
     assert named(recipient=None, team_id=["t1"]) == {"to": None, "team_id": ["t1"]}

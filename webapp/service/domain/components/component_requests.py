@@ -56,8 +56,8 @@ def by_own_names(
     """``configured`` with each value under its prop's own name, if it was sent under an alias.
 
     A value that the component does without (:data:`registry.UNUSED`) is left out. A list of one item is taken as that
-    item by a prop with a single value, and a single value as a list by a prop with several. ``added`` gives the props
-    that a reload has added, which have no aliases.
+    item by a prop with a single value, a single value as a list by a prop with several, and a whole number as text by a
+    prop of text. ``added`` gives the props that a reload has added, which have no aliases.
     """
     if component is None or component.prop_aliases.keys().isdisjoint(configured):
         return configured
@@ -77,7 +77,9 @@ def _in_shape(type_: str, value: Any) -> Any:
     """``value`` as a list for a list prop, and the only item of a list for another prop."""
     if type_.endswith("[]"):
         return value if isinstance(value, list | dict | NoneType) else [value]
-    return value[0] if type_ in _SINGLE and isinstance(value, list) and len(value) == 1 else value
+    if type_ in _SINGLE and isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    return str(value) if type_ == "string" and type(value) is int else value
 
 
 def reloaded(

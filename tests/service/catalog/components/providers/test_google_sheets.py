@@ -96,6 +96,14 @@ def test_rows_are_found_by_a_column(sheets: AppHarness) -> None:
     assert sheets.run("find-rows", **BOOK, column="C", value="99").value == []
 
 
+def test_a_worksheet_may_be_named_by_its_id(sheets: AppHarness) -> None:
+    tabs = [{"sheetId": 0, "title": "Ada's list"}, {"sheetId": 7, "title": "2026"}]
+    sheets.on("GET /v4/spreadsheets/book%2F1", {"sheets": [{"properties": tab} for tab in tabs]})
+    by_id = sheets.run("find-rows", spreadsheet_id="book/1", worksheet="0", column="C", value="36")
+    assert by_id.value == sheets.run("find-rows", **BOOK, column="C", value="36").value
+    assert len(by_id.value) == 1
+
+
 def test_cells_are_cleared(sheets: AppHarness) -> None:
     sheets.on(f"POST {VALUES}{SHEET}%21A2%3AC2:clear", {"clearedRange": "'Ada''s list'!A2:C2"})
     sheets.run("clear-values", **BOOK, range="A2:C2")

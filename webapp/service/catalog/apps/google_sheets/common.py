@@ -48,6 +48,23 @@ def _find_worksheets(ctx: Context) -> Options:
     return Options([sheet["title"] for sheet in sheets if sheet.get("sheetType", "GRID") == "GRID"])
 
 
+def worksheet_title(ctx: Context) -> str:
+    """The title of the chosen worksheet, which callers may also name by its id, the ``gid`` of its address."""
+    chosen: str = ctx.props.worksheet
+    if not chosen.isdecimal():
+        return chosen
+    sheets = _sheets(ctx)
+    by_title = {sheet["title"] for sheet in sheets}
+    return chosen if chosen in by_title else next((s["title"] for s in sheets if str(s["sheetId"]) == chosen), chosen)
+
+
+def _sheets(ctx: Context) -> list[dict[str, Any]]:
+    """The properties of the worksheets of the chosen spreadsheet."""
+    path = f"/v4/spreadsheets/{quote(ctx.props.spreadsheet_id, safe='')}"
+    answer = ctx.http.get(path, params={"fields": "sheets.properties(sheetId,title)"}).json()
+    return [sheet["properties"] for sheet in answer["sheets"]]
+
+
 def find_columns(ctx: Context) -> Options:
     """The named columns of the chosen worksheet."""
     return Options([] if ctx.page else [Option(title, letters) for letters, title in columns(ctx).items()])
@@ -71,7 +88,7 @@ def read(ctx: Context, range_: str, **params: Any) -> list[list[Any]]:
 
 def columns(ctx: Context) -> dict[str, str]:
     """The titles in the first row of the chosen worksheet by the letters of their columns."""
-    first = next(iter(read(ctx, cells(ctx.props.worksheet, "1:1"))), [])
+    first = next(iter(read(ctx, cells(worksheet_title(ctx), "1:1"))), [])
     return {letters(at): str(title) for at, title in enumerate(first) if str(title).strip()}
 
 

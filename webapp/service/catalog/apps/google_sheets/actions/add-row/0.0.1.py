@@ -6,7 +6,17 @@ from typing import Any
 from webapp.service.catalog.shared.hints import CREATES
 from webapp.service.components.authoring import Action, Context, Prop
 
-from ..common import AS_TYPED, account, cells, column_props, filled_row, spreadsheet_prop, values_url, worksheet_prop
+from ..common import (
+    AS_TYPED,
+    account,
+    cells,
+    column_props,
+    filled_row,
+    spreadsheet_prop,
+    values_url,
+    worksheet_prop,
+    worksheet_title,
+)
 
 
 class AddRow(Action):
@@ -26,7 +36,7 @@ class AddRow(Action):
 
     def run(self, ctx: Context) -> Any:
         added = ctx.http.post(
-            values_url(ctx, cells(ctx.props.worksheet, "A1"), ":append"),
+            values_url(ctx, cells(worksheet_title(ctx), "A1"), ":append"),
             params={"valueInputOption": AS_TYPED, "insertDataOption": "INSERT_ROWS"},
             json={"values": [filled_row(ctx.extra)]},
         ).json()

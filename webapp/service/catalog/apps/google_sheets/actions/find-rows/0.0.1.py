@@ -5,7 +5,18 @@ from typing import Any
 from webapp.service.catalog.shared.hints import READS, counted
 from webapp.service.components.authoring import Action, Context, integer, string
 
-from ..common import account, cells, columns, find_columns, index, named, read, spreadsheet_prop, worksheet_prop
+from ..common import (
+    account,
+    cells,
+    columns,
+    find_columns,
+    index,
+    named,
+    read,
+    spreadsheet_prop,
+    worksheet_prop,
+    worksheet_title,
+)
 
 
 class FindRows(Action):
@@ -25,7 +36,7 @@ class FindRows(Action):
 
     def run(self, ctx: Context) -> Any:
         titles, at, value = columns(ctx), index(ctx.props.column), ctx.props.value.strip().casefold()
-        rows = enumerate(read(ctx, cells(ctx.props.worksheet)), start=1)
+        rows = enumerate(read(ctx, cells(worksheet_title(ctx))), start=1)
         held = [(number, row) for number, row in rows if number > 1 and len(row) > at]
         hits = [(number, row) for number, row in held if str(row[at]).strip().casefold() == value][: ctx.props.most]
         ctx.export("$summary", f"Found {counted(hits, 'row')}")

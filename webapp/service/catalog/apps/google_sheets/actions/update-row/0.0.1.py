@@ -6,7 +6,17 @@ from typing import Any
 from webapp.service.catalog.shared.hints import OVERWRITES
 from webapp.service.components.authoring import Action, Context, Prop, integer
 
-from ..common import AS_TYPED, account, cells, column_props, filled_row, spreadsheet_prop, values_url, worksheet_prop
+from ..common import (
+    AS_TYPED,
+    account,
+    cells,
+    column_props,
+    filled_row,
+    spreadsheet_prop,
+    values_url,
+    worksheet_prop,
+    worksheet_title,
+)
 
 
 class UpdateRow(Action):
@@ -27,7 +37,7 @@ class UpdateRow(Action):
 
     def run(self, ctx: Context) -> Any:
         changed = ctx.http.put(
-            values_url(ctx, cells(ctx.props.worksheet, f"A{ctx.props.row}")),
+            values_url(ctx, cells(worksheet_title(ctx), f"A{ctx.props.row}")),
             params={"valueInputOption": AS_TYPED},
             json={"values": [filled_row(ctx.extra)]},
         ).json()

@@ -6,7 +6,7 @@ from webapp.service.catalog.shared.polling import EXAMPLES
 from webapp.service.components.authoring import Context, Trigger, service_db, timer
 
 from ..added import MOST, added, hashes, packed, unpacked
-from ..common import account, cells, letters, read, spreadsheet_prop, worksheet_prop
+from ..common import account, cells, letters, read, spreadsheet_prop, worksheet_prop, worksheet_title
 
 
 class NewRow(Trigger):
@@ -41,7 +41,7 @@ class NewRow(Trigger):
 
 def _worksheet(ctx: Context) -> tuple[list[str], list[tuple[int, list[Any]]]]:
     """The titles of its columns, and its rows below them that are not empty, with their numbers."""
-    first, *rest = read(ctx, cells(ctx.props.worksheet)) or [[]]
+    first, *rest = read(ctx, cells(worksheet_title(ctx))) or [[]]
     rows = [(number, row) for number, row in enumerate(rest, start=2) if any(str(cell).strip() for cell in row)]
     return [str(title).strip() for title in first], rows
 
