@@ -4,8 +4,10 @@ Acme hands each grant a chain of refresh tokens of which every one works once, s
 overwritten shows as a dead account.
 """
 
+import itertools
 import json
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -16,47 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.provider import APP_TOML, FakeProvider
-from webapp.service.domain.accounts import accounts, credentials, oauth_apps
+from webapp.kit.crypto import new_id
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import accounts, connections, credentials, oauth_apps, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
-from webapp.settings import Settings
-
-ROOT = Path(__file__).parents[2]
-WORK = """
-import itertools, json, os, random, sys
-from webapp.kit.crypto import new_id
-from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import accounts, connections, credentials, oauth_apps
-from webapp.service.domain.instance.opening import open_service
-from webapp.service.domain.projects import projects
-from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.oauth import TokenResult
 from webapp.settings import Settings
 
-service = open_service(Settings.from_env())
-project = projects.first(service.store)
-scene, app = Scene(project.id, "development"), service.catalog.app("acme")
-client = oauth_apps.choose(service.store, project.id, "acme")
-mine = []
-for turn in itertools.count():
-    if turn % 3 == 0:
-        made = tokens.create(service, scene, tokens.TokenRequest(f"user-{random.randrange(9)}"), client_id=None)
-        result = TokenResult("a0", f"{new_id('g')}.0", 3600, None, "bearer", {})
-        account = connections.connect_with_grant(
-            service, tokens.verify(service, made["token"]), app, client, result, requested=("read", "write"),
-            profile="full", fields={}, account_id=None,
-        )
-        mine.append(account.id)
-        print(json.dumps({"connected": account.id}), flush=True)
-    else:
-        account = accounts.get(service.store, scene, random.choice(mine))
-        after = token_refresh.refresh(service, account)
-        assert credentials.read(service, after)["oauth_refresh_token"]
-        print(json.dumps({"refreshed": after.id}), flush=True)
-"""
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -112,10 +85,43 @@ def opened(env: Mapping[str, str]) -> Iterator[Service]:
         close_service(service)
 
 
+def work() -> None:
+    """Connect accounts of the process's own and refresh them, telling of each, until the process is killed."""
+    service = open_service(Settings.from_env())
+    project = projects.first(service.store)
+    assert project is not None
+    scene, app = Scene(project.id, "development"), service.catalog.app("acme")
+    client = oauth_apps.choose(service.store, project.id, "acme")
+    assert app is not None and client is not None
+    mine: list[str] = []
+    for turn in itertools.count():
+        if turn % 3 == 0:
+            made = tokens.create(service, scene, tokens.TokenRequest(f"user-{random.randrange(9)}"), client_id=None)
+            result = TokenResult("a0", f"{new_id('g')}.0", 3600, None, "bearer", {})
+            account = connections.connect_with_grant(
+                service,
+                tokens.verify(service, made["token"]),
+                app,
+                client,
+                result,
+                requested=("read", "write"),
+                profile="full",
+                fields={},
+                account_id=None,
+            )
+            mine.append(account.id)
+            print(json.dumps({"connected": account.id}), flush=True)
+        else:
+            account = accounts.get(service.store, scene, random.choice(mine))
+            after = token_refresh.refresh(service, account)
+            assert credentials.read(service, after)["oauth_refresh_token"]
+            print(json.dumps({"refreshed": after.id}), flush=True)
+
+
 @contextmanager
 def load(env: Mapping[str, str], processes: int = 2) -> Iterator[Load]:
     """Load on the data folder of ``env`` until the block ends; then the processes are killed."""
-    told, command = Load(), [sys.executable, "-W", "error", "-c", WORK]
+    told, command = Load(), [sys.executable, "-W", "error", "-m", "tests.fakes.load"]
     running = [
         subprocess.Popen(command, env=dict(env), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(processes)
@@ -163,3 +169,7 @@ def refresh_tokens(service: Service) -> dict[str, int]:
     """The chains of refresh tokens that accounts hold, and how far each has come."""
     held = [credentials.read(service, one)["oauth_refresh_token"] for one in every_account(service).values()]
     return {name: int(number) for name, _, number in (token.partition(".") for token in held)}
+
+
+if __name__ == "__main__":
+    work()
