@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from tests.fakes.deployed import emit, plant_trigger
@@ -12,9 +13,10 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import claims, endpoints, trigger_webhooks
 from webapp.service.domain.deliveries.claims import Outcome, Task
 from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.deliveries.sender import Sender
 from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.sender import Sender
 
 
 @dataclass
@@ -46,7 +48,7 @@ class DeliveryHarness:
             return claims.finish(tx, attempts, self.service.clock())
 
     def turn(self, deadline_s: float = 5.0) -> list[Outcome]:
-        sender = Sender(self.service, deadline_s=deadline_s)
+        sender = Sender(self.service, partial(deployed_triggers.mask_of, self.service), deadline_s=deadline_s)
         with ThreadPoolExecutor(8) as pool:
             outcomes = list(pool.map(sender.send, self.claim()))
         self.finish(outcomes)

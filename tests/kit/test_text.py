@@ -1,8 +1,8 @@
-"""What somebody typed is found whatever its letter case and accents."""
+"""What somebody typed is found whatever its letter case and accents; texts of others are cleaned for one line."""
 
 import pytest
 
-from webapp.kit.text import fold, holds, naming
+from webapp.kit.text import fold, holds, naming, one_line
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,25 @@ def test_a_provider_is_called_by_its_name() -> None:
     assert naming("The provider is down.", "Acme") == "Acme is down."
     assert naming("Access was denied at the provider.", "Acme") == "Access was denied at Acme."
     assert naming("Wait a minute.", "Acme") == "Wait a minute."
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("Ada Lovelace", "Ada Lovelace"),
+        ("  Ada\n\tLovelace\x00 ", "Ada Lovelace"),
+        ("\u202egnp.exe\u202c", "gnp.exe"),
+        ("\u2066Ada\u2069\u200f", "Ada"),
+        ("Ada\u2028Lovelace\x85King", "Ada Lovelace King"),
+        ("\ud800Ada\udfff", "Ada"),
+        ("a\u00a0b\u3000c", "a b c"),
+        ("<b>Ada</b>", "<b>Ada</b>"),
+        ("👩\u200d🔬 和子 أمل", "👩\u200d🔬 和子 أمل"),
+        ("\x00\u202e", ""),
+        ("x" * 20, "x" * 20),
+        ("x" * 21, "x" * 19 + "…"),
+        ("x" * 1_000_000, "x" * 19 + "…"),
+    ],
+)
+def test_one_line(given: str, shown: str) -> None:
+    assert one_line(given, 20) == shown

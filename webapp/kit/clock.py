@@ -62,6 +62,11 @@ class Deadline:
             raise TimeoutError("the deadline has passed")
         return left
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the deadline has passed."""
+        return time.monotonic() >= self._ends
+
     def at_most(self, seconds: float) -> "Deadline":
         """The earlier of this deadline and one ``seconds`` from now."""
         sooner = Deadline(seconds)

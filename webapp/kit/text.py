@@ -1,7 +1,11 @@
-"""Compares texts without regard to case and accents, and inserts a provider's name into sentences."""
+"""Compares texts without regard to case and accents, cleans texts of others so that they can be stored and shown, and
+inserts a provider's name into sentences.
+"""
 
 import functools
 import unicodedata
+
+_JOINERS = "\u200c\u200d"  # invisible, but part of words and of emoji
 
 
 def fold(text: str) -> str:
@@ -25,3 +29,21 @@ def _folded(part: str) -> str:
 def naming(sentence: str, name: str) -> str:
     """``sentence`` with "the provider" replaced by ``name``."""
     return sentence.replace("The provider", name).replace("the provider", name)
+
+
+def one_line(text: str, limit: int) -> str:
+    """``text`` without control characters, direction overrides and lone surrogates, at most ``limit`` characters.
+
+    White space becomes one space; an ellipsis replaces what was cut off.
+    """
+    head = text[: limit * 8]  # of a megabyte, only the beginning is worth looking at
+    kept = "".join(_shown(character) for character in head)
+    line = " ".join(kept.split())
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
+def _shown(character: str) -> str:
+    category = unicodedata.category(character)
+    if category in ("Cc", "Zl", "Zp", "Zs"):
+        return " "
+    return "" if category[0] == "C" and character not in _JOINERS else character

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,11 @@ from webapp.kit.crypto import new_id
 from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.deliveries.endpoints import key_of
+from webapp.service.domain.deliveries.sender import Sender
 from webapp.service.domain.pieces import pieces
 from webapp.service.domain.pieces.pieces import Piece
 from webapp.service.domain.triggers import deployed_triggers, fire, inbox, lifecycle, renewal, subscriptions
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.sender import Sender
 from webapp.service.outbound.guard import Guard
 from webapp.service.pieces import packages, plans
 from webapp.service.pieces.plans import Plan
@@ -115,7 +116,8 @@ class PieceBench:
         service, before = self.installation.service, len(self.receiver.got)
         harness = DeliveryHarness(service, self.clock, self.installation.scene, self.receiver)
         tasks = harness.claim()
-        harness.finish([Sender(service, deadline_s=5.0).send(task) for task in tasks])
+        sender = Sender(service, partial(deployed_triggers.mask_of, service), deadline_s=5.0)
+        harness.finish([sender.send(task) for task in tasks])
         keys, came = {key_of(service, task.endpoint, task.scene) for task in tasks}, self.receiver.got[before:]
         for got in came:
             _check_signature(got, keys)

@@ -13,7 +13,7 @@ from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood
 from webapp.kit.clock import now
 from webapp.service.domain.deliveries import deliveries
-from webapp.service.domain.triggers.sender import DEADLINE_S
+from webapp.service.domain.deliveries.sender import DEADLINE_S
 from webapp.service.worker import delivery_engine
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.store.contract import Reader

@@ -10,7 +10,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from webapp.errors import NotFound, PatchbayError
-from webapp.kit.text import naming
+from webapp.kit.text import naming, one_line
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import attempts, connections, oauth_apps, provider
@@ -30,7 +30,6 @@ from webapp.service.link import endings, outcome_page, redirects, scope_profiles
 from webapp.service.link.responses import see_other
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
-from webapp.service.outbound.outcomes import one_line
 from webapp.service.outbound.templates import TemplateError
 from webapp.settings import Settings
 

@@ -169,9 +169,9 @@ class Guard:
 
     def allowing(self, *entries: str) -> "Guard":
         """A guard that also permits `entries`, for a target that only one caller may reach."""
-        wider = Guard(entries, resolver=self._resolver)
-        wider._allow |= self._allow
-        return wider
+        copy = Guard(resolver=self._resolver)
+        copy._allow = self._allow.union(map(parse_allow_entry, entries))
+        return copy
 
     def check(self, text: str) -> Url | Failure:
         """Check a URL without resolving its name; for forms that store one."""

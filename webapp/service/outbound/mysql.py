@@ -211,20 +211,13 @@ def _explain(account: DatabaseAccount, error: Exception, deadline: Deadline) -> 
     cause = getattr(error, "original_exception", None)
     if code in _REFUSALS:
         return DatabaseOutcome("refused", _REFUSALS[code])
-    if _over(deadline) or isinstance(cause, TimeoutError):
+    if deadline.is_over or isinstance(cause, TimeoutError):
         return unavailable(account, marked("did not answer in time"))
     if isinstance(cause, ssl.SSLCertVerificationError):
         return unavailable(account, marked("has a certificate that is not trusted"))
     if code == CR.CR_SSL_CONNECTION_ERROR or isinstance(cause, ssl.SSLError):
         return unavailable(account, marked("does not offer the encryption that was asked for"))
     return unavailable(account, marked("accepts no MySQL connection on that port"))
-
-
-def _over(deadline: Deadline) -> bool:
-    try:
-        return deadline.remaining() <= 0
-    except TimeoutError:
-        return True
 
 
 def query(

@@ -12,7 +12,6 @@ that no entity is expanded or fetched.
 
 import json
 import ssl
-import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPException, RemoteDisconnected
@@ -36,7 +35,6 @@ FailureKind = Literal[
     "redirect_refused",  # a redirect led where it may not lead
 ]
 MAX_DEPTH = 100
-_JOINERS = "\u200c\u200d"  # invisible, but part of words and of emoji
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,17 +157,6 @@ def at_path(value: Any, path: str) -> Any:
     return value
 
 
-def one_line(text: str, limit: int) -> str:
-    """``text`` without control characters, direction overrides and lone surrogates, at most ``limit`` characters.
-
-    White space becomes one space; an ellipsis replaces what was cut off.
-    """
-    head = text[: limit * 8]  # of a megabyte, only the beginning is worth looking at
-    kept = "".join(_shown(character) for character in head)
-    line = " ".join(kept.split())
-    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
-
-
 def _reset(host: str) -> Failure:
     return Failure("reset", f"{host} broke the connection off. Try again later.")
 
@@ -195,13 +182,6 @@ def _children(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []
-
-
-def _shown(character: str) -> str:
-    category = unicodedata.category(character)
-    if category in ("Cc", "Zl", "Zp", "Zs"):
-        return " "
-    return "" if category[0] == "C" and character not in _JOINERS else character
 
 
 _UNREADABLE = Failure("bad_response", "The answer is not valid XML. Check the address, or try again later.")

@@ -136,7 +136,7 @@ def _explain(account: SmtpAccount, error: Exception, deadline: Deadline) -> Smtp
         return _trouble(account, marked("does not offer STARTTLS on that port"))
     if isinstance(error, smtplib.SMTPNotSupportedError):
         return _trouble(account, marked("lets nobody sign in this way; another port or encryption may"))
-    if isinstance(error, TimeoutError) or _is_over(deadline):
+    if isinstance(error, TimeoutError) or deadline.is_over:  # smtplib takes a timeout for a broken connection
         return _trouble(account, marked("did not answer in time"))
     if isinstance(error, smtplib.SMTPResponseException):
         return _trouble(
@@ -144,15 +144,6 @@ def _explain(account: SmtpAccount, error: Exception, deadline: Deadline) -> Smtp
             marked(f"answered with {error.smtp_code}") if error.smtp_code > 0 else marked("does not speak SMTP"),
         )
     return _trouble(account, marked("accepts no mail session on that port"))
-
-
-def _is_over(deadline: Deadline) -> bool:
-    """The library takes a timeout for a broken connection."""
-    try:
-        deadline.remaining()
-    except TimeoutError:
-        return True
-    return False
 
 
 def _trouble(account: SmtpAccount, what: str) -> SmtpOutcome:

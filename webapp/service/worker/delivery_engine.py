@@ -10,13 +10,15 @@ import logging
 import queue
 import threading
 import time
+from functools import partial
 
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit.clock import SECOND, ClockMonitor
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import claims, deliveries
 from webapp.service.domain.deliveries.claims import Outcome, Task
-from webapp.service.domain.triggers.sender import DEADLINE_S, Sender
+from webapp.service.domain.deliveries.sender import DEADLINE_S, Sender
+from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.worker.delivery_slots import SENDERS, SLOW_S, DeliverySlots
 from webapp.store.contract import NotShared
 
@@ -35,7 +37,7 @@ class DeliveryEngine:
     def __init__(self, service: Service, *, senders: int = SENDERS, deadline_s: float = DEADLINE_S) -> None:
         """``deadline_s`` bounds one request from the name look-up to the last byte."""
         self._service = service
-        self._sender = Sender(service, deadline_s=deadline_s)
+        self._sender = Sender(service, partial(deployed_triggers.mask_of, service), deadline_s=deadline_s)
         self._slots = DeliverySlots(senders)
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Outcome] = queue.SimpleQueue()

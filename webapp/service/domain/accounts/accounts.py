@@ -14,13 +14,13 @@ import orjson
 from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import iso, iso_or_none
+from webapp.kit.text import one_line
 from webapp.service.domain.accounts import apps
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.activity import Subject
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Params, Reader
 from webapp.store.table import by_one_index, read_counts
 

@@ -153,9 +153,9 @@ def claim_checks(service: Service, limit: int) -> list[Account]:
         return [accounts.get(tx, Scene(row["project_id"], row["environment"]), row["id"]) for row in rows]
 
 
-def check_soon(tx: Tx, now: int, those: Iterable[Account]) -> None:
-    """Have accounts looked after at once."""
-    for account in those:
+def check_soon(tx: Tx, now: int, due: Iterable[Account]) -> None:
+    """Make a check of each of the accounts ``due`` now, except of dead ones."""
+    for account in due:
         tx.run("UPDATE accounts SET next_check_at = :now WHERE id = :id AND dead = 0", {"now": now, "id": account.id})
 
 
@@ -189,7 +189,7 @@ def realign(service: Service) -> None:
 
 
 def mark_working(service: Service, account: Account) -> Account:
-    """A check succeeded."""
+    """Write down that a check of ``account`` succeeded; return the account."""
     now = service.clock()
     sql = (
         "UPDATE accounts SET healthy = 1, dead = 0, error = NULL, failures = 0, last_checked_at = :now, "

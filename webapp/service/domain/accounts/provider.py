@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from webapp.kit.clock import HOUR, SECOND
 from webapp.kit.crypto import new_id
-from webapp.kit.text import naming
+from webapp.kit.text import naming, one_line
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import SESSION_TOKEN
 from webapp.service.components.calls import CONFIGURE_S
@@ -29,7 +29,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth, probe, sessions, smtp
 from webapp.service.outbound.databases import ENGINES, Engine, account_of
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
-from webapp.service.outbound.outcomes import Failure, at_path, one_line
+from webapp.service.outbound.outcomes import Failure, at_path
 from webapp.service.outbound.sessions import SessionSpec
 from webapp.service.outbound.templates import TemplateError, fill_url
 from webapp.service.outbound.urls import parse_port

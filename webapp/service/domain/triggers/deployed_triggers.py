@@ -15,6 +15,7 @@ from webapp import quotas
 from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.crypto import hash_token
+from webapp.service.components.masking import Mask
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.deliveries.endpoints import Endpoint
@@ -103,12 +104,12 @@ class DeployedTrigger:
 
     @property
     def subject(self) -> Subject:
-        """Whose history this trigger's is."""
+        """The subject of this trigger's entries in the activity."""
         return Subject("", self.scene, self.external_user_id, self.app or "", self.id)
 
     @property
     def user(self) -> ExternalUser:
-        """Whose it is."""
+        """The external user that owns the trigger."""
         return ExternalUser(self.external_user_id, self.external_id, self.scene)
 
 
@@ -198,7 +199,7 @@ def fullest(reader: Reader) -> tuple[int, int]:
 
 
 def configured(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
-    """Its values (``configured_props``), including secrets."""
+    """The values of ``trigger`` (``configured_props``), including secrets."""
     values: dict[str, Any] = orjson.loads(_open(CONFIGURED, service, trigger, trigger.configured_sealed))
     return values
 
@@ -210,8 +211,17 @@ def endpoint_key(service: Service, trigger: DeployedTrigger) -> str | None:
     return _open(ENDPOINT, service, trigger, trigger.endpoint_sealed).decode()
 
 
+def mask_of(service: Service, trigger_id: str) -> Mask | None:
+    """The mask that hides the secret part of the trigger's own URL; None for a trigger that no longer exists."""
+    trigger = find(service.store, trigger_id)
+    if trigger is None:
+        return None
+    key = endpoint_key(service, trigger)
+    return Mask((key,) if key else ())
+
+
 def endpoint_url(service: Service, trigger: DeployedTrigger) -> str | None:
-    """Its own URL; None for one without."""
+    """The trigger's own URL; None for a trigger without one."""
     key = endpoint_key(service, trigger)
     return service.settings.trigger_url(key) if key else None
 

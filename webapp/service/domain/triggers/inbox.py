@@ -27,6 +27,7 @@ from webapp import quotas
 from webapp.errors import Conflict, NotFound, PatchbayError, Throttled, TooLarge
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.kit.crypto import ordered_id
+from webapp.kit.text import one_line
 from webapp.service.components.calls import HttpAnswer, Reply
 from webapp.service.components.declared import definition, webhooks
 from webapp.service.components.declared.form import Push, TriggerForm
@@ -50,7 +51,6 @@ from webapp.service.domain.triggers import (
     subscriptions,
 )
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Reader, Row, Tx, claiming
 
 log = logging.getLogger(__name__)
@@ -214,7 +214,7 @@ def next_due_at(reader: Reader, now: int) -> int | None:
 
 
 def realign(tx: Tx, now: int) -> int:
-    """Bring near what waits for a time, or under a lease, that only a clock which was ahead can have set."""
+    """After the clock was set back, make due now what waits for a time too far in the future; return the number."""
     return tx.run(
         "UPDATE trigger_inbox SET next_at = :now, lease_until = CASE WHEN lease_until > :lease THEN :lease "
         "ELSE lease_until END, received_at = CASE WHEN received_at > :now THEN :now ELSE received_at END "
@@ -296,7 +296,7 @@ def caller_waits(service: Service, trigger: DeployedTrigger) -> bool:
 
 
 def receive_request(service: Service, trigger: DeployedTrigger, received: InboundRequest) -> HttpAnswer:
-    """Take a request in for ``trigger``, and say what to answer. Everything that was accepted is committed.
+    """Receive a request for ``trigger`` and return the response. Everything that was accepted is committed.
 
     Raises :class:`NotFound` (paused or deleted meanwhile), :class:`webapp.errors.Throttled` (too many wait),
     :class:`TooLarge`, :class:`webapp.errors.Unavailable`.
@@ -333,7 +333,7 @@ def run_queued(service: Service, waiting: QueuedRequest) -> None:
         raise
     except Exception:
         with service.store.write() as tx:
-            retry_or_drop(tx, waiting, service.clock(), "What came of its run could not be written down.")
+            retry_or_drop(tx, waiting, service.clock(), "The result of the run could not be stored.")
         raise
 
 
@@ -358,7 +358,9 @@ def _is_for_its_account(service: Service, trigger: DeployedTrigger, waiting: Que
         return True
     with service.store.write() as tx:
         if sees is None:
-            retry_or_drop(tx, waiting, service.clock(), "Whether the account may see it could not be asked.")
+            retry_or_drop(
+                tx, waiting, service.clock(), "The provider did not say whether the account may see the event."
+            )
         else:
             complete(tx, waiting)
     return False

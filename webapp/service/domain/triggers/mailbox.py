@@ -27,12 +27,12 @@ from typing import Any
 
 from webapp.errors import NotFound
 from webapp.kit.clock import iso
+from webapp.kit.text import one_line
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
 from webapp.service.domain.triggers import deployed_triggers, fire, inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Tx
 
 MAX_ATTACHMENTS = 100

@@ -71,7 +71,7 @@ def update_state(tx: Tx, service: Service, trigger: DeployedTrigger, changes: Ma
 def new_events(
     tx: Tx, trigger: DeployedTrigger, dedupe: Dedupe | None, emitted: Sequence[Emitted], now: int
 ) -> list[Emitted]:
-    """Those of ``emitted`` that count, once each; what they leave behind is written down in ``tx``.
+    """The new events among ``emitted``, after deduplication; ``tx`` stores what the next run compares with.
 
     ``unique`` ids count once; ``greatest`` those above the greatest of all runs before, so that a run may emit the
     newest first; ``last`` those other than the one before. An event without an id always counts.

@@ -82,8 +82,10 @@ def postpone(tx: Tx, trigger_id: str, until: int) -> None:
 
 
 def realign(service: Service) -> int:
-    """Let those be renewed now whose triggers last ran by a clock that has since been set back: they would end long
-    before their time comes; how many there were."""
+    """After the clock was set back, renew now the subscriptions whose triggers last ran by the old time.
+
+    They would end before their renewal is due. Returns their number.
+    """
     with service.store.write() as tx:
         return tx.run(
             "UPDATE subscriptions SET renew_at = :now WHERE renew_at > :now AND trigger_id IN "
@@ -129,7 +131,7 @@ def next_at(service: Service) -> int | None:
 
 
 def of_polling(reader: Reader, triggers: Sequence[DeployedTrigger]) -> dict[str, RenewedSubscription]:
-    """Those of the triggers that poll, by the trigger's id."""
+    """The subscriptions of the polling triggers, by the trigger's id."""
     polling = [trigger.id for trigger in triggers if trigger.polls_when_notified]
     if not polling:
         return {}

@@ -39,7 +39,7 @@ def of_triggers(reader: Reader, trigger_ids: Sequence[str]) -> dict[str, list[di
 
 
 def waiting(reader: Reader, trigger_ids: Sequence[str]) -> set[str]:
-    """Those of the triggers that wait for a person to reconnect an account."""
+    """The triggers that wait for a person to reconnect an account."""
     listed, params = among(trigger_ids)
     rows = reader.all(
         "SELECT DISTINCT trigger_id FROM trigger_accounts JOIN accounts ON accounts.id = account_id "  # noqa: S608

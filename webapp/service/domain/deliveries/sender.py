@@ -11,20 +11,20 @@ it, so that one that hangs with large events does not hold up the large events o
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from webapp.errors import Unavailable
 from webapp.kit.clock import SECOND
 from webapp.kit.crypto import CannotOpen
+from webapp.kit.text import one_line
 from webapp.service.components.masking import Mask
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints, events, retry
 from webapp.service.domain.deliveries.claims import Outcome, Task
 from webapp.service.domain.deliveries.signatures import signed_headers
-from webapp.service.domain.triggers import deployed_triggers
-from webapp.service.outbound.outcomes import Failure, Response, one_line
+from webapp.service.outbound.outcomes import Failure, Response
 
 DEADLINE_S = 20.0
 READ_BYTES = 64 * 1024
@@ -37,8 +37,14 @@ WAIT_S = 10.0  # the lease of a delivery must outlast this and the request's dea
 class Sender:
     """Sends deliveries. Threads may share one."""
 
-    def __init__(self, service: Service, *, deadline_s: float = DEADLINE_S) -> None:
+    def __init__(
+        self, service: Service, mask_of: Callable[[str], Mask | None], *, deadline_s: float = DEADLINE_S
+    ) -> None:
+        """``mask_of`` returns the mask for the secrets of the trigger with an id; None for a trigger that no longer
+        exists, whose responses are not stored.
+        """
         self._service = service
+        self._mask_of = mask_of
         self._deadline_s = deadline_s
         self._large = LargeBodies()
 
@@ -57,14 +63,8 @@ class Sender:
             return self._send(task, events.body_of(self._service, task.event_id), self._mask(task))
 
     def _mask(self, task: Task) -> Mask | None:
-        """The function that masks the key of the trigger's own URL in the receiver's response; None for a
-        notification.
-        """
-        trigger = deployed_triggers.find(self._service.store, task.trigger_id) if task.trigger_id else None
-        if trigger is None:
-            return None
-        key = deployed_triggers.endpoint_key(self._service, trigger)
-        return Mask((key,) if key else ())
+        """The mask for the receiver's response; None for a notification."""
+        return self._mask_of(task.trigger_id) if task.trigger_id else None
 
     def _send(self, task: Task, body: bytes, mask: Mask | None) -> Outcome:
         """``mask``: the receiver's response is stored through it, since it could repeat a secret of the body; or not

@@ -19,7 +19,7 @@ from webapp.errors import Unavailable
 from webapp.kit.clock import now
 from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.deliveries.claims import Outcome
-from webapp.service.domain.triggers.sender import LargeBodies
+from webapp.service.domain.deliveries.sender import LargeBodies
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
 
