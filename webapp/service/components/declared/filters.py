@@ -103,6 +103,12 @@ def exchange(value: Any, *pairs: Any) -> list[Any]:
     return [new[item] for item in items_of(value) if item in new]
 
 
+def merge(value: Any, other: Any) -> dict[str, Any]:
+    """The members of the object, with those of the object ``other``, which win."""
+    objects = (item for item in (value, other) if isinstance(item, Mapping))
+    return {name: inner for item in objects for name, inner in item.items()}
+
+
 def among(value: Any, others: Any) -> list[Any]:
     """The items that are in ``others``, a list or comma-separated text."""
     listed = [part.strip() for part in others.split(",")] if isinstance(others, str) else items_of(others)
@@ -253,6 +259,7 @@ FILTERS: Mapping[str, Filter] = {
     "where": Filter(where, (2, MANY), "the items whose member at a path is one of the values"),
     "holding": Filter(holding, (2, MANY), "the items of which one of the members named is the first argument"),
     "among": Filter(among, (1, 1), "the items that stand in another list"),
+    "merge": Filter(merge, (1, 1), "the members of an object together with those of another, which win", takes_none=True),
     "exchange": Filter(exchange, (2, MANY), "each item exchanged for another, by pairs; the rest is left out"),
     "member": Filter(member, (1, MANY), "the first of the members at paths that is not empty"),
     "unique": Filter(unique, (1, 1), "each item once, by the member at a path"),
