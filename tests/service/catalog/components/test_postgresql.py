@@ -79,7 +79,7 @@ def test_tables_are_searched(action: Action) -> None:
 
 def test_the_columns_of_the_table_appear(action: Action) -> None:
     insert = action("insert-row")
-    assert list(insert.reload()) == ["account", "table"]
+    assert list(insert.reload()) == ["account", "schema", "table", "row"]
     assert shown(insert.reload(table="public.books")) == {
         "column_title": ("string", False),
         "column_pages": ("integer", True),

@@ -72,7 +72,8 @@ def test_the_columns_of_the_table_become_fields(database: DatabaseHarness) -> No
     assert upsert == {"id": ("integer", False), "title": ("string", False), **fields}
     update = shown(database.action("update-row").reload(table=database.books))
     assert update == {"id": ("integer", True), "title": ("string", True), **fields}
-    assert list(database.action("update-row").reload()) == ["account", "table", "column", "value"]
+    shared = [name for name in database.action("update-row").reload() if name != "schema"]
+    assert shared == ["account", "table", "row", "column", "value"]
 
 
 def test_rows_are_changed(database: DatabaseHarness) -> None:
@@ -97,6 +98,22 @@ def test_a_row_is_added_or_changed_by_its_key(database: DatabaseHarness) -> None
     assert (row["pages"], row["bought"]) == (500, "2024-02-29")
     assert database.ask("select count(*) as n from books") == [{"n": 1}]
     assert "no primary key" in upsert.error(table=database.named("many"), column_n=1)
+
+
+def test_a_caller_without_a_form_names_tables_and_columns_plainly(database: DatabaseHarness) -> None:
+    plain = {"table": "books"} if database.slug == "mysql" else {"schema": "public", "table": "books"}
+    emma = {"id": 1, "title": "Emma", "pages": 474}
+    assert database.action("insert-row").ret(**plain, row=emma)[0]["pages"] == 474
+    find = database.action("find-rows")
+    assert [row["title"] for row in find.ret(**plain, column="pages", value="474")[0]] == ["Emma"]
+    update = database.action("update-row")
+    assert update.ret(**plain, column="title", value="Emma", row={"pages": None})[0] == {"row_count": 1}
+    assert database.ask("select title, pages from books") == [{"title": "Emma", "pages": None}]
+    row, _ = database.action("upsert-row").ret(**plain, row={**emma, "title": "Lady Susan"})
+    assert (row["title"], row["pages"]) == ("Lady Susan", 474)
+    assert "no column author" in update.error(**plain, column="title", value="Emma", row={"author": "Jane"})
+    assert "fills the column shelf" in update.error(**plain, column="title", value="Emma", row={"shelf": "A"})
+    assert database.action("delete-rows").ret(**plain, column="title", value="Lady Susan")[0] == {"row_count": 1}
 
 
 def test_rows_are_deleted(database: DatabaseHarness) -> None:

@@ -1,11 +1,11 @@
 """The actions and the trigger that every database has. A component of an app is one of them with the app's account
 and documentation.
 
-A table and a column are known by their quoted names, as the server itself quotes them, so that the value of an
-option can stand in a statement. Values go as parameters.
+Tables and columns are chosen by their quoted names, as the server itself quotes them, or named as they are; only what
+the server quotes stands in a statement. Values go as parameters.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from webapp.service.components.authoring import (
     any_,
     boolean,
     integer,
+    object_,
     service_db,
     string,
     timer,
@@ -45,7 +46,8 @@ _LAST_VALUE = "since"
 class Dialect:
     """How one kind of database says what differs.
 
-    ``tables`` takes a part of the name, how many and from where on; ``columns`` takes a table. ``mark`` stands for the
+    ``tables`` takes a part of the name, how many and from where on; ``columns`` takes a table's quoted name, its plain
+    name and its schema, or null for that of the account. ``mark`` stands for the
     parameter of a number. ``empty`` and ``returning`` end an insertion without values, and one that gives its row.
     ``upsert`` goes before the changes, with the columns of the key in it, and ``incoming`` is a column of the new row.
     """
@@ -69,7 +71,8 @@ POSTGRES = Dialect(
             and strpos(lower(table_schema || '.' || table_name), lower($1)) > 0
         order by table_schema <> current_schema(), table_schema, table_name limit $2 offset $3""",
     columns="""
-        select column_name as name, format('%I', column_name) as quoted, data_type as type,
+        select format('%I.%I', table_schema, table_name) as table_name,
+            column_name as name, format('%I', column_name) as quoted, data_type as type,
             is_nullable = 'YES' or column_default is not null or is_identity = 'YES' as optional,
             is_generated = 'NEVER' and coalesce(identity_generation, '') <> 'ALWAYS' and is_updatable = 'YES'
                 as writable,
@@ -78,7 +81,9 @@ POSTGRES = Dialect(
                 join information_schema.table_constraints t using (constraint_schema, constraint_name)
                 where t.constraint_type = 'PRIMARY KEY'
                     and k.table_schema = c.table_schema and k.table_name = c.table_name) as in_key
-        from information_schema.columns c where format('%I.%I', table_schema, table_name) = $1
+        from information_schema.columns c
+        where format('%I.%I', table_schema, table_name) = $1
+            or table_name = $2 and table_schema = coalesce($3, current_schema())
         order by ordinal_position""",
     mark="${number}",
     empty="default values",
@@ -96,12 +101,14 @@ MYSQL = Dialect(
             and locate(lower(?), lower(concat(table_schema, '.', table_name))) > 0
         order by table_schema <> database(), table_schema, table_name limit ? offset ?""",
     columns="""
-        select column_name as name, concat('`', replace(column_name, '`', '``'), '`') as quoted,
+        select concat('`', replace(table_schema, '`', '``'), '`.`', replace(table_name, '`', '``'), '`') as table_name,
+            column_name as name, concat('`', replace(column_name, '`', '``'), '`') as quoted,
             if(column_type = 'tinyint(1)', 'boolean', data_type) as type,
             is_nullable = 'YES' or column_default is not null or extra like '%auto_increment%' as optional,
             coalesce(generation_expression, '') = '' as writable, column_key = 'PRI' as in_key
         from information_schema.columns
         where concat('`', replace(table_schema, '`', '``'), '`.`', replace(table_name, '`', '``'), '`') = ?
+            or table_name = ? and table_schema = coalesce(?, database())
         order by ordinal_position""",
     mark="?",
     empty="() values ()",
@@ -123,6 +130,27 @@ class Column:
     optional: bool
     writable: bool
     in_key: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table: ``name`` is its quoted name, with its schema."""
+
+    name: str
+    columns: Sequence[Column]
+
+    def column(self, name: str) -> Column:
+        """The column with a quoted or plain name. Raises :class:`ComponentError`."""
+        quoted = {column.quoted: column for column in self.columns}
+        found = quoted.get(name) or next((column for column in self.columns if column.name == name), None)
+        if found is None:
+            raise ComponentError(f"The table has no column {name}. Choose one from the list.")
+        return found
+
+    @property
+    def key(self) -> list[Column]:
+        """The columns of the primary key."""
+        return [column for column in self.columns if column.in_key]
 
 
 class Params:
@@ -162,29 +190,36 @@ def _find_tables(ctx: Context) -> Options:
 
 def find_columns(ctx: Context) -> Options:
     """The columns of the chosen table, in one page."""
-    table_columns = _columns_of(ctx, ctx.props.table) if ctx.page == 0 else []
-    return Options([Option(column.name, column.quoted) for column in table_columns])
+    columns = _chosen_table(ctx).columns if ctx.page == 0 else []
+    return Options([Option(column.name, column.quoted) for column in columns])
 
 
-def _columns_of(ctx: Context, table: str | None) -> list[Column]:
-    """The columns of a table. Raises :class:`ComponentError` unless ``table`` is one of :func:`_find_tables`."""
-    if not table:
+def _chosen_table(ctx: Context) -> Table:
+    """The table of the props ``table`` and ``schema``; the quoted name of one comes before the plain name of another.
+
+    Raises :class:`ComponentError` if the account may use no such table.
+    """
+    chosen, schema = ctx.props.table, ctx.props.get("schema")
+    if not chosen:
         raise ComponentError("No table is chosen yet. Choose one first.")
-    table_columns = [Column(**row) for row in ask(ctx, _dialect(ctx).columns, (table,)).rows]
-    if not table_columns:
-        raise ComponentError(f"There is no table {table} that this account may use. Choose one from the list.")
-    return table_columns
-
-
-def known(column: str, among: Sequence[Column]) -> str:
-    """``column`` when it is one of these, fit to stand in a statement. Raises :class:`ComponentError`."""
-    if column not in (column.quoted for column in among):
-        raise ComponentError(f"The table has no column {column}. Choose one from the list.")
-    return column
+    rows = [dict(row) for row in ask(ctx, _dialect(ctx).columns, (chosen, chosen, schema)).rows]
+    columns: dict[str, list[Column]] = {}
+    for row in rows:
+        columns.setdefault(row.pop("table_name"), []).append(Column(**row))
+    if not columns:
+        raise ComponentError(f"There is no table {chosen} that this account may use. Choose one from the list.")
+    name = chosen if chosen in columns else next(iter(columns))
+    return Table(name, columns[name])
 
 
 table_prop = string(label="Table", options=_find_tables, use_query=True)
 column_prop = string(label="Column", options=find_columns)
+row_prop = object_(
+    label="Values by column",
+    description="For columns without a field of their own here. They win over the fields.",
+    optional=True,
+    aliases=("rowValues",),
+)
 
 
 class ExecuteQuery(Action):
@@ -205,7 +240,6 @@ class FindRows(Action):
     """The rows whose column has a value, or all."""
 
     name = "Find rows"
-    aliases = ("find-row",)
     annotations = READS
 
     table = table_prop
@@ -215,25 +249,27 @@ class FindRows(Action):
     limit = integer(label="At most", description="How many rows to return.", min=1, max=1000, default=100)
 
     def run(self, ctx: Context) -> Any:
-        props, columns, params = ctx.props, _columns_of(ctx, ctx.props.table), Params(ctx)
-        parts = [f"select * from {props.table}"]  # noqa: S608
+        props, table, params = ctx.props, _chosen_table(ctx), Params(ctx)
+        parts = [f"select * from {table.name}"]  # noqa: S608
         if props.column:
-            parts.append(f"where {_condition(ctx, columns, params)}")
+            parts.append(f"where {_condition(ctx, table, params)}")
         if props.order_by:
-            parts.append(f"order by {known(props.order_by, columns)}")
+            parts.append(f"order by {table.column(props.order_by).quoted}")
         parts.append(f"limit {params.add(props.limit)}")
         rows = ask(ctx, " ".join(parts), params.values).rows
-        ctx.export("$summary", f"Found {counted(rows, 'row')} in {props.table}")
+        ctx.export("$summary", f"Found {counted(rows, 'row')} in {table.name}")
         return list(rows)
 
 
 class _WithColumns(Action):
-    """An action whose form has a field for each column of the table."""
+    """An action whose form has a field for each column of the table; ``row`` has those of a
+    caller without a form."""
 
     table = table_prop.but(reload_props=True)
+    row = row_prop
 
     def reload(self, ctx: Context) -> Mapping[str, Prop]:
-        columns = _columns_of(ctx, ctx.props.table) if ctx.props.table else []
+        columns = _chosen_table(ctx).columns if ctx.props.table else []
         return {_FIELD + column.name: self.field(column) for column in columns if column.writable}
 
     def field(self, column: Column) -> Prop:
@@ -249,14 +285,15 @@ class InsertRow(_WithColumns):
     annotations = CREATES
 
     def run(self, ctx: Context) -> Any:
-        columns, params = _columns_of(ctx, ctx.props.table), Params(ctx)
-        row = _insert(ctx, columns, params, "")
-        ctx.export("$summary", f"Inserted 1 row into {ctx.props.table}")
+        table = _chosen_table(ctx)
+        row = _insert(ctx, table, "")
+        ctx.export("$summary", f"Inserted 1 row into {table.name}")
         return row
 
 
 class UpsertRow(_WithColumns):
-    """A new row, or the columns of the one with the same primary key."""
+    """A new row, or the columns of the one with the same primary key. The app may have a prop ``key_column``, another
+    column whose values are unique."""
 
     name = "Upsert row"
     annotations = OVERWRITES
@@ -265,16 +302,14 @@ class UpsertRow(_WithColumns):
         return super().field(column).but(optional=column.optional and not column.in_key)
 
     def run(self, ctx: Context) -> Any:
-        columns, params = _columns_of(ctx, ctx.props.table), Params(ctx)
-        key = [column.quoted for column in columns if column.in_key]
+        table, chosen = _chosen_table(ctx), ctx.props.get("key_column")
+        key = [column.quoted for column in ([table.column(chosen)] if chosen else table.key)]
         if not key:
-            raise ComponentError(
-                f"{ctx.props.table} has no primary key, which tells rows apart. Insert the row instead."
-            )
-        sql, names = _dialect(ctx), [column.quoted for column in _values(ctx, columns)]
+            raise ComponentError(f"{table.name} has no primary key, which tells rows apart. Insert the row instead.")
+        sql, names = _dialect(ctx), [column.quoted for column in _values(ctx, table)]
         changes = ", ".join(f"{name} = {sql.incoming.format(column=name)}" for name in names)
-        row = _insert(ctx, columns, params, f" {sql.upsert.format(key=', '.join(key))} {changes}" if names else "")
-        ctx.export("$summary", f"Wrote 1 row to {ctx.props.table}")
+        row = _insert(ctx, table, f" {sql.upsert.format(key=', '.join(key))} {changes}" if names else "")
+        ctx.export("$summary", f"Wrote 1 row to {table.name}")
         return row
 
 
@@ -282,7 +317,6 @@ class UpdateRows(_WithColumns):
     """Columns of the rows whose column has a value; what is left empty stays."""
 
     name = "Update rows"
-    aliases = ("update-row",)
     annotations = OVERWRITES
 
     column = column_prop.but(label="Find by", description=_MATCH_HINT)
@@ -292,13 +326,13 @@ class UpdateRows(_WithColumns):
         return super().field(column).but(optional=True)
 
     def run(self, ctx: Context) -> Any:
-        columns, params = _columns_of(ctx, ctx.props.table), Params(ctx)
-        changes = ", ".join(f"{column.quoted} = {params.add(value)}" for column, value in _values(ctx, columns).items())
+        table, params = _chosen_table(ctx), Params(ctx)
+        changes = ", ".join(f"{column.quoted} = {params.add(value)}" for column, value in _values(ctx, table).items())
         if not changes:
             raise ComponentError("Nothing is to be changed. Fill in at least one column.")
-        condition = _condition(ctx, columns, params)
-        count = ask(ctx, f"update {ctx.props.table} set {changes} where {condition}", params.values).count  # noqa: S608
-        ctx.export("$summary", f"Updated {counted(count, 'row')} of {ctx.props.table}")
+        condition = _condition(ctx, table, params)
+        count = ask(ctx, f"update {table.name} set {changes} where {condition}", params.values).count  # noqa: S608
+        ctx.export("$summary", f"Updated {counted(count, 'row')} of {table.name}")
         return {"row_count": count}
 
 
@@ -306,7 +340,6 @@ class DeleteRows(Action):
     """The rows whose column has a value."""
 
     name = "Delete rows"
-    aliases = ("delete-row",)
     annotations = OVERWRITES
 
     table = table_prop
@@ -314,39 +347,48 @@ class DeleteRows(Action):
     value = string(label="Value", description="Leave it empty for rows that have none.", optional=True)
 
     def run(self, ctx: Context) -> Any:
-        columns, params = _columns_of(ctx, ctx.props.table), Params(ctx)
-        condition = _condition(ctx, columns, params)
-        count = ask(ctx, f"delete from {ctx.props.table} where {condition}", params.values).count  # noqa: S608
-        ctx.export("$summary", f"Deleted {counted(count, 'row')} of {ctx.props.table}")
+        table, params = _chosen_table(ctx), Params(ctx)
+        condition = _condition(ctx, table, params)
+        count = ask(ctx, f"delete from {table.name} where {condition}", params.values).count  # noqa: S608
+        ctx.export("$summary", f"Deleted {counted(count, 'row')} of {table.name}")
         return {"row_count": count}
 
 
-def _condition(ctx: Context, columns: Iterable[Column], params: Params) -> str:
-    column, value = known(ctx.props.column, list(columns)), ctx.props.value
+def _condition(ctx: Context, table: Table, params: Params) -> str:
+    column, value = table.column(ctx.props.column).quoted, ctx.props.value
     return f"{column} is null" if value is None else f"{column} = {params.add(value)}"
 
 
-def _values(ctx: Context, columns: Iterable[Column]) -> dict[Column, Any]:
-    """What was entered for the columns that can be written."""
-    entered = {column: ctx.extra.get(_FIELD + column.name) for column in columns if column.writable}
-    return {column: value for column, value in entered.items() if value is not None}
+def _values(ctx: Context, table: Table) -> dict[Column, Any]:
+    """What was entered for the columns that can be written; only the prop ``row`` may have a null.
+
+    Raises :class:`ComponentError` for a name in ``row`` that is no such column.
+    """
+    entered = {column: ctx.extra.get(_FIELD + column.name) for column in table.columns if column.writable}
+    filled = {column: value for column, value in entered.items() if value is not None}
+    for name, value in (ctx.props.row or {}).items():
+        column = table.column(name)
+        if not column.writable:
+            raise ComponentError(f"The server itself fills the column {name}. Leave it out.")
+        filled[column] = value
+    return filled
 
 
-def _insert(ctx: Context, columns: list[Column], params: Params, more: str) -> Any:
+def _insert(ctx: Context, table: Table, more: str) -> Any:
     """Add the row that was entered; it as the server has it then, or None where that cannot be known."""
-    values, sql = _values(ctx, columns), _dialect(ctx)
+    values, sql, params = _values(ctx, table), _dialect(ctx), Params(ctx)
     names = ", ".join(column.quoted for column in values)
     marks = ", ".join(map(params.add, values.values()))
     filled = f"({names}) values ({marks})" if values else sql.empty
-    result = ask(ctx, f"insert into {ctx.props.table} {filled}{more}{sql.returning}", params.values)
+    result = ask(ctx, f"insert into {table.name} {filled}{more}{sql.returning}", params.values)
     if sql.returning:
         return result.rows[0] if result.rows else None
-    key = {column: values.get(column, result.last_id) for column in columns if column.in_key}
+    key = {column: values.get(column, result.last_id) for column in table.key}
     if not key or None in key.values():
         return {column.name: value for column, value in values.items()}
     again = Params(ctx)
     condition = " and ".join(f"{column.quoted} = {again.add(value)}" for column, value in key.items())
-    rows = ask(ctx, f"select * from {ctx.props.table} where {condition}", again.values).rows  # noqa: S608
+    rows = ask(ctx, f"select * from {table.name} where {condition}", again.values).rows  # noqa: S608
     return rows[0] if rows else None
 
 
@@ -354,7 +396,6 @@ class NewRow(Trigger):
     """Rows whose value is greater than all that were seen."""
 
     name = "New row"
-    aliases = ("new-row-added",)
     dedupe = "unique"
 
     table = table_prop
@@ -373,8 +414,7 @@ class NewRow(Trigger):
                 return
 
     def _emit(self, ctx: Context, rows: Sequence[Mapping[str, Any]]) -> None:
-        columns = _columns_of(ctx, ctx.props.table) if rows else []
-        name = next((column.name for column in columns if column.quoted == ctx.props.column), "")
+        name = _chosen_table(ctx).column(ctx.props.column).name if rows else ""
         for row in rows:
             ctx.emit(dict(row), id=row[name], summary=f"{name} {row[name]}")
             ctx.db.set(_LAST_VALUE, row[name])
@@ -382,8 +422,9 @@ class NewRow(Trigger):
 
 def _rows(ctx: Context, *, newest: bool = False) -> Sequence[Mapping[str, Any]]:
     """The rows after the last that was seen, in the order of their column; or the ``newest`` of all, backwards."""
-    column, params = known(ctx.props.column, _columns_of(ctx, ctx.props.table)), Params(ctx)
+    table, params = _chosen_table(ctx), Params(ctx)
+    column = table.column(ctx.props.column).quoted
     since = ctx.db.get(_LAST_VALUE)
     condition = f"{column} is not null" if since is None else f"{column} > {params.add(since)}"
     order = f"order by {column} {'desc' if newest else ''} limit {params.add(EXAMPLES if newest else PAGE)}"
-    return ask(ctx, f"select * from {ctx.props.table} where {condition} {order}", params.values).rows  # noqa: S608
+    return ask(ctx, f"select * from {table.name} where {condition} {order}", params.values).rows  # noqa: S608

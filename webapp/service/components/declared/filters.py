@@ -259,7 +259,7 @@ FILTERS: Mapping[str, Filter] = {
     "where": Filter(where, (2, MANY), "the items whose member at a path is one of the values"),
     "holding": Filter(holding, (2, MANY), "the items of which one of the members named is the first argument"),
     "among": Filter(among, (1, 1), "the items that stand in another list"),
-    "merge": Filter(merge, (1, 1), "the members of an object together with those of another, which win", takes_none=True),
+    "merge": Filter(merge, (1, 1), "the members of an object and those of another, which win", True),
     "exchange": Filter(exchange, (2, MANY), "each item exchanged for another, by pairs; the rest is left out"),
     "member": Filter(member, (1, MANY), "the first of the members at paths that is not empty"),
     "unique": Filter(unique, (1, 1), "each item once, by the member at a path"),

@@ -5,7 +5,7 @@ from webapp.service.catalog.shared import databases
 from .. import common
 
 
-class DeleteRows(databases.DeleteRows, common.PostgresqlAccount):
+class DeleteRows(databases.DeleteRows, common.PostgresqlTable):
     reads_secrets = True  # for the driver
     description = (
         "Delete the rows of a table whose column has a value. "

@@ -5,7 +5,7 @@ from webapp.service.catalog.shared import databases
 from .. import common
 
 
-class FindRows(databases.FindRows, common.PostgresqlAccount):
+class FindRows(databases.FindRows, common.PostgresqlTable):
     reads_secrets = True  # for the driver
     description = (
         "Find the rows of a table whose column has a value. "

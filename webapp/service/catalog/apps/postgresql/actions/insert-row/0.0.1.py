@@ -5,7 +5,7 @@ from webapp.service.catalog.shared import databases
 from .. import common
 
 
-class InsertRow(databases.InsertRow, common.PostgresqlAccount):
+class InsertRow(databases.InsertRow, common.PostgresqlTable):
     reads_secrets = True  # for the driver
     description = (
         "Add a row to a table; what is left empty gets the column's default. "

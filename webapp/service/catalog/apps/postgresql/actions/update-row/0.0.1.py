@@ -5,7 +5,7 @@ from webapp.service.catalog.shared import databases
 from .. import common
 
 
-class UpdateRows(databases.UpdateRows, common.PostgresqlAccount):
+class UpdateRows(databases.UpdateRows, common.PostgresqlTable):
     reads_secrets = True  # for the driver
     description = (
         "Change the rows of a table whose column has a value; what is left empty stays as it is. "

@@ -5,7 +5,7 @@ from webapp.service.catalog.shared import databases
 from .. import common
 
 
-class NewRow(databases.NewRow, common.PostgresqlAccount):
+class NewRow(databases.NewRow, common.PostgresqlTable):
     reads_secrets = True  # for the driver
     description = (
         "Emits each row that is added to a table. "
