@@ -142,10 +142,10 @@ class Table:
     def column(self, name: str) -> Column:
         """The column with a quoted or plain name. Raises :class:`ComponentError`."""
         quoted = {column.quoted: column for column in self.columns}
-        found = quoted.get(name) or next((column for column in self.columns if column.name == name), None)
-        if found is None:
+        column = quoted.get(name) or next((column for column in self.columns if column.name == name), None)
+        if column is None:
             raise ComponentError(f"The table has no column {name}. Choose one from the list.")
-        return found
+        return column
 
     @property
     def key(self) -> list[Column]:
