@@ -10,12 +10,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.fakes.disks import small_disk
 from webapp.errors import Conflict, Damaged, Invalid, Unavailable, Unwritable
 from webapp.store import lock_files, sqlite
 from webapp.store.sqlite import SQLiteStore, WriteHealth, connect, open_database, translated, translation
@@ -223,19 +223,6 @@ def test_a_thread_that_waits_too_long_for_another_is_unavailable(data: Path) -> 
             tx.run(ADD, {"name": "after", "n": 1})
 
 
-@contextmanager
-def tiny_disk(folder: Path, kib: int) -> Iterator[Path]:
-    """A file system of ``kib`` KiB; the test is skipped where none may be mounted."""
-    folder.mkdir()
-    options = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(folder)]
-    if os.geteuid() or subprocess.run(options, capture_output=True).returncode:
-        pytest.skip("a small file system can be mounted by root alone")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
 def fill(store: SQLiteStore) -> int:
     """Write pairs until the disk is full; the number of pairs that were accepted."""
     for n in range(10_000):
@@ -252,7 +239,7 @@ def test_a_full_disk_is_unavailable_keeps_all_that_was_accepted_and_recovers(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "webapp.store")
-    with tiny_disk(tmp_path / "disk", 1_700) as disk, closing(SQLiteStore(disk / "patchbay.db")) as store:
+    with small_disk(tmp_path / "disk", 1_700) as disk, closing(SQLiteStore(disk / "patchbay.db")) as store:
         store.migrate()
         ballast = disk / "ballast"
         ballast.write_bytes(bytes(200 * 1024))
