@@ -38,7 +38,7 @@ def register(app: Flask, settings: Settings, service: Service) -> None:
     @app.before_request
     def begin() -> None:
         shared = request.environ.get(crypto.REQUEST_ENVIRON)
-        g.request_id_before, g.begun = crypto.begin_request(shared), time.perf_counter()
+        g.request_ids, g.begun = crypto.begin_request(shared), time.perf_counter()
 
     @app.after_request
     def done(response: Response) -> Response:
@@ -48,8 +48,8 @@ def register(app: Flask, settings: Settings, service: Service) -> None:
 
     @app.teardown_request
     def end(_: BaseException | None) -> None:
-        if (before := g.pop("request_id_before", None)) is not None:
-            crypto.end_request(before)
+        if ids := g.pop("request_ids", None):
+            crypto.end_request(ids)
 
 
 def _observer(app: Flask, settings: Settings, service: Service) -> Observe:

@@ -63,10 +63,10 @@ def test_same_takes_lone_surrogates() -> None:
 
 
 def test_an_id_lasts_as_long_as_its_request() -> None:
-    before = crypto.begin_request()
+    ids = crypto.begin_request()
     first = crypto.request_id()
-    assert len(first) == 16 and before == ""
-    crypto.end_request(before)
+    assert len(first) == 16 and ids == (first, "")
+    crypto.end_request(ids)
     assert crypto.request_id() == ""
     crypto.end_request(crypto.begin_request())
     assert crypto.request_id() == ""
@@ -80,6 +80,14 @@ def test_a_request_within_a_request_shares_its_id() -> None:
     crypto.end_request(inner)
     assert crypto.request_id() == shared
     crypto.end_request(outer)
+
+
+def test_a_request_within_that_ends_late_leaves_no_id_behind() -> None:
+    outer = crypto.begin_request()
+    inner = crypto.begin_request(crypto.request_id())
+    crypto.end_request(outer)
+    crypto.end_request(inner)
+    assert crypto.request_id() == ""
 
 
 def test_what_is_sealed_opens_with_the_same_key_and_context() -> None:

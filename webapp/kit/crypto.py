@@ -106,16 +106,19 @@ def new_signing_key() -> str:
     return SIGNING_KEY + base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
-def begin_request(shared: str | None = None) -> str:
-    """Set the id of the request that begins: ``shared`` or a new one. Returns the argument for :func:`end_request`."""
-    before = _request.get() if shared else ""
-    _request.set(shared or secrets.token_hex(8))
-    return before
+def begin_request(shared: str | None = None) -> tuple[str, str]:
+    """Set the id of the request that begins: ``shared`` or a new one. Returns it with the id before, as the argument
+    for :func:`end_request`."""
+    before, own = _request.get() if shared else "", shared or secrets.token_hex(8)
+    _request.set(own)
+    return own, before
 
 
-def end_request(before: str) -> None:
-    """Restore the request id to ``before``, which :func:`begin_request` returned."""
-    _request.set(before)
+def end_request(ids: tuple[str, str]) -> None:
+    """Restore the id before, unless another request has begun, or the one around this one has ended."""
+    own, before = ids
+    if _request.get() == own:
+        _request.set(before)
 
 
 def request_id() -> str:
