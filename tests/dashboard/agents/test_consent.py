@@ -69,11 +69,13 @@ def test_only_a_registered_address_is_told(store: Store, clock: FakeClock) -> No
 
 
 def test_the_agent_is_told_with_its_state_and_by_whom() -> None:
-    assert consent.told("https://a.example/cb?x=1", GOOD, PUBLIC, code="c d") == (
+    assert consent.redirect_uri_with("https://a.example/cb?x=1", GOOD, PUBLIC, code="c d") == (
         "https://a.example/cb?x=1&code=c+d&state=a%26b%3Dc&iss=https%3A%2F%2Fconnect.example.com%2Fmcp%2Foauth"
     )
-    assert "state" not in consent.told("cursor://x/cb", replace(GOOD, state=""), PUBLIC, error="access_denied")
-    assert "cb?code=c" in consent.told("https://a.example/cb?", GOOD, PUBLIC, code="c")
+    assert "state" not in consent.redirect_uri_with(
+        "cursor://x/cb", replace(GOOD, state=""), PUBLIC, error="access_denied"
+    )
+    assert "cb?code=c" in consent.redirect_uri_with("https://a.example/cb?", GOOD, PUBLIC, code="c")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from webapp.service.domain.triggers import deployed_triggers
 KEY = "webhook_signing_key"
 EXTENSIONS = {
     "version", "app", "external_user_id", "emitter_type", "switched_off", "last_event_at", "last_run_at", "next_run_at",
-    "schedule", "instant", "told", "told_error", "accounts", "waits", "last_error",
+    "schedule", "instant", "notified", "notification_error", "accounts", "waits", "last_error",
     "available", "newest_version",
 }  # fmt: skip
 
@@ -195,7 +195,7 @@ def test_extensions(world: Any) -> None:
     assert set(shown) == FIELDS | EXTENSIONS
     assert shown["accounts"] == [{"prop": "account", "id": account.id}]
     assert (shown["schedule"], shown["waits"]) == ({"intervalSeconds": 60}, None)
-    assert (shown["instant"], shown["told"]) == (False, False)
+    assert (shown["instant"], shown["notified"]) == (False, False)
     with world.service.store.write() as tx:
         tx.run("UPDATE accounts SET dead = 1")
     (waits,) = world.get("P/deployed-triggers?extensions=true", token).json["data"]

@@ -81,7 +81,7 @@ def check(wanted: AuthorizationRequest, public_url: str) -> None:
         raise Invalid(gettext("The agent wants to be let in somewhere else than here (resource)."))
 
 
-def told(uri: str, wanted: AuthorizationRequest, public_url: str, **facts: str) -> str:
+def redirect_uri_with(uri: str, wanted: AuthorizationRequest, public_url: str, **facts: str) -> str:
     """The redirect URI with ``facts``, the state and the issuer (RFC 9207)."""
     values = {**facts, **({"state": wanted.state} if wanted.state else {}), "iss": f"{public_url}/mcp/oauth"}
     return f"{uri.removesuffix('?')}{'&' if urlsplit(uri).query else '?'}{urlencode(values)}"
@@ -148,7 +148,7 @@ def _refused(error: Invalid) -> AnyResponse:
 
 
 def _tell(uri: str, wanted: AuthorizationRequest, **facts: str) -> AnyResponse:
-    return redirect(told(uri, wanted, dashboard().settings.public_url, **facts), 303)
+    return redirect(redirect_uri_with(uri, wanted, dashboard().settings.public_url, **facts), 303)
 
 
 def _drawn(client: AgentClient, uri: str, wanted: AuthorizationRequest) -> str:

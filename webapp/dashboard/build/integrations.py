@@ -414,5 +414,5 @@ def _done(piece: Piece) -> AnyResponse:
     changed()
     pieces = _piece_client().list()
     context = {**(parts(pieces) if pieces else {}), "entered": {}, "error": "", "piece": piece}
-    told = sentence.format(app=piece.name, version=piece.wanted)
-    return make_response(fragment("dashboard/build/integrations/_done.html", sentence=told, **context))
+    sentence_of_app = sentence.format(app=piece.name, version=piece.wanted)
+    return make_response(fragment("dashboard/build/integrations/_done.html", sentence=sentence_of_app, **context))

@@ -19,10 +19,10 @@ def recent() -> tuple[Project, ...]:
     """The projects, read within the last minute; none for members, or if they cannot be read."""
     if not viewer().may_build:
         return ()
-    return dashboard().projects.get(_FRESH) or if_up(_read_if_told) or ()
+    return dashboard().projects.get(_FRESH) or if_up(_read_fresh) or ()
 
 
-def _read_if_told() -> tuple[Project, ...]:
+def _read_fresh() -> tuple[Project, ...]:
     """The projects; none if the service does not show them to this client, which is no error."""
     try:
         return read_anew()

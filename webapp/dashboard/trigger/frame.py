@@ -76,14 +76,14 @@ class Frame:
             "timer": (gettext("Runs"), ""),
             "email": (gettext("Hears of"), gettext("Mail to its address")),
         }
-        told = gettext("{app} tells it at once").format(app=self.app.name if self.app else gettext("The app"))
-        instant = (gettext("Hears of"), told)
+        sentence = gettext("{app} tells it at once").format(app=self.app.name if self.app else gettext("The app"))
+        instant = (gettext("Hears of"), sentence)
         return native.get(self.trigger.emitter) or (
-            instant if self.trigger.instant or self.trigger.told else (gettext("Checks"), "")
+            instant if self.trigger.instant or self.trigger.notified else (gettext("Checks"), "")
         )
 
     @property
-    def untold(self) -> str:
+    def why_not_notified(self) -> str:
         """The link to why it only polls on its schedule, although its app could notify it."""
         sentence = gettext("Why {app} does not tell it at once")
         return sentence.format(app=self.app.name if self.app else gettext("the app"))

@@ -125,8 +125,8 @@ class DeployedTrigger(Answer):
     next_run_at: Milliseconds | None = None
     schedule: dict[str, Any] | None = None
     instant: bool = False
-    told: bool = Field(False, description="Whether its app tells it of news at the moment; it then looks at once.")
-    told_error: str | None = Field(None, description="Why its app does not, where it should.")
+    notified: bool = Field(False, description="Whether its app notifies it at the moment; it then polls at once.")
+    notification_error: str | None = Field(None, description="Why its app does not, where it should.")
     accounts: list[UsedAccount] = Field(default_factory=list)
     waits: str | None = Field(None, description="Why it stands still by itself, until that is mended.")
     last_error: str | None = None
@@ -197,7 +197,7 @@ class TriggerList(TriggerOptions, Paged):
 class TriggerRemoval(Owned):
     """Options of the deletion."""
 
-    ignore_hook_errors: Flag = Field(False, description="Delete it even when the app cannot be told.")
+    ignore_hook_errors: Flag = Field(False, description="Delete it even if the app cannot be unsubscribed.")
 
 
 def load(call: Call, query: Owned) -> deployed_triggers.DeployedTrigger:

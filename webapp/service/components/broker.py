@@ -140,8 +140,8 @@ class Broker:
         outcome = connected(self._call, server.host, server.port, Deadline(_left(deadline)))
         self._near.settimeout(_left(deadline))
         if isinstance(outcome, Failure):
-            told = {"kind": outcome.kind, "sentence": outcome.sentence, "size": 0}
-            self._near.sendall(frame(orjson.dumps(told)))
+            failure = {"kind": outcome.kind, "sentence": outcome.sentence, "size": 0}
+            self._near.sendall(frame(orjson.dumps(failure)))
             return
         with outcome:
             socket.send_fds(self._near, [frame(orjson.dumps({"size": 0}))], [outcome.fileno()])

@@ -155,8 +155,8 @@ class Context:
         self, event: Any, *, id: str | int | None = None, summary: str | None = None, ts: int | None = None
     ) -> None:
         """Emit ``event`` (JSON) from a trigger; ``dedupe`` compares ``id``; ``ts`` is epoch milliseconds."""
-        told, line = (None if text is None else str(text) for text in (id, summary))
-        self._send({"emit": event, "id": told, "summary": line, "ts": now() if ts is None else int(ts)})
+        event_id, line = (None if text is None else str(text) for text in (id, summary))
+        self._send({"emit": event, "id": event_id, "summary": line, "ts": now() if ts is None else int(ts)})
 
     def respond(
         self, status: int = 200, body: str | Mapping[str, Any] = "", headers: Mapping[str, str] | None = None

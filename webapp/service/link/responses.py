@@ -146,13 +146,13 @@ def _for_strangers(service: Service, ending: Ending, sentence: str) -> Response:
     Its script posts the problem to the framing page, if the browser names it.
     """
     g.for_strangers = True
-    embedder, told = framing.embedder(), sentence
+    embedder, message = framing.embedder(), sentence
     if ending is endings.ORIGIN_NOT_ALLOWED:
         here = gettext("The origin of this page")
         missing = gettext("{origin} is missing from the token’s allowed origins.")
         advice = gettext("Add it under Build, Embed, then make a new token.")
-        told = f"{missing.format(origin=embedder or here)} {advice}"
-    context = {"ending": ending, "sentence": sentence, "told": told, "embedder": embedder, "framed": True}
+        message = f"{missing.format(origin=embedder or here)} {advice}"
+    context = {"ending": ending, "sentence": sentence, "message": message, "embedder": embedder, "framed": True}
     return page(service, "link/stranger.html", status=ending.status, **context)
 
 

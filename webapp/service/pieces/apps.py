@@ -62,7 +62,7 @@ def _oauth(spec: AppSpec, index: int, auth: Auth) -> AuthForm | None:
     if oauth is None or oauth.request_token_url is not None or not (oauth.authorize_url and oauth.token_url):
         return None
     pairs = ((auth.authorize_url, oauth.authorize_url), (auth.token_url, oauth.token_url))
-    known = [_solved(told, ours) for told, ours in pairs]
+    known = [_solved(url, ours) for url, ours in pairs]
     if known[1] is None:
         return None
     values = {**(known[0] or {}), **known[1]}
@@ -80,11 +80,11 @@ def _oauth(spec: AppSpec, index: int, auth: Auth) -> AuthForm | None:
     return AuthForm.model_validate({"type": "OAUTH2", "index": index, "fields": of_piece, "data": data, "hosts": hosts})
 
 
-def _solved(told: str, ours: str) -> dict[str, str] | None:
+def _solved(theirs: str, ours: str) -> dict[str, str] | None:
     """The values of the placeholders in the piece's address with which it is at the host of ``ours``; None if there
     are none.
     """
-    host, own = urlsplit(_HOLE.sub(r"{\1}", told)).netloc, urlsplit(ours).netloc
+    host, own = urlsplit(_HOLE.sub(r"{\1}", theirs)).netloc, urlsplit(ours).netloc
     if host.count("{") > _MOST_HOLES:
         return None
     if "{" in own:
@@ -194,7 +194,7 @@ def apps(
         app = catalog.app(slug)
         return None if app is None or is_own(app.slug) else app
 
-    ways = [(index, auth) for index, told in enumerate(description.auth) if (auth := metadata.auth(told))]
+    ways = [(index, auth) for index, way in enumerate(description.auth) if (auth := metadata.auth(way))]
     slug, title = keys.slug(package.name), texts.line(description.title, 60) or texts.label(keys.slug(package.name))
     app = standing(slug) or standing(slug.replace("_", ""))
     making = _Making(description, package, standing, hosts, keep)
@@ -230,8 +230,8 @@ def _beside(base: App, auth: Mapping[str, AuthForm], others: Sequence[tuple[int,
         else:
             files[slug], forms[slug] = _of(base.slug, facts), form
     standing = [app for slug in auth if (app := making.standing(slug)) is not None]
-    told = [app.slug for app in standing if app.auth_type == "oauth" and app.spec.event_webhook is not None]
-    events_app = told[0] if told else _events_app(files)
+    slugs = [app.slug for app in standing if app.auth_type == "oauth" and app.spec.event_webhook is not None]
+    events_app = slugs[0] if slugs else _events_app(files)
     return Apps(base.slug, base.name, files, forms, base.auth_type, tuple(left_out), events_app)
 
 

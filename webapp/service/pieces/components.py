@@ -47,8 +47,8 @@ def annotations_of(part: Part) -> dict[str, bool]:
     read_only = _reads(part)
     takes_away = bool(_words(part.name) & (_TAKES_AWAY | _OVERWRITES))
     destructive = part.kind_of_use == "DESTRUCTIVE" or part.name == _ANY_REQUEST or takes_away
-    told: Mapping[str, object] = part.ai
-    idempotent = told["idempotent"] is True if "idempotent" in told else read_only
+    ai: Mapping[str, object] = part.ai
+    idempotent = ai["idempotent"] is True if "idempotent" in ai else read_only
     return dict(zip(ANNOTATIONS, (read_only, destructive and not read_only, idempotent, True), strict=True))
 
 
@@ -293,12 +293,12 @@ def _unasked(own: Props) -> list[str]:
 def _trigger(
     emitter: Emitter, own: Props, name: str, declared: Mapping[str, Any], piece: Mapping[str, Any]
 ) -> Component:
-    told: dict[str, Any] = {
+    trigger_fields: dict[str, Any] = {
         "configurable_props": (*own.listed, *emitter.props),
         "annotations": {},
         "dedupe": emitter.dedupe,
         "hooks": emitter.hooks,
     }
     of_piece = {"strategy": emitter.strategy, "handshake": emitter.handshake, "renew": emitter.renew}
-    file = ComponentFile.model_validate({"piece": {**piece, **of_piece}, "declaration": {**declared, **told}})
+    file = ComponentFile.model_validate({"piece": {**piece, **of_piece}, "declaration": {**declared, **trigger_fields}})
     return Component(name, declared["name"], "trigger", file)

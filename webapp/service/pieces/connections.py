@@ -83,8 +83,8 @@ def secret(auth: Auth) -> Fields:
 def basic(auth: Auth) -> Fields:
     """The two fields of an account with a username and a password."""
     listed = [
-        {"name": name, "label": texts.line(told.get("displayName"), 100) or label, **_about(told), **extra}
-        for name, told, label, extra in (
+        {"name": name, "label": texts.line(described.get("displayName"), 100) or label, **_about(described), **extra}
+        for name, described, label, extra in (
             ("username", auth.username, "User name", {}),
             ("password", auth.password, "Password", {"secret": True}),
         )

@@ -22,11 +22,11 @@ def translations(description: Description) -> dict[str, dict[str, str]]:
     return {language: words for language, words in translated.items() if words}
 
 
-def _in(told: Any, english: Iterable[str]) -> Iterator[tuple[str, str]]:
-    if not isinstance(told, Mapping):
+def _in(translations: Any, english: Iterable[str]) -> Iterator[tuple[str, str]]:
+    if not isinstance(translations, Mapping):
         return
     for text in english:
-        translation = told.get(text[:_KEY])
+        translation = translations.get(text[:_KEY])
         if isinstance(translation, str) and translation.strip() and translation != text:
             yield from ((shown(text), shown(translation)) for shown in _SHOWN if shown(text))
 

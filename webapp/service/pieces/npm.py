@@ -56,8 +56,10 @@ class Answer:
         if self.ended:
             return self.ended
         lines = [line.removeprefix("npm error").strip() for line in self.error.splitlines()]
-        told = [line for line in lines if line and not line.startswith(("code ", "errno ", "npm warn", "A complete"))]
-        return (told or ["no message"])[0][:200].rstrip(".")
+        messages = [
+            line for line in lines if line and not line.startswith(("code ", "errno ", "npm warn", "A complete"))
+        ]
+        return (messages or ["no message"])[0][:200].rstrip(".")
 
 
 def command() -> list[str] | None:

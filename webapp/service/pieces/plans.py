@@ -131,7 +131,7 @@ def plan(
         )
     description, installed = metadata.read(described), Package(package, version, folder)
     before = ExistingFiles.read(data, package)
-    ways = [auth for told in description.auth if (auth := metadata.auth(told))]
+    ways = [auth for way in description.auth if (auth := metadata.auth(way))]
     hosts = proposed_hosts.proposed(ways, source, keys.slug(package), frozenset(description.samples))
     piece_apps = apps(description, installed, catalog, before.has_brought, hosts, connections.kept(source))
     if description.auth and not piece_apps.auth:
@@ -196,8 +196,8 @@ def _parts(
         ("action", description.actions),
         ("trigger", description.triggers),
     )
-    for kind, told in by_kind:
-        for own, described in told.items():
+    for kind, described_parts in by_kind:
+        for own, described in described_parts.items():
             part = metadata.part(described)
             if part is None:
                 yield own, kind, "It does not describe itself as such a part does."

@@ -63,15 +63,15 @@ class Registry:
     def look_up(self, wanted: Wanted) -> Release:
         """Return the release ``wanted``. Raises :class:`NotFound`, :class:`UpstreamFailed`."""
         answer = self._call(["view", wanted.spec, *_SEEN, "--json"])
-        told = _json(answer.out)
+        facts = _json(answer.out)
         if not answer.ok:
-            if _code(told) == "E404":
+            if _code(facts) == "E404":
                 what = f"{wanted.package} {wanted.version}".rstrip()
                 raise NotFound(f"The registry has no {what}.")
             raise _failed(answer)
-        if isinstance(told, list):  # several versions match
-            told = told[-1] if told else {}
-        release = _release(told, wanted.package)
+        if isinstance(facts, list):  # several versions match
+            facts = facts[-1] if facts else {}
+        release = _release(facts, wanted.package)
         if release is None:
             raise UpstreamFailed(f"The registry tells of {wanted.package} what nobody can read.")
         return release
@@ -110,23 +110,23 @@ class Registry:
             return npm.call(arguments, folder, registry=self.url, deadline_s=DEADLINE_S)
 
 
-def _release(told: Any, package: str) -> Release | None:
-    if not isinstance(told, Mapping):
+def _release(facts: Any, package: str) -> Release | None:
+    if not isinstance(facts, Mapping):
         return None
-    version = _number(told.get("version"))
+    version = _number(facts.get("version"))
     if not version:
         return None
-    dist, times, tags = (_mapping(told.get(name)) for name in ("dist", "time", "dist-tags"))
+    dist, times, tags = (_mapping(facts.get(name)) for name in ("dist", "time", "dist-tags"))
     size = dist.get("unpackedSize")
     return Release(
-        _text(told.get("name")) or package,
+        _text(facts.get("name")) or package,
         version,
         _number(tags.get("latest")) or version,
-        _text(told.get("description"))[:500],
-        named(told.get("license"), "type")[:200],
-        named(told.get("author") or told.get("publisher"), "name")[:200],
+        _text(facts.get("description"))[:500],
+        named(facts.get("license"), "type")[:200],
+        named(facts.get("author") or facts.get("publisher"), "name")[:200],
         size if isinstance(size, int) else None,
-        _moment(times.get(version) or told.get("date")),
+        _moment(times.get(version) or facts.get("date")),
     )
 
 
@@ -144,8 +144,8 @@ def _json(text: str) -> Any:
         return None
 
 
-def _code(told: Any) -> str:
-    return _text(_mapping(_mapping(told).get("error")).get("code"))
+def _code(facts: Any) -> str:
+    return _text(_mapping(_mapping(facts).get("error")).get("code"))
 
 
 def _number(value: Any) -> str:

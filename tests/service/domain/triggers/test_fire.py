@@ -276,19 +276,19 @@ def test_a_request_is_settled_with_what_came_of_it(service: Service, scene: Scen
     trigger = deploy(service, scene, "~/echo")
     settled: list[bool] = []
 
-    def settle(tx: Tx, reply: Reply) -> bool:
+    def complete(tx: Tx, reply: Reply) -> bool:
         settled.append(reply.ok)
         return len(settled) != 3
 
-    outcome = fire.run_for_request(service, trigger, {"body": {"id": 1}}, settle=settle)
+    outcome = fire.run_for_request(service, trigger, {"body": {"id": 1}}, complete_request=complete)
     assert outcome.ok and outcome.response is not None
     assert outcome.response.status == 202
     url = deployed_triggers.endpoint_url(service, trigger)
     assert outcome.response.body == f'{{"endpoint":"{url}"}}'
-    again = fire.run_for_request(service, trigger, {"body": {"id": 2, "fail": True}}, settle=settle)
+    again = fire.run_for_request(service, trigger, {"body": {"id": 2, "fail": True}}, complete_request=complete)
     assert (again.ok, again.error, list(again.events)) == (False, "It could not be read.", [])
     lost = fire.run_for_request(
-        service, trigger, {"body": {"id": 3}}, settle=settle
+        service, trigger, {"body": {"id": 3}}, complete_request=complete
     )  # claimed by somebody else meanwhile
     assert list(lost.events) == []
     assert settled == [True, False, True]

@@ -103,7 +103,7 @@ def test_one_that_fails_backs_off_tells_and_polls_meanwhile(push_stage: Stage, g
     push_stage.after(DAY)
     assert not stands(push_stage, alice)
     shown = serialization.to_json(push_stage.service, alice, extensions=True)
-    assert (shown["told"], "Not now" in shown["told_error"]) == (False, True)
+    assert (shown["notified"], "Not now" in shown["notification_error"]) == (False, True)
     graph.get_mail("alice", "a1", told=False)
     push_stage.after(6 * MINUTE)
     assert push_stage.told(alice) == ["Mail a1"]
@@ -116,7 +116,7 @@ def test_one_that_fails_backs_off_tells_and_polls_meanwhile(push_stage: Stage, g
     assert push_stage.told(alice) == ["Mail a1", "Mail a2"]
     assert entries(push_stage, alice)[0] == "Microsoft Outlook sends notifications to New email again."
     shown = serialization.to_json(push_stage.service, alice, extensions=True)
-    assert (shown["told"], shown["told_error"], shown["instant"]) == (True, None, False)
+    assert (shown["notified"], shown["notification_error"], shown["instant"]) == (True, None, False)
 
 
 def test_it_is_taken_back_when_it_is_paused_changed_or_deleted(push_stage: Stage, graph: Graph) -> None:

@@ -147,8 +147,8 @@ def _refused(error: Invalid | Conflict, document: Document | None) -> AnyRespons
 
 def _ask(errors: Mapping[str, str], draft: str = "", file: str = "") -> AnyResponse:
     entered = request.form if errors else request.args
-    told = [errors[name] for name in ("only", "name", "") if name in errors]
-    context = {"entered": entered, "errors": errors, "told": told, "draft": draft, "file": file}
+    messages = [errors[name] for name in ("only", "name", "") if name in errors]
+    context = {"entered": entered, "errors": errors, "messages": messages, "draft": draft, "file": file}
     return make_response(render_template("dashboard/build/apps/import.html", **context), 422 if errors else 200)
 
 

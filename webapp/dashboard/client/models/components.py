@@ -128,7 +128,7 @@ class Component(Lenient):
         return "Polling" if any(prop.type == "$.interface.timer" for prop in self.props) else "Instant"
 
     @property
-    def is_told_by_client(self) -> bool:
+    def is_emitted_by_client(self) -> bool:
         """Whether a trigger's events come to the one address of an OAuth client."""
         return any(prop.type == "$.interface.apphook" for prop in self.props)
 

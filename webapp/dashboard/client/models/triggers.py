@@ -54,8 +54,8 @@ class Trigger(Lenient):
     timezone: NonEmpty = "UTC"
     interval_seconds: int | None = None
     instant: bool = False
-    told: bool = False
-    told_error: str = ""
+    notified: bool = False
+    notification_error: str = ""
     account_references: tuple[_AccountReference, ...] = Field(default=(), alias="accounts")
     configurable_props: tuple[dict[str, Any], ...] = ()
     configured: dict[str, Any] = Field(default={}, alias="configured_props")
@@ -100,7 +100,7 @@ class Trigger(Lenient):
     def manner(self) -> str:
         """How it learns of news, in a word."""
         words = {"http": gettext("request"), "timer": gettext("schedule"), "email": gettext("e-mail")}
-        return words.get(self.emitter) or (gettext("instant") if self.instant or self.told else gettext("polling"))
+        return words.get(self.emitter) or (gettext("instant") if self.instant or self.notified else gettext("polling"))
 
 
 class Event(Lenient):

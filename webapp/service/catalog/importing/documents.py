@@ -142,8 +142,8 @@ def read(content: bytes, address: str = "") -> Document:
         root = converted(root)
     version = str(root.get("openapi", ""))
     if not version.startswith(_VERSIONS):
-        told = f"It says openapi: {version}." if version else "It says neither openapi nor swagger."
-        raise Invalid(f"This is no document of OpenAPI 3.0 or 3.1, nor of Swagger 2.0. {told[:100]}")
+        version_found = f"It says openapi: {version}." if version else "It says neither openapi nor swagger."
+        raise Invalid(f"This is no document of OpenAPI 3.0 or 3.1, nor of Swagger 2.0. {version_found[:100]}")
     if not isinstance(root.get("paths", {}), dict):
         raise Invalid("The document names no paths, so there is nothing to import.")
     return Document(root, Refs(root), address)

@@ -228,10 +228,10 @@ def _judge(folder: Path, data: Path) -> None:
     """Raise :class:`Invalid` with what is wrong with the app in ``folder``."""
     read = sources.read(Places([folder.parent], folder.parent / "none"))
     read.categories = sources.categories(Places.of(data))
-    told = [
+    sentences = [
         problem.partition(": ")[2]
         for problem in judge(read).problems
         if problem.startswith(f"{folder.name}/{APP_FILE}: ")
     ]
-    if told:
-        raise Invalid(told[0])
+    if sentences:
+        raise Invalid(sentences[0])

@@ -173,8 +173,8 @@ def chosen(ways: list[SignIn], refused: Mapping[str, str], wanted: str, docs_url
     if not wanted:
         if ways:
             return ways[0]
-        told = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
-        raise Invalid.of("auth", f"No way to sign in can be imported. {told}. {_CHOOSE}")
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
+        raise Invalid.of("auth", f"No way to sign in can be imported. {reasons}. {_CHOOSE}")
     if wanted in refused:
         raise Invalid.of("auth", f"{wanted} cannot be imported: {refused[wanted]}.")
     names = tuple(sorted(part.strip() for part in wanted.split("+")))

@@ -199,6 +199,6 @@ def look() -> list[Measure]:
             os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        told = pipe.read()
+        output = pipe.read()
     os.waitpid(pid, 0)
-    return [Measure(**fields) for fields in orjson.loads(told)]
+    return [Measure(**fields) for fields in orjson.loads(output)]

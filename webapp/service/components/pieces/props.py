@@ -213,7 +213,7 @@ def _said(name: str, described: Mapping[str, Any], kind: ValueKind, members: Map
     label = texts.line(described.get("displayName"), 200) or texts.label(name)
     more = f"A JSON list of objects with {', '.join(list(members)[:12])}." if members else _MORE.get(kind, "")
     more = _DRAWN_BY_ITSELF if described.get("type") == "CUSTOM" else more
-    told = texts.plain(described.get("description"))
-    about = f"{texts.ended(told)} {more}" if told and more else told or more
+    description = texts.plain(described.get("description"))
+    about = f"{texts.ended(description)} {more}" if description and more else description or more
     fields: dict[str, Any] = {"label": label, "description": about} if about else {"label": label}
     return fields if described.get("required") is True else {**fields, "optional": True}

@@ -94,7 +94,7 @@ def add(service: Service, tx: Tx, approval: Approval, inputs: Mapping[str, Any])
     """Store ``approval`` and its values. Raises :class:`Forbidden` if too many of the user's calls wait."""
     where = "external_user_id = :user AND state = 'waiting' AND expires_at > :now"
     count = _APPROVALS.count(tx, where, {"user": approval.external_user_id, "now": approval.created_at})
-    service.hold(USER_APPROVALS, count + 1)
+    service.check_quota(USER_APPROVALS, count + 1)
     sealed = _INPUTS.seal(service, tx, approval.scene.project_id, approval.id, orjson.dumps(inputs))
     _APPROVALS.insert(tx, approval, inputs_sealed=sealed)
 

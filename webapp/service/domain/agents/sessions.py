@@ -154,7 +154,7 @@ def _begin(service: Service, scene: Scene, external_id: str, entry: Entry, name:
             if entry.token_hash and _SESSIONS.count(tx, _ENDED_WITH_HASH, {"user": user.id, "hash": entry.token_hash}):
                 raise Forbidden(ENDED)
             count = _SESSIONS.count(tx, "external_user_id = :user", {"user": user.id})
-            service.hold(USER_AGENTS, count + 1)
+            service.check_quota(USER_AGENTS, count + 1)
             session = AgentSession(new_id("ags"), user.id, **asdict(entry), name=name, created_at=now, used_at=now)
             _SESSIONS.insert(tx, session)
             _note_bearer(tx, entry.token_hash, now)

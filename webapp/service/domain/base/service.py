@@ -70,7 +70,7 @@ class Service:
         """The number of this process in leases and locks; 0 without a life."""
         return self.life.number if self.life else 0
 
-    def hold(self, quota: Quota, count: int) -> None:
+    def check_quota(self, quota: Quota, count: int) -> None:
         """Raise the error of ``quota`` if ``count`` exceeds it."""
         limit = self.settings.quotas[quota.name]
         if count > limit * quota.unit:

@@ -84,7 +84,7 @@ def _keep(service: Service, request: ComponentRequest, package: str, changes: Ma
             return
         if len(content) > MAX_BYTES:
             raise TooLarge("An integration keeps at most 256 KiB for a user.")
-        service.hold(quotas.USER_STORE_KB, _kept_by_others(tx, user, package) + len(content))
+        service.check_quota(quotas.USER_STORE_KB, _kept_by_others(tx, user, package) + len(content))
         place = (user.scene.project_id, user.id, package)
         sealed = SEALED.seal(service, tx, user.scene.project_id, row, content)
         _STORES.upsert(tx, PieceStore(row, *place, len(content), service.clock()), keep=(), values_sealed=sealed)

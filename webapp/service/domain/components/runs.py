@@ -257,10 +257,10 @@ def kept_files(
     except TooLarge as error:
         note = Observation("log", service.clock(), f"The files were not kept. {error.message}")
         return replace(reply, observations=(*reply.observations, note)), []
-    return reply, [_told(service, name, s3_key) for name, s3_key in keys.items()]
+    return reply, [_file_to_json(service, name, s3_key) for name, s3_key in keys.items()]
 
 
-def _told(service: Service, name: str, s3_key: str) -> dict[str, Any]:
+def _file_to_json(service: Service, name: str, s3_key: str) -> dict[str, Any]:
     return {"localPath": name, "path": name, "s3Key": s3_key, "get_url": file_stash.link(service, s3_key)}
 
 

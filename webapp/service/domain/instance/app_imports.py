@@ -85,8 +85,8 @@ def remove(service: Service, slug: str, *, with_accounts: bool = False) -> Recor
 
     accounts = uses(service, slug).accounts
     if accounts and not with_accounts and any(standing.slug == slug for standing in listed(service)):
-        told = "1 account is" if accounts == 1 else f"{accounts} accounts are"
-        raise Conflict(f"{told} connected to {slug}. Disconnect them first.")
+        subject = "1 account is" if accounts == 1 else f"{accounts} accounts are"
+        raise Conflict(f"{subject} connected to {slug}. Disconnect them first.")
     standing = files.remove(service.settings.data, slug)
     _note(service, slug, "removed", f"Removed the imported app {slug}.")
     catalog_file.update(service)

@@ -73,8 +73,10 @@ def _bring(service: Service, piece: Piece) -> None:
     release = None
     if piece.source == "registry":
         release = listing.registry(service).look_up(Wanted(piece.package, piece.wanted))
-    told = {"wanted": release.version, "newest": release.newest, "looked_at": service.clock()} if release else {}
-    piece = _step(service, piece, 2, **told)
+    release_fields = (
+        {"wanted": release.version, "newest": release.newest, "looked_at": service.clock()} if release else {}
+    )
+    piece = _step(service, piece, 2, **release_fields)
     brought = _brought(service, piece)
     if release:
         licence, author = brought.licence or release.licence, brought.author or release.author

@@ -99,8 +99,8 @@ def confirm(
         changed = {"state": "writing", "step": 4, "hosts": allowed, "hidden": hidden, "changed_at": now}
         pieces.change(tx, piece, **changed)
         piece_hosts.forget(tx, piece.package, allowed)
-        told = ", ".join(allowed) or "nothing on the internet"
-        sentence = f"Added the integration {piece.package} {piece.wanted}; it may reach {told}."
+        reachable = ", ".join(allowed) or "nothing on the internet"
+        sentence = f"Added the integration {piece.package} {piece.wanted}; it may reach {reachable}."
         audit.write(tx, now, NOUN, piece.id, "added", sentence)
     service.wake()
     return pieces.get(service.store, piece_id)
@@ -205,8 +205,8 @@ def hide(service: Service, piece_id: str) -> Piece:
 def set_hosts(service: Service, piece_id: str, hosts: Sequence[str]) -> Piece:
     """Let it reach only ``hosts``, from its next call on. Raises :class:`webapp.errors.Invalid`."""
     allowed = _check_hosts(hosts)
-    told = ", ".join(allowed) or "nothing on the internet"
-    return _changed(service, piece_id, "hosts_changed", f"Let the integration {{}} reach {told}.", hosts=allowed)
+    reachable = ", ".join(allowed) or "nothing on the internet"
+    return _changed(service, piece_id, "hosts_changed", f"Let the integration {{}} reach {reachable}.", hosts=allowed)
 
 
 def allow(service: Service, piece_id: str, host: str) -> Piece:
@@ -229,10 +229,10 @@ def remove(service: Service, piece_id: str, *, with_uses: bool = False) -> Piece
     piece = pieces.get(service.store, piece_id)
     if piece.state in ("adding", "writing"):
         raise Conflict(f"{piece.title} is being added just now; stop it first.")
-    told = used(service, piece)
-    if told.sentence and not with_uses:
+    uses = used(service, piece)
+    if uses.sentence and not with_uses:
         raise Conflict(
-            f"{piece.title} is used by {told.sentence}. They stay when it is removed, and do nothing until it is added "
+            f"{piece.title} is used by {uses.sentence}. They stay when it is removed, and do nothing until it is added "
             "again: disconnect and delete them first, or remove it with them as they are."
         )
     with service.store.write() as tx:

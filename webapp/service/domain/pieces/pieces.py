@@ -256,7 +256,7 @@ def changes_between(before: Contents, after: Contents) -> Changes:
     return Changes(
         tuple(part for key, part in new.items() if key not in old),
         tuple(part for key, part in old.items() if key not in new),
-        tuple((part, told) for earlier, part in both if (told := _described(earlier, part))),
+        tuple((part, description) for earlier, part in both if (description := _described(earlier, part))),
     )
 
 

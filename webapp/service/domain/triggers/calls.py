@@ -173,7 +173,7 @@ def _listen(
     service: Service,
     trigger: DeployedTrigger,
     configured: Mapping[str, Any],
-    told: Sequence[PieceListener] | None = None,
+    listeners: Sequence[PieceListener] | None = None,
 ) -> None:
     """Let ``trigger`` get events at the address of an OAuth client from now on, if it wants them.
 
@@ -182,7 +182,7 @@ def _listen(
     if not trigger.receives_app_events:
         return
     try:
-        event_listeners.listen(service, trigger, configured, told)
+        event_listeners.listen(service, trigger, configured, listeners)
     except (AccountUnusable, Invalid, NotFound) as error:
         raise HookFailed("activate", grants.failed(service, error.message)) from error
 

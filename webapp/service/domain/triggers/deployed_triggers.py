@@ -187,8 +187,8 @@ def of_project(reader: Reader, project_id: str) -> list[DeployedTrigger]:
 def check_quotas(service: Service, reader: Reader, user: ExternalUser) -> None:
     """Raise :class:`webapp.errors.Forbidden` unless ``user`` and their project may have one trigger more."""
     params = {"user": user.id, "project": user.scene.project_id}
-    service.hold(quotas.USER_TRIGGERS, ROWS.count(reader, "external_user_id = :user", params) + 1)
-    service.hold(quotas.PROJECT_TRIGGERS, ROWS.count(reader, "project_id = :project", params) + 1)
+    service.check_quota(quotas.USER_TRIGGERS, ROWS.count(reader, "external_user_id = :user", params) + 1)
+    service.check_quota(quotas.PROJECT_TRIGGERS, ROWS.count(reader, "project_id = :project", params) + 1)
 
 
 def fullest(reader: Reader) -> tuple[int, int]:

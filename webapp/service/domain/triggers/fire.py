@@ -55,18 +55,18 @@ def record_request(
     A shared transaction counts it last, without what others write at the same time.
     """
     event = events.record_request(tx, service, trigger, request, summary, size)
-    hold_bytes(tx, service, trigger, event.kept if tx.shared else 0)
+    check_storage(tx, service, trigger, event.kept if tx.shared else 0)
     lifecycle.set_last_event(tx, trigger, service.clock())
 
 
-def hold_bytes(reader: Reader, service: Service, trigger: DeployedTrigger, more: int = 0) -> None:
+def check_storage(reader: Reader, service: Service, trigger: DeployedTrigger, more: int = 0) -> None:
     """Raise :class:`TooLarge` if ``more`` bytes would exceed the quotas of ``trigger`` or its user.
 
     Only what comes from outside is refused: what a trigger finds by itself is stored.
     """
     of_trigger, of_user = stats.kept_bytes(reader, trigger.id, trigger.external_user_id)
-    service.hold(quotas.TRIGGER_MB, of_trigger + more)
-    service.hold(quotas.USER_MB, of_user + more)
+    service.check_quota(quotas.TRIGGER_MB, of_trigger + more)
+    service.check_quota(quotas.USER_MB, of_user + more)
 
 
 def fire_timers(service: Service) -> int:
@@ -145,13 +145,13 @@ def run_for_request(
     event: Mapping[str, Any],
     *,
     deadline_s: float = RUN_S,
-    settle: CompleteRequest | None = None,
+    complete_request: CompleteRequest | None = None,
 ) -> RunOutcome:
     """Run a source for one request.
 
-    ``settle`` joins the transaction, before anything else is written: it deletes the request or has it tried again, and
-    if it returns False, nothing is stored. The events of a failed run are dropped then, since they will be emitted
-    again.
+    ``complete_request`` joins the transaction, before anything else is written: it deletes the request or has it tried
+    again; if it returns False, nothing is stored. The events of a failed run are dropped then, since they will be
+    emitted again.
     """
     now = service.clock()
     if reason := _why_waiting(service, trigger):
@@ -160,7 +160,7 @@ def run_for_request(
     reply = calls.call(service, trigger, "run", state=state, event=dict(event), deadline_s=deadline_s)
     if not reply.ok and (reason := _why_waiting(service, trigger)):
         return RunOutcome(False, reason, waits=True)
-    return _commit_run(service, trigger, "request", now, reply, settle)
+    return _commit_run(service, trigger, "request", now, reply, complete_request)
 
 
 def emit(service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
@@ -203,16 +203,16 @@ def _commit_run(
     cause: Cause,
     began_at: int,
     reply: Reply,
-    settle: CompleteRequest | None = None,
+    complete_request: CompleteRequest | None = None,
 ) -> RunOutcome:
     """Commit the outcome of a run."""
     try:
         with service.store.write() as tx:
-            events = _commit(tx, service, trigger, cause, began_at, reply, settle)
+            events = _commit(tx, service, trigger, cause, began_at, reply, complete_request)
     except StateTooLarge as error:
         reply = grants.failed(service, str(error), reply.took_ms)
         with service.store.write() as tx:
-            events = _commit(tx, service, trigger, cause, began_at, reply, settle)
+            events = _commit(tx, service, trigger, cause, began_at, reply, complete_request)
     if events:
         service.wake()
     return RunOutcome(reply.ok, reply.error.message if reply.error else None, reply.response, events)
@@ -225,16 +225,16 @@ def _commit(
     cause: Cause,
     began_at: int,
     reply: Reply,
-    settle: CompleteRequest | None,
+    complete_request: CompleteRequest | None,
 ) -> list[Event]:
     """Store the results of a run; nothing, if it was overtaken."""
     row = tx.one("SELECT turn FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
     if row is None or (cause == "timer" and row["turn"] != trigger.turn):
         return []
-    if settle is not None and not settle(tx, reply):
+    if complete_request is not None and not complete_request(tx, reply):
         return []
     events = list[Event]()
-    if reply.ok or settle is None:
+    if reply.ok or complete_request is None:
         component = calls.component_of(service, trigger)
         dedupe = component.dedupe if component else None
         emitted = runs.new_events(tx, trigger, dedupe, reply.events, service.clock())

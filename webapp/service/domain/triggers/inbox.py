@@ -167,7 +167,7 @@ def put(tx: Tx, service: Service, trigger: DeployedTrigger, request: ReceivedReq
     ((waiting, waiting_bytes),) = tx.tuples(sql, {"id": trigger.id})
     if waiting >= MAX_WAITING:
         raise Throttled(MAX_WAITING, now // SECOND + FULL_RETRY_S, FULL_RETRY_S, _TOO_MANY_WAIT)
-    fire.hold_bytes(tx, service, trigger, int(waiting_bytes) + len(plain) + len(beside))
+    fire.check_storage(tx, service, trigger, int(waiting_bytes) + len(plain) + len(beside))
     tx.run(
         "INSERT INTO trigger_inbox (id, trigger_id, project_id, request_sealed, kept, in_parts, received_at, "
         "next_at) VALUES (:id, :trigger, :project, :sealed, :kept, :in_parts, :now, :now)",
@@ -303,8 +303,8 @@ def receive_request(service: Service, trigger: DeployedTrigger, received: Inboun
     """
     if trigger.emitter == "http":
         return _receive_native(service, trigger, stored_request(received))
-    if (told := _receive_push(service, trigger, received)) is not None:
-        return told
+    if (answer := _receive_push(service, trigger, received)) is not None:
+        return answer
     request = stored_request(received, timestamp=received.at)
     _checked_size(request, MAX_BYTES)
     if (handshake := piece_triggers.answer_handshake(service, trigger, request)) is not None:
@@ -345,7 +345,9 @@ def _run_queued(service: Service, waiting: QueuedRequest) -> None:
         return
     if (
         not trigger.active
-        or fire.run_for_request(service, trigger, waiting.request, settle=_complete_or_retry(service, waiting)).waits
+        or fire.run_for_request(
+            service, trigger, waiting.request, complete_request=_complete_or_retry(service, waiting)
+        ).waits
     ):
         with service.store.write() as tx:
             postpone(tx, waiting, service.clock() + _PAUSE_MS)
@@ -413,7 +415,7 @@ def _run_and_answer(service: Service, trigger: DeployedTrigger, payload: dict[st
 
 
 def _complete_or_retry(service: Service, waiting: QueuedRequest) -> fire.CompleteRequest:
-    def settle(tx: Tx, reply: Reply) -> bool:
+    def complete_request(tx: Tx, reply: Reply) -> bool:
         if reply.error is None:
             return complete(tx, waiting)
         now = service.clock()
@@ -421,7 +423,7 @@ def _complete_or_retry(service: Service, waiting: QueuedRequest) -> fire.Complet
             return postpone(tx, waiting, now + 5 * SECOND)
         return retry_or_drop(tx, waiting, now, reply.error.message)
 
-    return settle
+    return complete_request
 
 
 def _receive_push(service: Service, trigger: DeployedTrigger, received: InboundRequest) -> HttpAnswer | None:

@@ -247,7 +247,7 @@ def _record_mail(tx: Tx, service: Service, trigger_id: str, read: Mail) -> int:
     summary = one_line(read.facts["subject"], inbox.MAX_SUMMARY) or None
     mail = [Emitted(payload, read.message_id, summary, service.clock())]
     recorded = fire.record(tx, service, trigger, mail)
-    fire.hold_bytes(tx, service, trigger)
+    fire.check_storage(tx, service, trigger)
     return len(recorded)
 
 

@@ -120,9 +120,9 @@ def _needs_manual_endpoint(service: Service, trigger: DeployedTrigger) -> bool:
 def _notification_state(trigger: DeployedTrigger, subscription: RenewedSubscription | None, now: int) -> dict[str, Any]:
     """Whether its app notifies it of news, and why not."""
     if subscription is None or not trigger.active:
-        return {"told": False, "told_error": None}
-    told = subscription.stands(now)
-    return {"told": told, "told_error": None if told else subscription.error}
+        return {"notified": False, "notification_error": None}
+    is_subscribed = subscription.stands(now)
+    return {"notified": is_subscribed, "notification_error": None if is_subscribed else subscription.error}
 
 
 def _version_fields(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:

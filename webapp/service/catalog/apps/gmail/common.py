@@ -32,11 +32,11 @@ def message_url(id: str, verb: str = "") -> str:
 
 
 def fetch(ctx: Context, id: str) -> dict[str, Any]:
-    """A message, told as :func:`told` does."""
-    return told(ctx.http.get(message_url(id), params={"format": "full"}).json())
+    """A message, told as :func:`message_to_json` does."""
+    return message_to_json(ctx.http.get(message_url(id), params={"format": "full"}).json())
 
 
-def told(message: Mapping[str, Any]) -> dict[str, Any]:
+def message_to_json(message: Mapping[str, Any]) -> dict[str, Any]:
     """What people ask of a message, by plain names."""
     payload = message.get("payload", {})
     parts = list(_parts(payload))
