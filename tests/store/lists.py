@@ -9,7 +9,7 @@ from typing import Any
 
 from webapp import audit
 from webapp.kit.cursors import Window
-from webapp.service.domain.accounts import accounts, oauth_apps
+from webapp.service.domain.accounts import accounts
 from webapp.service.domain.components import runs
 from webapp.service.domain.projects import activity, external_users
 from webapp.service.domain.projects.external_users import ExternalUser
@@ -82,7 +82,7 @@ LISTS: dict[str, List] = {
     "a user's accounts of an app": lambda store: accounts.of_app(store, SCENE, "wanted", user=USER),
     "every trigger of a user": lambda store: deployed_triggers.of_user(store, USER),
     "users of an environment": lambda store: external_users.page(store, Scene("proj_2", "development"), PAGE),
-    "how many accounts a client has": lambda store: oauth_apps.accounts_of(store, "oa_wanted"),
+    "how many accounts a client has": lambda store: accounts.count_of_oauth_app(store, "oa_wanted"),
 }
 
 

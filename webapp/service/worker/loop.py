@@ -104,7 +104,7 @@ def turn(service: Service, chores: list[Chore], pool: ThreadPoolExecutor) -> Non
 
 
 def _refresh(service: Service, pool: ThreadPoolExecutor) -> None:
-    due = token_refresh.due(service, REFRESHES_AT_ONCE * 4)
+    due = lifecycle.due_for_refresh(service, REFRESHES_AT_ONCE * 4)
     list(pool.map(lambda account: _logged("refresh an account", lambda: token_refresh.refresh(service, account)), due))
 
 
@@ -126,7 +126,7 @@ def _logged(name: str, verb: Callable[[], object]) -> None:
 def pause_s(service: Service) -> float:
     """How long nothing is due, in seconds; 1.0 if the store is unavailable."""
     try:
-        due = [at for at in (token_refresh.next_due_at(service), health.next_due_at(service)) if at is not None]
+        due = [at for at in (lifecycle.next_refresh_at(service), lifecycle.next_check_at(service)) if at is not None]
     except Unavailable:
         return 1.0
     if not due:

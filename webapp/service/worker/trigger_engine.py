@@ -85,9 +85,9 @@ class TriggerEngine:
     def pause_s(self) -> float:
         """How long nothing is due, in seconds; timers only, while no further run is allowed."""
         now = self._service.clock()
-        due = [fire.next_timer_at(self._service)]
+        due = [lifecycle.next_timer_at(self._service)]
         if self.busy < self._runs:
-            due += [fire.next_poll_at(self._service), inbox.next_due_at(self._service.store, now)]
+            due += [lifecycle.next_poll_at(self._service), inbox.next_due_at(self._service.store, now)]
             due.append(subscriptions.next_at(self._service))
         times = [at for at in due if at is not None]
         if not times:

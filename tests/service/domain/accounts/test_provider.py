@@ -54,6 +54,7 @@ from webapp.service.domain.accounts import (
     provider,
     token_refresh,
 )
+from webapp.service.domain.accounts import lifecycle as account_lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt, AttemptRequest
 from webapp.service.domain.base import piece_hosts
@@ -381,7 +382,7 @@ def test_a_senseless_expiry_is_as_good_as_none(bench: Any, value: str) -> None:
     assert account.healthy
     far = account.expires_at is not None and account.expires_at - bench.clock() > 300 * 24 * HOUR
     assert account.expires_at is None or far
-    assert token_refresh.due(bench.service, 10) == []
+    assert account_lifecycle.due_for_refresh(bench.service, 10) == []
 
 
 def test_a_rotated_refresh_token_replaces_the_old_one_and_an_absent_one_leaves_it(bench: Any) -> None:

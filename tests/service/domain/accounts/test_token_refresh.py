@@ -59,7 +59,7 @@ def test_a_token_whose_app_was_removed_is_kept_for_later(bench: Any) -> None:
         token_refresh.ensure_fresh(bench.service, account)
     kept = accounts.get(bench.service.store, account.scene, account.id)
     assert (kept.healthy, kept.dead, kept.failures, kept.error) == (True, False, 0, None)
-    assert token_refresh.due(bench.service, 10) == [] and bench.acme.token_calls == 0
+    assert lifecycle.due_for_refresh(bench.service, 10) == [] and bench.acme.token_calls == 0
 
 
 def test_what_a_refresh_writes(bench: Any) -> None:
@@ -108,7 +108,7 @@ def test_a_provider_that_is_down_is_left_in_peace_and_the_account_recovers(bench
     assert bench.acme.token_calls == 1
     for _ in range(6 * 60):  # six hours, minute by minute, as the worker would
         bench.clock.advance(MINUTE)
-        for due in token_refresh.due(bench.service, 10):
+        for due in lifecycle.due_for_refresh(bench.service, 10):
             with pytest.raises(UpstreamFailed):
                 token_refresh.refresh(bench.service, due)
     assert 5 <= bench.acme.token_calls <= 15
@@ -116,7 +116,7 @@ def test_a_provider_that_is_down_is_left_in_peace_and_the_account_recovers(bench
     assert (down.healthy, down.dead) == (False, False)
     bench.acme.token_status = 200
     bench.clock.advance(HOUR)
-    (due,) = token_refresh.due(bench.service, 10)
+    (due,) = lifecycle.due_for_refresh(bench.service, 10)
     assert token_refresh.refresh(bench.service, due).healthy
 
 
@@ -124,7 +124,7 @@ def test_a_failed_early_refresh_lets_the_old_token_serve_until_it_expires(bench:
     account = bench.connect()
     bench.acme.token_status = 500
     bench.clock.advance(56 * MINUTE)
-    (due,) = token_refresh.due(bench.service, 10)
+    (due,) = lifecycle.due_for_refresh(bench.service, 10)
     assert token_refresh.refresh(bench.service, due).healthy is False
     assert token_refresh.ensure_fresh(bench.service, due).id == account.id
 
@@ -161,7 +161,7 @@ def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench: Any)
     end = bench.clock() + DAY
     while bench.clock() < end:
         bench.clock.advance(SECOND * 48)
-        for due in token_refresh.due(bench.service, 10):
+        for due in lifecycle.due_for_refresh(bench.service, 10):
             token_refresh.refresh(bench.service, due)
     assert DAY // MINUTE <= bench.acme.token_calls <= DAY // (48 * SECOND) + 1
     assert accounts.get(bench.service.store, bench.scene, account.id).healthy
@@ -170,7 +170,7 @@ def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench: Any)
 def test_an_expired_token_without_a_refresh_token_needs_the_person(bench: Any) -> None:
     account = bench.connect(refresh_token=None)
     bench.clock.advance(HOUR)
-    (due,) = token_refresh.due(bench.service, 10)
+    (due,) = lifecycle.due_for_refresh(bench.service, 10)
     with pytest.raises(Refused, match="no way to renew it"):
         token_refresh.refresh(bench.service, due)
     assert accounts.get(bench.service.store, bench.scene, account.id).dead

@@ -10,7 +10,7 @@ from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.triggers import deploy, request_of, row
 from tests.service.domain.conftest import Bench
 from webapp.kit.clock import HOUR, MINUTE, FakeClock
-from webapp.service.domain.accounts import attempts, token_refresh
+from webapp.service.domain.accounts import attempts
 from webapp.service.domain.accounts import lifecycle as account_lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import AttemptRequest
@@ -134,10 +134,10 @@ def test_a_refresh_and_a_check_are_free(service: Service, plant: Plant, other: S
     account = plant(next_refresh_at=clock.at, next_check_at=clock.at, expires_at=clock.at + MINUTE)
     assert account_lifecycle.claim_refresh(other, account) is not None
     assert len(account_lifecycle.claim_checks(other, 5)) == 1
-    assert token_refresh.due(service, 5) == [] and account_lifecycle.claim_checks(service, 5) == []
+    assert account_lifecycle.due_for_refresh(service, 5) == [] and account_lifecycle.claim_checks(service, 5) == []
     kill(other)
     takeover.take_over(service)
-    assert [one.id for one in token_refresh.due(service, 5)] == [account.id]
+    assert [one.id for one in account_lifecycle.due_for_refresh(service, 5)] == [account.id]
     assert [one.id for one in account_lifecycle.claim_checks(service, 5)] == [account.id]
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.triggers import deploy
 from webapp.errors import Invalid
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
@@ -28,17 +27,11 @@ def test_unknown_names_and_alerts_are_left_out(service: Service, scene: Scene) -
             configuration.checked_values(service, scene, "alice", configuration.SOURCE, PROPS, wrong)
 
 
-def test_names_are_trimmed_and_their_slugs_numbered(service: Service, scene: Scene) -> None:
+def test_names_are_trimmed() -> None:
     assert configuration.checked_name("  Tägliche Liste ") == "Tägliche Liste"
     for wrong in ("", " ", "a\nb", "x" * 201):
         with pytest.raises(Invalid):
             configuration.checked_name(wrong)
-    trigger = deploy(service, scene, name="Tägliche Liste")
-    assert trigger.name_slug == "tagliche-liste"
-    owner = trigger.external_user_id
-    assert configuration.free_slug(service.store, owner, "Tägliche Liste") == "tagliche-liste-2"
-    assert configuration.free_slug(service.store, owner, "Tägliche Liste", but=trigger.id) == "tagliche-liste"
-    assert configuration.free_slug(service.store, owner, "…") == "trigger"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.deployed import plant_trigger, plant_trigger_of
+from tests.fakes.triggers import deploy
 from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import FakeClock
@@ -70,3 +71,12 @@ def test_deployed_triggers_of_the_scene_alone(service: Service, scene: Scene, cl
     elsewhere = Scene(scene.project_id, "production")
     assert deployed_triggers.first_of_workflow(service.store, elsewhere, workflow, 10) == []
     assert deployed_triggers.count_of_workflow(service.store, elsewhere, workflow) == 0
+
+
+def test_slugs_are_numbered(service: Service, scene: Scene) -> None:
+    trigger = deploy(service, scene, name="Tägliche Liste")
+    assert trigger.name_slug == "tagliche-liste"
+    owner = trigger.external_user_id
+    assert deployed_triggers.free_slug(service.store, owner, "Tägliche Liste") == "tagliche-liste-2"
+    assert deployed_triggers.free_slug(service.store, owner, "Tägliche Liste", but=trigger.id) == "tagliche-liste"
+    assert deployed_triggers.free_slug(service.store, owner, "…") == "trigger"

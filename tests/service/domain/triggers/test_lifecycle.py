@@ -11,7 +11,7 @@ def test_one_of_two_claims(service: Service, scene: Scene, clock: FakeClock) -> 
     trigger = deploy(service, scene)
     (first,) = lifecycle.claim_polls(service, 9)
     assert lifecycle.claim_polls(service, 9) == []
-    due = fire.next_poll_at(service)
+    due = lifecycle.next_poll_at(service)
     assert due == clock.at + lifecycle.LEASE
     clock.advance(lifecycle.LEASE)
     (second,) = lifecycle.claim_polls(service, 9)

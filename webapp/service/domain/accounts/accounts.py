@@ -134,6 +134,12 @@ def listed_page(reader: Reader, scene: Scene, filters: Filter, window: cursors.W
     return _page(reader, scene, filters, window, _LISTED, _listed)
 
 
+def count_of_oauth_app(reader: Reader, oauth_app_id: str) -> int:
+    """The number of accounts that were connected with a client."""
+    row = reader.one("SELECT COUNT(*) AS n FROM accounts WHERE oauth_app_id = :id", {"id": oauth_app_id})
+    return int(row["n"]) if row else 0
+
+
 def of_user(reader: Reader, user: ExternalUser, *, with_credentials: bool = False) -> list[Account]:
     """Every account of one user, oldest first."""
     columns = _COLUMNS if with_credentials else _WITHOUT_CREDENTIALS

@@ -51,12 +51,6 @@ def after_refusal(service: Service, used: Account) -> Account:
     return check(service, account)
 
 
-def next_due_at(service: Service) -> int | None:
-    """When the next check is due, in epoch milliseconds; None without accounts."""
-    row = service.store.one("SELECT MIN(next_check_at) AS at FROM accounts WHERE next_check_at IS NOT NULL")
-    return row["at"] if row else None
-
-
 def revoke(service: Service, account: Account) -> Account:
     """Revoke the account's access at the provider. The account is dead until its person reconnects it.
 

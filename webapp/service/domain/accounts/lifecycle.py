@@ -7,6 +7,7 @@ refresh. A refresh holds a lease in the row, and a check postpones the next one.
 
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit.clock import HOUR, MINUTE, SECOND
@@ -127,6 +128,33 @@ def claim_refresh(service: Service, account: Account) -> Account | None:
             },
         )
         return accounts.get(tx, account.scene, account.id) if claimed else None
+
+
+def due_for_refresh(service: Service, limit: int) -> list[Account]:
+    """Accounts whose token is due for a refresh, the most urgent first."""
+    now = service.clock()
+    rows = service.store.all(
+        "SELECT id, project_id, environment FROM accounts WHERE next_refresh_at IS NOT NULL "
+        "AND next_refresh_at <= :now AND lease_until <= :now AND dead = 0 ORDER BY next_refresh_at LIMIT :limit",
+        {"now": now, "limit": limit},
+    )
+    urgent = []
+    for row in rows:
+        with suppress(NotFound):
+            urgent.append(accounts.get(service.store, Scene(row["project_id"], row["environment"]), row["id"]))
+    return urgent
+
+
+def next_refresh_at(service: Service) -> int | None:
+    """When the next token is due for a refresh, in epoch milliseconds; None without any."""
+    row = service.store.one("SELECT MIN(next_refresh_at) AS at FROM accounts WHERE next_refresh_at IS NOT NULL")
+    return row["at"] if row else None
+
+
+def next_check_at(service: Service) -> int | None:
+    """When the next check is due, in epoch milliseconds; None without accounts."""
+    row = service.store.one("SELECT MIN(next_check_at) AS at FROM accounts WHERE next_check_at IS NOT NULL")
+    return row["at"] if row else None
 
 
 def put_off_refresh(service: Service, account: Account) -> None:

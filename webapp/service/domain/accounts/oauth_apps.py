@@ -23,6 +23,7 @@ from webapp.errors import Conflict, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, iso
 from webapp.kit.crypto import new_id
+from webapp.service.domain.accounts import accounts
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
 from webapp.store.contract import Reader, Tx
@@ -207,7 +208,7 @@ def update(
     with service.store.write() as tx:
         before = get(tx, client.id)
         same = sharing(tx, before)
-        used = sum(accounts_of(tx, other.id) for other in same)
+        used = sum(accounts.count_of_oauth_app(tx, other.id) for other in same)
         if before.client_id != client.client_id and used:
             raise Conflict(f"{_counted(used)} connected with this client id; add another OAuth client instead.")
         now = service.clock()
@@ -239,7 +240,7 @@ def remove(service: Service, client: OAuthApp) -> None:
     refreshed, or while an app override names it.
     """
     with service.store.write() as tx:
-        if used := accounts_of(tx, client.id):
+        if used := accounts.count_of_oauth_app(tx, client.id):
             raise Conflict(f"{_counted(used)} connected with this OAuth client; disconnect what uses it first.")
         if tx.one("SELECT 1 FROM app_overrides WHERE oauth_app_id = :id LIMIT 1", {"id": client.id}):
             raise Conflict("An app override uses this OAuth client; change or delete the override first.")
@@ -257,12 +258,6 @@ def _hand_on(service: Service, tx: Tx, client: OAuthApp) -> None:
     sealed = _seal(service, tx, client.project_id, first.id, plain) if plain else None
     tx.run("UPDATE provider_clients SET shares = :first WHERE shares = :id", {"first": first.id, "id": client.id})
     _CLIENTS.update(tx, first.id, shares=None, secret_sealed=sealed)
-
-
-def accounts_of(reader: Reader, oauth_app_id: str) -> int:
-    """The number of accounts that were connected with a client."""
-    row = reader.one("SELECT COUNT(*) AS n FROM accounts WHERE oauth_app_id = :id", {"id": oauth_app_id})
-    return int(row["n"]) if row else 0
 
 
 def purge(service: Service) -> int:
@@ -467,7 +462,7 @@ def use_of(reader: Reader, client: OAuthApp) -> OAuthAppUse:
     chosen = choose(reader, client.project_id or "", client.app)
     others = sharing(reader, client)
     return OAuthAppUse(
-        accounts=accounts_of(reader, client.id),
+        accounts=accounts.count_of_oauth_app(reader, client.id),
         shared_with=tuple(other.app for other in others if other.id != client.id),
         used_for_new=chosen is not None and chosen.id == client.id,
         installation_has_one=choose(reader, "", client.app) is not None,

@@ -8,7 +8,6 @@ one (RFC 6749 section 6).
 """
 
 import time
-from contextlib import suppress
 from dataclasses import replace
 
 from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
@@ -18,7 +17,6 @@ from webapp.service.domain.accounts import accounts, apps, credentials, lifecycl
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.credentials import ACCESS_TOKEN, REFRESH_TOKEN
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.oauth import OAuthFailure, TokenResult
 from webapp.service.outbound.templates import TemplateError
 
@@ -64,27 +62,6 @@ def refresh(service: Service, account: Account) -> Account:
         with this_thread.waiting:
             time.sleep(_POLL_S)
     raise UpstreamTimedOut("Refreshing the account's token is taking too long; try again in a minute.")
-
-
-def due(service: Service, limit: int) -> list[Account]:
-    """Accounts whose token is due for a refresh, the most urgent first."""
-    now = service.clock()
-    rows = service.store.all(
-        "SELECT id, project_id, environment FROM accounts WHERE next_refresh_at IS NOT NULL "
-        "AND next_refresh_at <= :now AND lease_until <= :now AND dead = 0 ORDER BY next_refresh_at LIMIT :limit",
-        {"now": now, "limit": limit},
-    )
-    due = []
-    for row in rows:
-        with suppress(NotFound):
-            due.append(accounts.get(service.store, Scene(row["project_id"], row["environment"]), row["id"]))
-    return due
-
-
-def next_due_at(service: Service) -> int | None:
-    """When the next token is due for a refresh, in epoch milliseconds; None without any."""
-    row = service.store.one("SELECT MIN(next_refresh_at) AS at FROM accounts WHERE next_refresh_at IS NOT NULL")
-    return row["at"] if row else None
 
 
 def _cooling_down(service: Service, account: Account) -> Account:

@@ -4,8 +4,6 @@ It is checked as a whole before anything changes. :mod:`schedules` computes the 
 """
 
 import functools
-import re
-import unicodedata
 import zoneinfo
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,11 +21,9 @@ from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import schedules
 from webapp.service.domain.triggers.deployed_triggers import Emitter
-from webapp.store.contract import Reader
 
 Prop = Mapping[str, Any]
 MAX_NAME = 200
-MAX_SLUG = 60
 MAX_VALUES = 1024 * 1024  # they are read at each run, and a list shows those of a hundred triggers
 MAX_CRON = 200
 
@@ -129,21 +125,6 @@ def checked_name(name: str) -> str:
     return name
 
 
-def free_slug(reader: Reader, external_user_id: str, name: str, *, but: str = "") -> str:
-    """The slug for a trigger called ``name``: with -2, -3, … where another (not ``but``) of the user has it."""
-    base = _slug(name)
-    rows = reader.all(
-        "SELECT name_slug FROM deployed_triggers WHERE external_user_id = :user AND id <> :but "
-        "AND name_slug >= :base AND name_slug < :above",
-        {"user": external_user_id, "but": but, "base": base, "above": base + "\U0010ffff"},
-    )
-    taken = {row["name_slug"] for row in rows}
-    number = 1
-    while (slug := base if number == 1 else f"{base}-{number}") in taken:
-        number += 1
-    return slug
-
-
 def _schedule_problem(value: Any, floor_s: int) -> str | None:
     """Why ``value`` is no schedule to keep, in a sentence. It has passed the check of its prop type."""
     if value is None:
@@ -175,8 +156,3 @@ def _single_spaced(cron: str) -> str:
 @functools.cache
 def _zones() -> frozenset[str]:
     return frozenset(zoneinfo.available_timezones())
-
-
-def _slug(name: str) -> str:
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MAX_SLUG].strip("-") or "trigger"

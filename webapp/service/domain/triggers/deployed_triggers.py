@@ -5,6 +5,9 @@ Every query by id is limited to an owner: a scene, and for a Connect token its u
 its endpoint, since the provider may call it back at once.
 """
 
+import itertools
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -26,6 +29,7 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx, among
 from webapp.store.table import Rows, by_one_index
 
+MAX_SLUG = 60
 Emitter = Literal["source", "http", "timer", "email"]
 EMITTERS: tuple[Emitter, ...] = ("source", "http", "timer", "email")
 TABLE = "deployed_triggers"
@@ -189,6 +193,24 @@ def check_quotas(service: Service, reader: Reader, user: ExternalUser) -> None:
     params = {"user": user.id, "project": user.scene.project_id}
     service.check_quota(quotas.USER_TRIGGERS, ROWS.count(reader, "external_user_id = :user", params) + 1)
     service.check_quota(quotas.PROJECT_TRIGGERS, ROWS.count(reader, "project_id = :project", params) + 1)
+
+
+def free_slug(reader: Reader, external_user_id: str, name: str, *, but: str = "") -> str:
+    """The slug for a trigger called ``name``: with -2, -3, … where another (not ``but``) of the user has it."""
+    base = _slug(name)
+    rows = reader.all(
+        "SELECT name_slug FROM deployed_triggers WHERE external_user_id = :user AND id <> :but "
+        "AND name_slug >= :base AND name_slug < :above",
+        {"user": external_user_id, "but": but, "base": base, "above": base + "\U0010ffff"},
+    )
+    taken = {row["name_slug"] for row in rows}
+    slugs = (base if number == 1 else f"{base}-{number}" for number in itertools.count(1))
+    return next(slug for slug in slugs if slug not in taken)
+
+
+def _slug(name: str) -> str:
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MAX_SLUG].strip("-") or "trigger"
 
 
 def fullest(reader: Reader) -> tuple[int, int]:

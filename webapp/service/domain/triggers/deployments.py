@@ -171,7 +171,7 @@ def _begin(
             component_version=component.version,
             app=component.app,
             name=name,
-            name_slug=configuration.free_slug(tx, user.id, name),
+            name_slug=deployed_triggers.free_slug(tx, user.id, name),
             props=props,
             configured_sealed=deployed_triggers.seal_configured(service, tx, scene, trigger_id, values.configured),
             dynamic_props_id=deployment.dynamic_props_id,
@@ -320,7 +320,7 @@ def _checked_change(service: Service, current: DeployedTrigger, change: Change) 
     active = current.active if change.active is None else change.active
     after = replace(current, active=active, switched_off=None if active else current.switched_off, updated_at=now)
     if change.name is not None and (name := configuration.checked_name(change.name)) != current.name:
-        slug = configuration.free_slug(service.store, current.external_user_id, name, but=current.id)
+        slug = deployed_triggers.free_slug(service.store, current.external_user_id, name, but=current.id)
         after = replace(after, name=name, name_slug=slug)
     if change.emit_on_deploy is not None:
         after = replace(after, emit_on_deploy=change.emit_on_deploy)

@@ -102,7 +102,7 @@ def listen(
         hooks = dict.fromkeys(_keys(app, answer), hook)
         asked_at = service.clock() if _changes(app) else None
     with service.store.write() as tx:
-        if tx.one("SELECT 1 AS there FROM deployed_triggers WHERE id = :id", {"id": trigger.id}) is None:
+        if deployed_triggers.find(tx, trigger.id) is None:
             raise NotFound("This trigger was deleted meanwhile.")
         _put(tx, trigger.id, hooks, asked_at)
 

@@ -31,7 +31,6 @@ from webapp.service.domain.triggers.runs import Cause, StateTooLarge
 from webapp.store.contract import Reader, Tx, claiming
 
 BATCH = 500
-POLLS_CONSIDERED = 64  # more than run side by side, so that one of them is free
 BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
 POLL_INTERVAL_WHEN_NOTIFIED = 30 * MINUTE
 SECOND_POLL_AFTER = MINUTE
@@ -71,7 +70,7 @@ def check_storage(reader: Reader, service: Service, trigger: DeployedTrigger, mo
 
 def fire_timers(service: Service) -> int:
     """Fire native timers that are due, at most :data:`BATCH`, in one transaction; how many there were."""
-    now, next_at = service.clock(), next_timer_at(service)
+    now, next_at = service.clock(), lifecycle.next_timer_at(service)
     if next_at is None or next_at > now:
         return 0  # an idle worker takes no write lock
     with service.store.write(shared=True) as tx:
@@ -85,24 +84,6 @@ def fire_timers(service: Service) -> int:
     if due:
         service.wake()
     return len(due)
-
-
-def next_timer_at(service: Service) -> int | None:
-    """When the next native timer is due, in epoch milliseconds."""
-    row = service.store.one(
-        "SELECT MIN(next_run_at) AS at FROM deployed_triggers WHERE emitter = 'timer' AND next_run_at IS NOT NULL"
-    )
-    return row["at"] if row else None
-
-
-def next_poll_at(service: Service) -> int | None:
-    """The time when the next poll may be claimed; a claimed one counts when its lease ends."""
-    rows = service.store.tuples(
-        "SELECT next_run_at, lease_until, busy_until FROM deployed_triggers WHERE emitter = 'source' "
-        "AND next_run_at IS NOT NULL ORDER BY next_run_at LIMIT :limit",
-        {"limit": POLLS_CONSIDERED},
-    )
-    return min((max(row) for row in rows), default=None)
 
 
 def _fire(tx: Tx, service: Service, timer: DeployedTrigger, now: int) -> None:
@@ -228,8 +209,8 @@ def _commit(
     complete_request: CompleteRequest | None,
 ) -> list[Event]:
     """Store the results of a run; nothing, if it was overtaken."""
-    row = tx.one("SELECT turn FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
-    if row is None or (cause == "timer" and row["turn"] != trigger.turn):
+    current = deployed_triggers.find(tx, trigger.id)
+    if current is None or (cause == "timer" and current.turn != trigger.turn):
         return []
     if complete_request is not None and not complete_request(tx, reply):
         return []

@@ -24,6 +24,7 @@ from webapp.store.table import Table
 BUSY = 5 * MINUTE  # how long a change holds the trigger at most
 LEASE = 2 * MINUTE  # longer than a run may take
 POLLS_APART = 15 * SECOND
+POLLS_CONSIDERED = 64  # more than run side by side, so that one of them is free
 _FRESH_MS = SECOND
 FREE = "busy_until NOT BETWEEN :now + 1 AND :now + :busy"
 _TRIGGERS = Table("deployed_triggers", DeployedTrigger, write_only=("endpoint_hash", "busy_until", "holder"))
@@ -137,6 +138,24 @@ def claim_polls(service: Service, limit: int) -> list[DeployedTrigger]:
             {**due, "holder": service.generation},
         )
     return sorted(map(_TRIGGERS.make, rows), key=lambda trigger: trigger.next_run_at or 0)
+
+
+def next_timer_at(service: Service) -> int | None:
+    """When the next native timer is due, in epoch milliseconds."""
+    row = service.store.one(
+        "SELECT MIN(next_run_at) AS at FROM deployed_triggers WHERE emitter = 'timer' AND next_run_at IS NOT NULL"
+    )
+    return row["at"] if row else None
+
+
+def next_poll_at(service: Service) -> int | None:
+    """The time when the next poll may be claimed; a claimed one counts when its lease ends."""
+    rows = service.store.tuples(
+        "SELECT next_run_at, lease_until, busy_until FROM deployed_triggers WHERE emitter = 'source' "
+        "AND next_run_at IS NOT NULL ORDER BY next_run_at LIMIT :limit",
+        {"limit": POLLS_CONSIDERED},
+    )
+    return min((max(row) for row in rows), default=None)
 
 
 def release(service: Service, claimed: DeployedTrigger) -> None:

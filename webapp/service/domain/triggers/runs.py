@@ -18,7 +18,7 @@ from webapp.kit.crypto import ordered_id
 from webapp.service.catalog.components import Dedupe
 from webapp.service.components.calls import Emitted, Observation, Reply
 from webapp.service.domain.base.service import SealedColumn, Service
-from webapp.service.domain.triggers import lifecycle
+from webapp.service.domain.triggers import deployed_triggers, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Tx
 
@@ -80,8 +80,8 @@ def new_events(
         return [event for event in emitted if event.id is None or _first_time(tx, trigger.id, event.id, now)]
     if dedupe is None or not emitted:
         return list(emitted)
-    row = tx.one("SELECT mark FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
-    mark = row["mark"] if row else None
+    current = deployed_triggers.find(tx, trigger.id)
+    mark = current.mark if current else None
     new, after = (_greatest if dedupe == "greatest" else _changed)(mark, emitted)
     if after != mark:
         lifecycle.set_mark(tx, trigger, after)
