@@ -33,7 +33,16 @@ from webapp.service.components.masking import MASK
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import calls, deployed_triggers, deployments, fire, inbox, runs, serialization
+from webapp.service.domain.triggers import (
+    calls,
+    deployed_triggers,
+    deployments,
+    fire,
+    inbox,
+    runs,
+    serialization,
+    trigger_state,
+)
 from webapp.service.domain.triggers.deployments import Deployment
 from webapp.service.inbound import hooks
 from webapp.service.inbound.hooks import OWN_HOST, TriggerHosts
@@ -559,7 +568,7 @@ def test_a_trigger_that_is_told_to_look(
     assert "sandbox" in tried.headers["Content-Security-Policy"]
     assert send(web, f"/h/{key}", json={"key": None}).status_code == 401
     with service.store.write() as tx:
-        runs.update_state(tx, service, trigger, {"secret": "s3cret"})
+        trigger_state.update(tx, service, trigger, {"secret": "s3cret"})
     assert send(web, f"/h/{key}", json={"key": "other"}).status_code == 401
     assert next_run(service, trigger) == clock.at + HOUR
     assert send(web, f"/h/{key}", json={"key": "s3cret"}).status_code == 202

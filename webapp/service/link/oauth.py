@@ -135,7 +135,7 @@ def finish(service: Service, attempt: Attempt, answer: Mapping[str, str] | None 
     except Exception:
         log.exception("Connecting after the callback failed.")
         return attempts.fail(service, attempt, PatchbayError("The connection could not be finished."))
-    return attempts.reread(service, attempt)
+    return attempts.get(service.store, attempt.id)
 
 
 def _authorization_url(service: Service, app: App, client: OAuthApp, started: SignInStart) -> str:

@@ -110,7 +110,7 @@ def _show_app(
     """The page on which a person connects ``app``, with a new attempt."""
     if app.auth_type == "keys" or any(field.name not in current.preset for field in forms.client_fields(current, app)):
         return forms.show(service, current, app, account)
-    wanted = forms.attempt_request(service, current, app, account, fields.checked(app, current.preset))
+    wanted = forms.attempt_request(service, current, app, account, fields.checked(app.spec.fields, current.preset))
     _, secret = attempts.create(service, current.token, wanted)
     return show_start(service, current, app, account, secret, values=wanted.fields, last=last)
 

@@ -63,7 +63,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
 def _show_sign_in(service: Service, current: Visit, app: App, account: Account | None, secret: str) -> Response:
     texts = forms.posted_fields(current)
     try:
-        values = domain_fields.checked_fields(forms.client_fields(current, app), texts)
+        values = domain_fields.checked(forms.client_fields(current, app), texts)
     except Invalid as error:
         return forms.show(service, current, app, account, texts=texts, details=error.details, secret=secret, status=422)
     client = forms.own_client(service, current, app, values)
@@ -139,7 +139,7 @@ def _test(
     except BaseException:
         attempts.fail(service, attempt, PatchbayError("The connection could not be finished."))
         raise
-    return outcome_page.show(service, attempts.reread(service, attempt), secret=secret)
+    return outcome_page.show(service, attempts.get(service.store, attempt.id), secret=secret)
 
 
 def _answer_question(service: Service, attempt: Attempt) -> dict[str, str]:

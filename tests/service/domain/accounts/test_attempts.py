@@ -65,7 +65,7 @@ def started(bench: Any, secret: str) -> SignInStart:
 def connected(bench: Any, attempt: Attempt) -> Attempt:
     with bench.service.store.write() as tx:
         attempts.record_connected(attempt)(tx, "apn_1")
-    return attempts.reread(bench.service, attempt)
+    return attempts.get(bench.service.store, attempt.id)
 
 
 def test_an_account_whose_attempt_has_ended_otherwise_is_undone(bench: Any) -> None:
@@ -120,7 +120,7 @@ def test_continuing_in_another_place_ends_what_was_begun_before(bench: Any) -> N
     before = [attempts.create(bench.service, token, AttemptRequest("acme"))[1] for _ in range(2)]
     begun = [started(bench, secret) for secret in before]
     other = started(bench, opened(bench)[1])
-    states = [attempts.reread(bench.service, one.attempt) for one in (*begun, other)]
+    states = [attempts.get(bench.service.store, one.attempt.id) for one in (*begun, other)]
     assert [(attempt.status, attempt.error_code) for attempt in states] == [
         ("failed", attempts.ELSEWHERE), ("started", None), ("started", None),
     ]  # fmt: skip
@@ -270,7 +270,7 @@ class Discogs:
         return {name: values[0] for name, values in parse_qs(place.query).items()}
 
     def exchange(self, started: SignInStart, token: str, verifier: str) -> TokenResult | OAuthFailure:
-        sealed = attempts.unsealed(self.service, attempts.reread(self.service, started.attempt))
+        sealed = attempts.unsealed(self.service, attempts.get(self.service.store, started.attempt.id))
         return attempts.exchange_oauth1(self.service, self.app, self.facts, sealed, token, verifier)
 
 
@@ -310,7 +310,7 @@ def test_an_answer_about_another_sign_in_or_without_its_proof_gets_nothing(disco
 def test_what_is_temporary_is_sealed_and_a_sign_in_that_ended_keeps_none(discogs: Discogs) -> None:
     started = discogs.start()
     back = discogs.come_back(started)
-    sealed = attempts.reread(discogs.service, started.attempt).sealed or b""
+    sealed = attempts.get(discogs.service.store, started.attempt.id).sealed or b""
     assert back["oauth_token"].encode() not in sealed
     discogs.start()  # another with the same token, which ends the first
     with pytest.raises(AttemptUnknown):

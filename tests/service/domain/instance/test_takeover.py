@@ -158,10 +158,10 @@ def test_a_sign_in_that_was_being_exchanged_has_failed_and_says_so(bench: Bench)
     other = replace(service, life=generations.begin(service.store, service.clock))
     attempt, _ = attempts.create(service, bench.token(), AttemptRequest("acme"))
     attempts.claim_keys(other, attempt)
-    assert takeover.take_over(service) == 0 and attempts.reread(service, attempt).status == "exchanging"
+    assert takeover.take_over(service) == 0 and attempts.get(service.store, attempt.id).status == "exchanging"
     kill(other)
     takeover.take_over(service)
-    ended = attempts.reread(service, attempt)
+    ended = attempts.get(service.store, attempt.id)
     assert (ended.status, ended.error_code) == ("failed", attempts.INTERRUPTED)
     assert ended.error_sentence == "The connection was interrupted. Start again."
     kinds = service.store.all("SELECT kind FROM events WHERE trigger_id IS NULL")

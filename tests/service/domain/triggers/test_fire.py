@@ -20,7 +20,7 @@ from webapp.service.components.calls import Emitted, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deployed_triggers, fire, lifecycle, trigger_accounts
+from webapp.service.domain.triggers import deployed_triggers, fire, lifecycle, trigger_accounts, trigger_state
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Store, Tx, claiming
@@ -182,7 +182,7 @@ def test_a_poll_keeps_events_memory_marks_and_log(service: Service, scene: Scene
         assert [one.ok for one in poll_due(service)] == [True]
         clock.advance(MINUTE)
     assert summaries(service, trigger) == ["Was there before", "Number a", "Number b"]  # unique: once each
-    assert trigger_runs.state(service, trigger) == {"hooks": ["deploy", "subscribe"], "n": 2}
+    assert trigger_state.read(service, trigger) == {"hooks": ["deploy", "subscribe"], "n": 2}
     first, second, *hooks = log_of(service, trigger)
     assert (first["cause"], first["emitted"], second["emitted"]) == ("timer", 0, 2)
     assert [one["cause"] for one in hooks] == ["activate", "deploy"]
@@ -293,7 +293,7 @@ def test_a_request_is_settled_with_what_came_of_it(service: Service, scene: Scen
     assert list(lost.events) == []
     assert settled == [True, False, True]
     assert [one["e"] for one in emitted(service, trigger)] == ['{"id":1}']
-    assert trigger_runs.state(service, trigger) == {"count": 1}
+    assert trigger_state.read(service, trigger) == {"count": 1}
     assert row(service, trigger)["last_error"] == "It could not be read."
 
 
@@ -312,7 +312,7 @@ def test_the_trigger_that_went_is_left_alone(service: Service, scene: Scene) -> 
 
 def test_remembering_too_much_fails_the_run(service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     trigger = deploy(service, scene)
-    monkeypatch.setattr(trigger_runs, "MAX_STATE", 10)
+    monkeypatch.setattr(trigger_state, "MAX_STATE", 10)
     (outcome,) = poll_due(service)
     assert not outcome.ok and "256 KiB" in (outcome.error or "")
     assert summaries(service, trigger) == ["Was there before"]

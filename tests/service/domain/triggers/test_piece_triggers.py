@@ -15,7 +15,14 @@ from tests.fakes.triggers import summaries
 from webapp.errors import Unavailable
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.components.pieces import texts
-from webapp.service.domain.triggers import app_events, deployed_triggers, event_listeners, inbox, runs, serialization
+from webapp.service.domain.triggers import (
+    app_events,
+    deployed_triggers,
+    event_listeners,
+    inbox,
+    serialization,
+    trigger_state,
+)
 
 HANDSHAKES: list[tuple[str, dict[str, Any], dict[str, str], dict[str, str]]] = [
     ("hook-header", {}, {}, {"x-hook-secret": "s"}),
@@ -33,7 +40,7 @@ def test_a_handshake_is_answered_by_the_piece_and_anything_else_runs(
     assert inbox.caller_waits(piece_stage.service, trigger)
     answer = inbox.receive_request(piece_stage.service, trigger, request(body, query=query, headers=headers))
     assert (answer.status, answer.body, answer.headers) == (201, "shaken", {"x-hook-secret": "s"})
-    assert runs.state(piece_stage.service, trigger) == {"shaken": 1}
+    assert trigger_state.read(piece_stage.service, trigger) == {"shaken": 1}
     answer = inbox.receive_request(piece_stage.service, trigger, request({"text": "news"}))
     piece_stage.work()
     assert (answer.body, summaries(piece_stage.service, trigger)) == (inbox.SUCCESS, ["news"])

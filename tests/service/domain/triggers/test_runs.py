@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.deployed import plant_trigger
-from tests.fakes.triggers import deploy, row
+from tests.fakes.triggers import deploy
 from webapp.kit import cursors
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.components import Dedupe
@@ -16,7 +16,6 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import runs
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.runs import StateTooLarge
 
 FAILED = ErrorInfo("exception", "ComponentError", "The app does not answer.")
 
@@ -109,17 +108,3 @@ def test_only_the_newest_ids_are_kept(service: Service, scene: Scene, monkeypatc
     left = service.store.all("SELECT emitted_id FROM trigger_seen ORDER BY emitted_id")
     assert [one["emitted_id"] for one in left] == ["0", "4", "5"]
     assert runs.purge_seen(service) == 0
-
-
-def test_what_is_remembered_is_merged_sealed_and_bounded(service: Service, scene: Scene) -> None:
-    trigger = deploy(service, scene, "schedule-cron")
-    with service.store.write() as tx:
-        runs.update_state(tx, service, trigger, {"secret": "canary-secret", "n": 1})
-        runs.update_state(tx, service, trigger, {"n": 2})
-    assert runs.state(service, trigger) == {"secret": "canary-secret", "n": 2}
-    sealed = service.store.one("SELECT state_sealed FROM trigger_memory")
-    assert sealed is not None and b"canary-secret" not in sealed["state_sealed"]
-    with pytest.raises(StateTooLarge), service.store.write() as tx:
-        runs.update_state(tx, service, trigger, {"more": "x" * runs.MAX_STATE})
-    assert runs.state(service, trigger)["n"] == 2
-    assert row(service, trigger)["mark"] is None

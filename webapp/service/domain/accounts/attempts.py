@@ -365,11 +365,6 @@ def get(reader: Reader, attempt_id: str) -> Attempt:
     return attempt
 
 
-def reread(service: Service, attempt: Attempt) -> Attempt:
-    """``attempt`` as it is now."""
-    return get(service.store, attempt.id)
-
-
 def unsealed(service: Service, attempt: Attempt) -> dict[str, Any]:
     """The sealed values of ``attempt``, such as ``verifier`` and ``fields``."""
     if attempt.sealed is None:

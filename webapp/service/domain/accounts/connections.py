@@ -13,6 +13,7 @@ from webapp import audit
 from webapp.audit import Actor
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit.crypto import new_id
+from webapp.kit.retries import back_off
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import accounts, credentials, fields, lifecycle, notifications, provider
@@ -69,7 +70,7 @@ def connect_with_keys(
         message = f"{app.name} is not connected by keys."
         raise Invalid(message, [Detail("app_slug", message)])
     existing = _existing(service, token, app, account_id)
-    values = fields.checked(app, texts)
+    values = fields.checked(app.spec.fields, texts)
     name = lifecycle.checked_name(name)
     session, outcome = provider.identify_session(service, app, values)
     project = projects.get(service.store, token.scene.project_id)
@@ -272,9 +273,7 @@ def _account(
         last_refreshed_at=None,
         next_refresh_at=_next_refresh(now, accepted),
         last_checked_at=now,
-        next_check_at=lifecycle.check_time(account_id, now)
-        if accepted.trouble is None
-        else now + lifecycle.back_off(1),
+        next_check_at=lifecycle.check_time(account_id, now) if accepted.trouble is None else now + back_off(1),
         failures=0 if accepted.trouble is None else 1,
         lease_until=0,
         revision=0,

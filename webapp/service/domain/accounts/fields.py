@@ -26,15 +26,13 @@ def parse_cfmap(text: str) -> dict[str, str]:
     return {name: "" if value is None else str(value) for name, value in values.items()}
 
 
-def checked(app: App, texts: Mapping[str, str]) -> dict[str, str]:
-    """The values of the app's own fields out of ``texts``, trimmed, with defaults. Raises :class:`Invalid`."""
-    return checked_fields(app.spec.fields, texts)
+def checked(fields: Sequence[CustomField], texts: Mapping[str, str]) -> dict[str, str]:
+    """The values of ``fields`` from ``texts``, trimmed, with defaults.
 
-
-def checked_fields(facts: Sequence[CustomField], texts: Mapping[str, str]) -> dict[str, str]:
-    """The same for any fields."""
+    Raises :class:`Invalid` with a detail for each wrong field.
+    """
     values, problems = dict[str, str](), dict[str, str]()
-    for field in facts:
+    for field in fields:
         source = field.name if not field.read_from or texts.get(field.name, "").strip() else field.read_from
         value = texts.get(source, "").strip() or (field.default or "")
         if problem := _problem(field, value, optional=field.optional):

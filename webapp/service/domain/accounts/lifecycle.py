@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit.clock import HOUR, MINUTE, SECOND
+from webapp.kit.retries import back_off
 from webapp.service.domain.accounts import accounts, credentials, notifications
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -21,7 +22,6 @@ from webapp.service.outbound.oauth import TokenResult
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table, add_to_counts
 
-BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
 EARLY = 5 * MINUTE
 CHECK_EVERY = 6 * HOUR
 CHECK_CLAIM = 10 * MINUTE
@@ -31,11 +31,6 @@ _KEPT = ("id", "project_id", "environment", "external_user_id", "external_id", "
 _REPLACE = ", ".join(
     f"{name} = :{name}" for name in _ACCOUNTS.columns.split(", ") if name not in (*_KEPT, "lease_holder")
 )
-
-
-def back_off(failures: int) -> int:
-    """The wait in milliseconds after so many failures in a row."""
-    return BACK_OFF[min(max(failures, 1), len(BACK_OFF)) - 1]
 
 
 def refresh_time(now: int, expires_at: int | None) -> int | None:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import ClientCheck
-from webapp.service.domain.accounts import provider as discovery
+from webapp.service.domain.accounts import provider
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
@@ -55,17 +55,17 @@ def is_possible(app: App) -> bool:
 
 def check(service: Service, app: App, client_id: str, client_secret: str | None, redirect_uri: str) -> ClientVerdict:
     """Ask the provider of ``app``, whose addresses are filled with the defaults of their fields."""
-    facts, name = (app.oauth and app.oauth.check) or ClientCheck(source=_RFC), app.provider_name
-    if not facts.possible:
+    declaration, name = (app.oauth and app.oauth.check) or ClientCheck(source=_RFC), app.provider_name
+    if not declaration.possible:
         return _unchecked(f"{name} checks a client only when somebody signs in.")
     defaults = _defaults(app)
     try:
-        discovered = discovery.endpoints(service, app, defaults) if app.is_discovered else None
-        provider = app.provider(client_id, client_secret, defaults, discovered=discovered)
+        discovered = provider.endpoints(service, app, defaults) if app.is_discovered else None
+        oauth_provider = app.provider(client_id, client_secret, defaults, discovered=discovered)
     except TemplateError:
         return _unchecked(f"{name} has a different address for each account.")
-    answer = _exchange_random_code(service, app, replace(provider, deadline_s=DEADLINE_S), redirect_uri)
-    return _verdict(service, app, facts, provider, redirect_uri, answer)
+    answer = _exchange_random_code(service, app, replace(oauth_provider, deadline_s=DEADLINE_S), redirect_uri)
+    return _verdict(service, app, declaration, oauth_provider, redirect_uri, answer)
 
 
 def _defaults(app: App) -> dict[str, str]:
@@ -75,18 +75,18 @@ def _defaults(app: App) -> dict[str, str]:
 def _verdict(
     service: Service,
     app: App,
-    facts: ClientCheck,
-    provider: Provider,
+    declaration: ClientCheck,
+    oauth_provider: Provider,
     redirect_uri: str,
     answer: TokenResult | OAuthFailure,
 ) -> ClientVerdict:
     name, note = app.provider_name, app.client_note
     if isinstance(answer, TokenResult):
         return _unchecked(f"{name} accepts any authorization code, so its response proves nothing.")
-    if _is_unknown(answer, facts):
+    if _is_unknown(answer, declaration):
         words = note.id_name or "client ID", note.secret_name or "client secret"
         return ClientVerdict("unknown", f"{name} does not know this client. Compare the {words[0]} and the {words[1]}.")
-    if answer.error_code in _REDIRECT_URI_CODES.union(facts.redirect_uri_codes):
+    if answer.error_code in _REDIRECT_URI_CODES.union(declaration.redirect_uri_codes):
         sentence = (
             f"{name} knows this client, but not the redirect URI. Register the redirect URI there exactly as shown."
         )
@@ -95,28 +95,32 @@ def _verdict(
         return _unchecked(f"{name} cannot be reached right now.")
     if answer.kind != "grant_dead":
         return _unchecked(f"{name}'s response does not show whether it knows the client.")
-    if provider.client_secret is None or _tells_secrets_apart(service, app, facts, provider, redirect_uri):
+    if oauth_provider.client_secret is None or _tells_secrets_apart(
+        service, app, declaration, oauth_provider, redirect_uri
+    ):
         return ClientVerdict("known", f"{name} knows this client.")
     return _unchecked(f"{name} checks the client secret only when somebody signs in.")
 
 
-def _tells_secrets_apart(service: Service, app: App, facts: ClientCheck, provider: Provider, redirect_uri: str) -> bool:
-    wrong = replace(provider, client_secret=random.token_urlsafe(24), deadline_s=DEADLINE_S)
+def _tells_secrets_apart(
+    service: Service, app: App, declaration: ClientCheck, oauth_provider: Provider, redirect_uri: str
+) -> bool:
+    wrong = replace(oauth_provider, client_secret=random.token_urlsafe(24), deadline_s=DEADLINE_S)
     answer = _exchange_random_code(service, app, wrong, redirect_uri)
-    return isinstance(answer, OAuthFailure) and _is_unknown(answer, facts)
+    return isinstance(answer, OAuthFailure) and _is_unknown(answer, declaration)
 
 
 def _exchange_random_code(
-    service: Service, app: App, provider: Provider, redirect_uri: str
+    service: Service, app: App, oauth_provider: Provider, redirect_uri: str
 ) -> TokenResult | OAuthFailure:
     code, verifier = random.token_urlsafe(24), random.token_urlsafe(32)
     return oauth.exchange_code(
-        service.client_for(app), provider, code=code, redirect_uri=redirect_uri, verifier=verifier
+        service.client_for(app), oauth_provider, code=code, redirect_uri=redirect_uri, verifier=verifier
     )
 
 
-def _is_unknown(answer: OAuthFailure, facts: ClientCheck) -> bool:
-    codes, statuses = _UNKNOWN_CODES.union(facts.unknown_codes), {401, *facts.unknown_statuses}
+def _is_unknown(answer: OAuthFailure, declaration: ClientCheck) -> bool:
+    codes, statuses = _UNKNOWN_CODES.union(declaration.unknown_codes), {401, *declaration.unknown_statuses}
     return answer.error_code in codes or (answer.status in statuses and answer.kind != "grant_dead")
 
 

@@ -24,7 +24,7 @@ from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import file_stash, piece_stores, runs
 from webapp.service.domain.deliveries import endpoints, events
 from webapp.service.domain.instance import people
-from webapp.service.domain.triggers import deployed_triggers, inbox, plans
+from webapp.service.domain.triggers import deployed_triggers, inbox, plans, trigger_state
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.store.contract import Row, Tx
 
@@ -46,6 +46,7 @@ COLUMNS: tuple[SealedColumn, ...] = (
     *deployed_triggers.SEALED,
     plans.SEALED,
     *trigger_runs.SEALED,
+    *trigger_state.SEALED,
     people.SEALED,
     approvals.SEALED,
 )

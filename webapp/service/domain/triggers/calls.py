@@ -17,10 +17,17 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.projects import activity
-from webapp.service.domain.triggers import deployed_triggers, event_listeners, runs, subscriptions, trigger_accounts
+from webapp.service.domain.triggers import (
+    deployed_triggers,
+    event_listeners,
+    runs,
+    subscriptions,
+    trigger_accounts,
+    trigger_state,
+)
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.event_listeners import PieceListener
-from webapp.service.domain.triggers.runs import StateTooLarge
+from webapp.service.domain.triggers.trigger_state import StateTooLarge
 
 Hook = Literal["deploy", "activate", "deactivate", "renew"]
 GONE = (404, 410)
@@ -125,8 +132,8 @@ def run_hooks(
     component = component_of(service, trigger)
     emitted = list[Emitted]()
     for hook in hooks:
-        told_by_piece = component is not None and component.of_piece
-        if hook == "activate" and not told_by_piece:
+        listens_by_piece = component is not None and component.of_piece
+        if hook == "activate" and not listens_by_piece:
             _listen(service, trigger, configured)
         if trigger.emitter != "source" or (component is not None and hook not in component.hooks):
             continue
@@ -141,7 +148,7 @@ def run_hooks(
             subscriptions.follow(service, trigger.id, hook, reply)
         if not reply.ok and not (hook == "deactivate" and (ends_by_itself or _is_gone(reply))):
             raise HookFailed(hook, reply, repeated=repeated)
-        if hook == "activate" and told_by_piece:
+        if hook == "activate" and listens_by_piece:
             _listen(service, trigger, configured, event_listeners.listeners_of(reply.value))
         emitted += reply.events
     return emitted
@@ -190,7 +197,7 @@ def _listen(
 def run_hook(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> Reply:
     """Run one hook that the component has, with the values ``configured``, and store its result."""
     began_at = service.clock()
-    state, event = runs.state(service, trigger), {"timestamp": began_at}
+    state, event = trigger_state.read(service, trigger), {"timestamp": began_at}
     reply = call(service, trigger, hook, state=state, configured=configured, event=event)
     return _store_result(service, trigger, hook, began_at, reply)
 
@@ -230,7 +237,7 @@ def _write_result(
         if deployed_triggers.find(tx, trigger.id) is None:
             raise Conflict("This trigger was deleted meanwhile.")
         if remember:
-            runs.update_state(tx, service, trigger, reply.state)
+            trigger_state.update(tx, service, trigger, reply.state)
         runs.write(tx, service, trigger, hook, began_at, reply, emitted=len(reply.events))
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from webapp import quotas
-from webapp.kit.clock import HOUR, MINUTE, SECOND
+from webapp.kit.clock import MINUTE
+from webapp.kit.retries import back_off
 from webapp.service.components.calls import RUN_S, Emitted, HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
@@ -25,13 +26,14 @@ from webapp.service.domain.triggers import (
     schedules,
     subscriptions,
     trigger_accounts,
+    trigger_state,
 )
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.runs import Cause, StateTooLarge
+from webapp.service.domain.triggers.runs import Cause
+from webapp.service.domain.triggers.trigger_state import StateTooLarge
 from webapp.store.contract import Reader, Tx, claiming
 
 BATCH = 500
-BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
 POLL_INTERVAL_WHEN_NOTIFIED = 30 * MINUTE
 SECOND_POLL_AFTER = MINUTE
 CompleteRequest = Callable[[Tx, Reply], bool]
@@ -113,7 +115,7 @@ def poll(service: Service, claimed: DeployedTrigger) -> RunOutcome:
     if reason := _why_waiting(service, claimed):
         return _skip_tick(service, claimed, reason)
     at = schedules.latest(schedule, claimed.next_run_at or now, now)
-    state = runs.state(service, claimed)
+    state = trigger_state.read(service, claimed)
     reply = calls.call(service, claimed, "run", state=state, event=schedules.tick_payload(schedule, at))
     if not reply.ok and (reason := _why_waiting(service, claimed)):
         return _skip_tick(service, claimed, reason)
@@ -137,7 +139,7 @@ def run_for_request(
     now = service.clock()
     if reason := _why_waiting(service, trigger):
         return RunOutcome(False, reason, waits=True)
-    state = runs.state(service, trigger)
+    state = trigger_state.read(service, trigger)
     reply = calls.call(service, trigger, "run", state=state, event=dict(event), deadline_s=deadline_s)
     if not reply.ok and (reason := _why_waiting(service, trigger)):
         return RunOutcome(False, reason, waits=True)
@@ -156,7 +158,7 @@ def next_run_after(schedule: Mapping[str, Any], anchor: int, failures: int, now:
     """When to run after that many failures in a row: soon, where ticks are far apart, else at a later tick."""
     if not failures:
         return schedules.next_after(schedule, anchor, now)
-    wait = BACK_OFF[min(failures, len(BACK_OFF)) - 1]
+    wait = back_off(failures)
     if wait < schedules.gap(schedule, anchor, now):
         next_tick = schedules.next_after(schedule, anchor, now)
         return min(now + wait, next_tick) if next_tick else now + wait
@@ -220,7 +222,7 @@ def _commit(
         dedupe = component.dedupe if component else None
         emitted = runs.new_events(tx, trigger, dedupe, reply.events, service.clock())
         events = record(tx, service, trigger, emitted)
-        runs.update_state(tx, service, trigger, reply.state)
+        trigger_state.update(tx, service, trigger, reply.state)
     runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(events))
     _write_state(tx, service, trigger, cause, reply, emitted=bool(events))
     return events

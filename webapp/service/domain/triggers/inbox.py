@@ -47,8 +47,8 @@ from webapp.service.domain.triggers import (
     lifecycle,
     piece_triggers,
     plans,
-    runs,
     subscriptions,
+    trigger_state,
 )
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Row, Tx, claiming
@@ -435,7 +435,7 @@ def _receive_push(service: Service, trigger: DeployedTrigger, received: InboundR
     challenge = webhooks.challenge_answer(push, event)
     if challenge is not None:
         return HttpAnswer(200, challenge[:MAX_CHALLENGE], _TEXT)
-    secret = runs.state(service, trigger).get(SECRET)
+    secret = trigger_state.read(service, trigger).get(SECRET)
     notification = webhooks.read(push, secret, event) if secret else None
     if notification is None:
         log.info("A request to %s was ignored: it does not bear the secret.", trigger.id)

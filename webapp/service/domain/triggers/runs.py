@@ -1,12 +1,11 @@
-"""What the runs of a trigger store: its memory (``trigger_memory``), the emitted ids it has seen (``trigger_seen``),
-and the log (``trigger_runs``): time, cause, outcome and output of each run.
+"""What the runs of a trigger store: the emitted ids it has seen (``trigger_seen``), and the log (``trigger_runs``) with
+time, cause, outcome and output of each run.
 
-The memory is sealed, since a trigger keeps the secret of its subscription there; it has at most 256 KiB of JSON. Lines
-of the log are masked already, and sealed as well. Runs are deleted after 30 days, and beyond the newest 200 of each
+Lines of the log are masked already, and sealed. Runs are deleted after 30 days, and beyond the newest 200 of each
 trigger. Native triggers run nothing, so they have neither.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -20,52 +19,15 @@ from webapp.service.components.calls import Emitted, Observation, Reply
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.triggers import deployed_triggers, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.store.contract import Reader, Tx
+from webapp.store.contract import Tx
 
 Cause = Literal["timer", "request", "deploy", "activate", "deactivate", "renew"]
 KEPT = 30 * DAY
 KEPT_PER_TRIGGER = 200
 MAX_LINES = 256 * 1024
-MAX_STATE = 256 * 1024
 SEEN_KEPT = 10_000
-_STATE = SealedColumn("trigger_memory", "state_sealed", key="trigger_id")
 _LINES = SealedColumn("trigger_runs", "lines_sealed")
-SEALED = (_STATE, _LINES)
-
-
-class StateTooLarge(Exception):
-    """The trigger's state is larger than 256 KiB. Its author should store less in ctx.db."""
-
-
-def state(service: Service, trigger: DeployedTrigger, reader: Reader | None = None) -> dict[str, Any]:
-    """The memory of ``trigger``; ``reader`` is the caller's transaction."""
-    sql = "SELECT state_sealed FROM trigger_memory WHERE trigger_id = :id"
-    row = (reader or service.store).one(sql, {"id": trigger.id})
-    if row is None:
-        return {}
-    state: dict[str, Any] = orjson.loads(
-        _STATE.open(service, trigger.scene.project_id, trigger.id, row["state_sealed"])
-    )
-    return state
-
-
-def update_state(tx: Tx, service: Service, trigger: DeployedTrigger, changes: Mapping[str, Any]) -> None:
-    """Merge ``changes`` into the memory by key. Raises :class:`StateTooLarge`."""
-    if not changes:
-        return
-    whole = orjson.dumps({**state(service, trigger, tx), **changes})
-    if len(whole) > MAX_STATE:
-        raise StateTooLarge(StateTooLarge.__doc__)
-    project_id = trigger.scene.project_id
-    tx.run(
-        "INSERT INTO trigger_memory (trigger_id, project_id, state_sealed) VALUES (:id, :project, :state) "
-        "ON CONFLICT (trigger_id) DO UPDATE SET state_sealed = excluded.state_sealed",
-        {
-            "id": trigger.id,
-            "project": project_id,
-            "state": _STATE.seal(service, tx, project_id, trigger.id, whole),
-        },
-    )
+SEALED = (_LINES,)
 
 
 def new_events(
