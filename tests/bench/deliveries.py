@@ -31,7 +31,7 @@ from webapp.service.domain.deliveries.log import Filter
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import external_users, projects
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.delivery_slots import PER_ENDPOINT
 from webapp.settings import Settings

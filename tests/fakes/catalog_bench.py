@@ -46,7 +46,7 @@ from webapp.service.outbound import oauth, oauth1
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard, Target
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
-from webapp.service.outbound.outcomes import Response
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import AnySocket, Limits, Transport
 from webapp.settings import Settings
 

@@ -15,7 +15,8 @@ from joserfc import jwk, jwt
 
 from webapp.kit.clock import FakeClock
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.responses import Response
 
 ISSUER = "https://id.example.com"
 CLIENT_ID, CLIENT_SECRET = "patchbay", "a client secret"

@@ -17,7 +17,7 @@ from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.errors import HttpError
 from webapp.service.components.pieces import channels
 from webapp.service.outbound import transport
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 
 PUBLIC, OTHER_PUBLIC = "93.184.215.14", "151.101.1.140"
 _LINES = Path(__file__).with_name("hostile_addresses.txt").read_text("utf-8").splitlines()

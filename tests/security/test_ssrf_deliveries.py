@@ -25,7 +25,7 @@ from webapp.service.domain.accounts import notifications
 from webapp.service.domain.components import component_requests, components
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.deliveries import endpoints
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import parse_url
 
 TIMER = {"id": "schedule-custom-interval", "configured_props": {"cron": {"intervalSeconds": 9_000}}}

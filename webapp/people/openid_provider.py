@@ -21,9 +21,10 @@ from webapp.kit.crypto import same
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 from webapp.service.outbound import oauth
+from webapp.service.outbound.bodies import Json, at_path
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.oauth import OAuthFailure, TokenResult
-from webapp.service.outbound.outcomes import Json, Response, at_path
+from webapp.service.outbound.responses import Response
 from webapp.settings import Settings
 
 log = logging.getLogger(__name__)

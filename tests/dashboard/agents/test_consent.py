@@ -19,7 +19,7 @@ from webapp.kit.clock import FakeClock
 from webapp.people.agents import clients
 from webapp.service.domain.agents import sign_ins
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.outcomes import Response
+from webapp.service.outbound.responses import Response
 from webapp.store.contract import Store
 
 PUBLIC = "https://connect.example.com"

@@ -126,7 +126,7 @@ def _lead_here(web: Web, patch: pytest.MonkeyPatch) -> None:
 
     from webapp.kit.clock import Deadline
     from webapp.service.components.pieces import channels
-    from webapp.service.outbound.outcomes import Failure
+    from webapp.service.outbound.failures import Failure
 
     connected = channels.connected
 

@@ -11,7 +11,8 @@ from webapp.kit.clock import DAY, MINUTE, SECOND, FakeClock
 from webapp.people.agents import documents
 from webapp.people.agents.documents import Documents
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.responses import Response
 from webapp.store.contract import Store
 
 ADDRESS = "https://agent.example/oauth/client.json"

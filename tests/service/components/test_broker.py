@@ -22,7 +22,7 @@ from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.errors import HttpError
 from webapp.service.components.limits import BODY_BYTES
 from webapp.service.components.wire import frame
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.templates import Placement
 
 Open = Callable[..., Any]

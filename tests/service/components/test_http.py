@@ -4,7 +4,8 @@ import pytest
 
 from webapp.service.components.errors import HttpError
 from webapp.service.components.http import Http, HttpRequest, HttpResponse
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.responses import Response
 
 
 class Echo(Http):

@@ -13,7 +13,7 @@ from webapp.service.components.broker import Broker
 from webapp.service.components.brokered_http import BrokerLine
 from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.relay import RelayGuard
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 
 
 @pytest.fixture

@@ -18,10 +18,12 @@ from typing import Any
 import pytest
 
 from tests.conftest import CountedSlot
+from webapp.service.outbound.bodies import Json, at_path
 from webapp.service.outbound.client import OutboundClient, compose, encode_multipart, follow
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
 from webapp.service.outbound.request_signing import SigV4
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import Message
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 

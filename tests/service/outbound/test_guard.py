@@ -12,8 +12,8 @@ import pytest
 from tests.fakes.ssrf import VECTORS, answers
 from webapp.kit.clock import Deadline
 from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import METADATA, Address, Guard, is_allowable, is_public, parse_allow_entry, resolve
-from webapp.service.outbound.outcomes import Failure
 
 
 def test_finds_localhost_without_repeats() -> None:

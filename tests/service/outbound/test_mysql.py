@@ -23,9 +23,9 @@ from tests.fakes.databases.mysql_server import server as running
 from tests.fakes.socket_server import serving
 from webapp.service.outbound import mysql
 from webapp.service.outbound.databases import Column, DatabaseAccount, Rows
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.mysql import check, query, tables
-from webapp.service.outbound.outcomes import Failure
 
 
 @pytest.fixture(scope="module")

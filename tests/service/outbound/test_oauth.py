@@ -16,6 +16,7 @@ import pytest
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
 from webapp.kit.clock import parse_iso
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.oauth import (
     OAuthFailure,
     Provider,
@@ -30,7 +31,7 @@ from webapp.service.outbound.oauth import (
     refresh,
     revoke,
 )
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.urls import HostRules
 
 VERIFIER = "v" * 43

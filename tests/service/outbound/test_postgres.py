@@ -18,8 +18,8 @@ import pytest
 
 from tests.fakes.databases.postgres_server import server as running
 from webapp.service.outbound.databases import DatabaseAccount, Rows
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.postgres import check, query
 
 

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from webapp.service.outbound.outcomes import Response
 from webapp.service.outbound.probe import BodyRule, Identity, RefusalRules, RequestSpec, identity, probe
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import Placement
 
 SLACK = RefusalRules(body=BodyRule("ok", False, "error", ("invalid_auth",)))

@@ -13,7 +13,7 @@ import pytest
 from authlib.oauth1.rfc5849 import signature
 from authlib.oauth1.rfc5849.wrapper import OAuth1Request
 
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.request_signing import OAuth1, SigV4, signer
 from webapp.service.outbound.transport import Message, Upload
 from webapp.service.outbound.urls import Url, parse_url

@@ -21,8 +21,9 @@ import pytest
 from webapp.kit.clock import Deadline
 from webapp.service.outbound import transport
 from webapp.service.outbound.client import OutboundClient, compose
+from webapp.service.outbound.failures import BudgetExceeded, Failure
 from webapp.service.outbound.guard import Guard, Target
-from webapp.service.outbound.outcomes import BudgetExceeded, Failure, Response
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import (
     BLOCK,
     MAX_OPEN_PER_LANE,

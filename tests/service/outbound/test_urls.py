@@ -1,6 +1,6 @@
 import pytest
 
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import HostRules, Url, masked_url, parse_url
 
 

@@ -16,8 +16,9 @@ from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, Clock
 from webapp.kit.translation import gettext
 from webapp.people.agents import clients
 from webapp.people.agents.clients import AgentClient
+from webapp.service.outbound.bodies import Json
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.outcomes import Json, Response
+from webapp.service.outbound.responses import Response
 from webapp.store.contract import Store
 
 MAX_ADDRESS = 500

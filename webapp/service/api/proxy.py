@@ -32,7 +32,7 @@ from webapp.service.domain.base import scopes
 from webapp.service.domain.components import proxy
 from webapp.service.domain.components.proxy import ProxyRequest
 from webapp.service.domain.projects import external_users
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.transport import Stream, Upload
 from webapp.service.outbound.urls import parse_url
 

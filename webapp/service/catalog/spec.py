@@ -16,8 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from webapp.service.components.declared.form import Signature
 from webapp.service.components.pieces.form import AuthForm
+from webapp.service.outbound.bodies import at_path
 from webapp.service.outbound.oauth import OAuthFailureKind
-from webapp.service.outbound.outcomes import at_path
 from webapp.service.outbound.request_signing import PARTS
 from webapp.service.outbound.sessions import Algorithm, AssertionSpec, SessionSpec
 from webapp.service.outbound.templates import Placement

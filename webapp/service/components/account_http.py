@@ -14,7 +14,8 @@ from webapp.service.components.calls import AccountGrant
 from webapp.service.components.errors import HttpError
 from webapp.service.components.http import Http, HttpRequest
 from webapp.service.outbound.client import MAX_BYTES, OutboundClient
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import Applied, TemplateError, apply
 from webapp.service.outbound.urls import HostRules
 

@@ -26,8 +26,9 @@ from webapp.service.components.http import HttpRequest
 from webapp.service.components.masking import Mask
 from webapp.service.components.wire import BLOCK, LENGTH, frame
 from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.failures import Failure, connect_failure
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.outcomes import Failure, Response, connect_failure
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import Limits, connect
 
 HEAD_BYTES = 1024 * 1024

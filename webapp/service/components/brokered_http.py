@@ -17,7 +17,8 @@ from webapp.service.components import limits
 from webapp.service.components.errors import HttpError
 from webapp.service.components.http import Http, HttpRequest
 from webapp.service.components.wire import BLOCK, LENGTH, MAX_MESSAGE, frame, receive_descriptor
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import header_fields
 
 _UNSENDABLE = "The request holds something that cannot be sent. Use text for its address, names and headers."

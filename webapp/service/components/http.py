@@ -13,7 +13,9 @@ from typing import Any
 
 from webapp.kit.sentences import marked
 from webapp.service.components.errors import HttpError
-from webapp.service.outbound.outcomes import Failure, Response, at_path, parse_json
+from webapp.service.outbound.bodies import at_path, parse_json
+from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.responses import Response
 
 _MESSAGES = (
     "error.message",

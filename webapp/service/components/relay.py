@@ -17,8 +17,8 @@ from webapp.kit.clock import Deadline
 from webapp.service.components.brokered_http import BrokerLine
 from webapp.service.components.errors import HttpError
 from webapp.service.components.wire import BLOCK
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import DATABASE_PORTS, Address, Guard
-from webapp.service.outbound.outcomes import Failure
 
 _FIRST = int(IPv4Address("127.80.0.1"))
 _addresses = count(_FIRST)

@@ -21,9 +21,10 @@ from urllib3.filepost import encode_multipart_formdata
 
 from webapp.kit.clock import Deadline
 from webapp.kit.slots import this_thread
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.outcomes import Failure, Response
 from webapp.service.outbound.request_signing import Sign
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import basic
 from webapp.service.outbound.transport import Message, Stream, Transport, Upload, tls_context
 from webapp.service.outbound.urls import HostRules, Url

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
 from webapp.kit.clock import Deadline
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_port
 
 MAX_ROWS = 1000

@@ -19,7 +19,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from queue import Empty, SimpleQueue
 
 from webapp.kit.clock import Deadline
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import Url, parse_host, parse_port, parse_url, split_authority
 
 Address = IPv4Address | IPv6Address

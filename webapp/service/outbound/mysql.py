@@ -44,8 +44,8 @@ from webapp.service.outbound.databases import (
     tables_of,
     unavailable,
 )
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_host
 
 T = TypeVar("T")

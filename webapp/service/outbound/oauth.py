@@ -25,8 +25,10 @@ from authlib.oauth2.rfc7009 import prepare_revoke_token_request
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
 from webapp.kit.clock import SECOND, now, parse_iso
+from webapp.service.outbound.bodies import Json, at_path
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
+from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import host_rule
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 

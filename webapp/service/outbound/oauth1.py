@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode
 
 from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.oauth import (
     MAX_ANSWER,
     OAuthFailure,
@@ -18,7 +19,6 @@ from webapp.service.outbound.oauth import (
     is_token,
     transport_failure,
 )
-from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.request_signing import OAuth1
 
 _SECRET = "oauth_token_secret"  # noqa: S105 - the name of a member

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from webapp.kit.text import one_line
+from webapp.service.outbound.bodies import Json, at_path, parse_json, parse_xml
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.outcomes import Failure, Json, Response, at_path, parse_json, parse_xml
+from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import Fields, Placement, TemplateError, apply, fill, fill_hosts, fill_url
 from webapp.service.outbound.urls import HostRules
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import parse_qsl, quote, unquote
 
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 
 if TYPE_CHECKING:
     from webapp.service.outbound.transport import Message

@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlencode
 
+from webapp.service.outbound.bodies import Json, at_path
 from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.oauth import OAuthFailure, TokenResult, is_token, transport_failure, whole_seconds
-from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import (
     Fields,
     Placement,

@@ -16,8 +16,8 @@ from typing import Literal
 from webapp.kit.clock import Deadline
 from webapp.kit.sentences import marked
 from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.failures import BudgetExceeded, Failure, connect_failure
 from webapp.service.outbound.guard import MAIL_PORTS
-from webapp.service.outbound.outcomes import BudgetExceeded, Failure, connect_failure
 from webapp.service.outbound.transport import LimitedSocket, LimitedTLSSocket, Limits, connect, secure
 from webapp.service.outbound.urls import parse_host
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import quote
 
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.request_signing import PARTS, Sign, signer
 from webapp.service.outbound.urls import parse_host, parse_port, parse_url
 

@@ -33,16 +33,16 @@ from urllib3.connection import HTTPConnection
 from urllib3.response import BaseHTTPResponse, HTTPResponse
 
 from webapp.kit.clock import Deadline
-from webapp.service.outbound.guard import Guard, Target
-from webapp.service.outbound.outcomes import (
+from webapp.service.outbound.failures import (
     NETWORK_ERRORS,
     BudgetExceeded,
     Failure,
-    Response,
     connect_failure,
     exchange_failure,
     too_large,
 )
+from webapp.service.outbound.guard import Guard, Target
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.urls import Url
 
 BLOCK = 64 * 1024

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import idna
 
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 
 MAX_URL = 8192
 _DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -28,7 +28,7 @@ from webapp.service.components.pieces.channels import Channel, Dialer, TooMuch, 
 from webapp.service.components.pieces.frames import Frame
 from webapp.service.components.wire import ProtocolError
 from webapp.service.outbound import guard
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import parse_url
 
 RULES = ("api.acme.example", "*.acme.example", "db.example:5433", "[2606:4700::1]", "Odd.example")

@@ -23,8 +23,8 @@ from webapp.service.components.pieces import conversation as module
 from webapp.service.components.pieces.channels import Reach, TooMuch
 from webapp.service.components.runner import Runner
 from webapp.service.components.wire import ProtocolError
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.outcomes import Failure
 
 VALUE = frames.message({"value": 1})
 HANG = "await new Promise((resolve) => setTimeout(resolve, 60000))"

@@ -21,7 +21,8 @@ from webapp.service.domain.access.embedding import Check, PageAnswer, RefusedCal
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.responses import Response
 
 ORIGIN = "https://app.example"
 SERVICE, ORIGIN_EMBED_FINDINGS = "https://connect.example", "https://app.example"

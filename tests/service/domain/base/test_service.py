@@ -11,8 +11,8 @@ from webapp.kit.crypto import CannotOpen
 from webapp.service.domain.base.keyring import INSTANCE, KeyGone
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service, waking
 from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Target
-from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import Url, parse_url
 
 

@@ -18,7 +18,8 @@ from webapp.service.domain.components.runs import Run
 from webapp.service.domain.instance import app_imports
 from webapp.service.domain.instance.app_imports import Source, bring, fetched, listed, preview, remove, uses
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.responses import Response
 
 PATHS: dict[str, Any] = {"/pets": {"get": {"operationId": "listPets"}}}
 

@@ -10,7 +10,7 @@ from webapp.errors import Invalid
 from webapp.service.catalog.importing import words
 from webapp.service.catalog.importing.documents import Document
 from webapp.service.catalog.importing.operations import Operation
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import parse_url
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")

@@ -28,7 +28,7 @@ from webapp.service.components.authoring import (
     timer,
 )
 from webapp.service.outbound.databases import ENGINES, Rows, account_of
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 
 PER_PAGE = 100
 _FIELD = "column_"

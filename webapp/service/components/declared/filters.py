@@ -15,7 +15,7 @@ from urllib.parse import quote
 import orjson
 
 from webapp.kit.clock import SECOND, iso, parse_iso
-from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.bodies import at_path
 
 _NO_DECIMALS = frozenset(
     {"bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf"}

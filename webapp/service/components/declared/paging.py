@@ -12,7 +12,7 @@ from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import Scope, fill, parse
 from webapp.service.components.errors import HttpError
 from webapp.service.components.http import HttpResponse
-from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.bodies import at_path
 
 _BETWEEN_LINKS = re.compile(r",\s*(?=<)")
 

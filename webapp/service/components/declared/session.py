@@ -20,7 +20,7 @@ from webapp.service.components.declared.form import ActionForm
 from webapp.service.components.errors import ComponentError, ResultError
 from webapp.service.components.http import HttpResponse
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 _NO_ACCOUNT: tuple[None, None] = (None, None)

@@ -7,7 +7,7 @@ from webapp.service.components.declared.form import Detail, Step
 from webapp.service.components.declared.requests import ask
 from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import EMPTY, Scope, fill, parse, shape
-from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.bodies import at_path
 
 
 def take(session: Session, steps: Sequence[Step], **more: Any) -> None:

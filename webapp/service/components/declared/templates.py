@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from webapp.service.components.declared.filters import FILTERS, as_text
-from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.bodies import at_path
 
 Scope = Mapping[str, Any]
 _TOKEN = re.compile(

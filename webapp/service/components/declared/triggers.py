@@ -12,7 +12,7 @@ from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import Scope, fill, parse, shape
 from webapp.service.components.declared.webhooks import SECRET, fits
 from webapp.service.components.errors import ComponentError, HttpError
-from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.bodies import at_path
 
 SLACK = 5 * MINUTE
 REMEMBERED = 5_000

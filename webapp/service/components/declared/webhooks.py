@@ -22,7 +22,7 @@ from webapp.service.components.declared.requests import ask, send
 from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import EMPTY, Scope, fill, parse, shape
 from webapp.service.components.errors import HttpError
-from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.bodies import at_path
 from webapp.settings import is_loopback
 
 _HASHES = {"hmac-sha256": hashlib.sha256, "hmac-sha1": hashlib.sha1}

@@ -22,8 +22,8 @@ import orjson
 from webapp.kit.clock import Deadline
 from webapp.service.components.pieces import frames
 from webapp.service.components.wire import ProtocolError
+from webapp.service.outbound.failures import Failure, connect_failure
 from webapp.service.outbound.guard import DATABASE_PORTS, MAIL_PORTS, Guard
-from webapp.service.outbound.outcomes import Failure, connect_failure
 from webapp.service.outbound.transport import Limits, acknowledge_at_once, connect
 from webapp.service.outbound.urls import parse_host, split_authority
 

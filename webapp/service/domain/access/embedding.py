@@ -28,7 +28,7 @@ from webapp.kit.origins import checked_origin
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.base.write_buffer import WriteBuffer
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import parse_url
 from webapp.settings import is_loopback
 from webapp.store.contract import Row, among

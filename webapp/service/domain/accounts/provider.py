@@ -27,9 +27,10 @@ from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth, probe, sessions, smtp
+from webapp.service.outbound.bodies import at_path
 from webapp.service.outbound.databases import ENGINES, Engine, account_of
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
-from webapp.service.outbound.outcomes import Failure, at_path
 from webapp.service.outbound.sessions import SessionSpec
 from webapp.service.outbound.templates import TemplateError, fill_url
 from webapp.service.outbound.urls import parse_port

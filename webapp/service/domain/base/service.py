@@ -18,7 +18,7 @@ from webapp.service.components.executor import Executor
 from webapp.service.domain.base.keyring import KeyGone, Keyring, Place
 from webapp.service.domain.base.rate_limits import Limit, Limiter
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import parse_url
 from webapp.settings import Settings
 from webapp.store.contract import Store, Tx

@@ -24,7 +24,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.projects import usage
 from webapp.service.outbound.client import RESERVED
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.templates import Applied, TemplateError, apply
 from webapp.service.outbound.transport import Stream, Upload
 from webapp.service.outbound.urls import HostRules

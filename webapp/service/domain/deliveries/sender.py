@@ -24,7 +24,8 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints, events, retry
 from webapp.service.domain.deliveries.claims import Outcome, Task
 from webapp.service.domain.deliveries.signatures import signed_headers
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.responses import Response
 
 DEADLINE_S = 20.0
 READ_BYTES = 64 * 1024

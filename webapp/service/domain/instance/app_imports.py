@@ -13,7 +13,7 @@ from webapp.errors import Conflict, Invalid
 from webapp.service.catalog.importing.records import MOST_BYTES, Options, Record
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
-from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.failures import Failure
 
 if TYPE_CHECKING:
     from webapp.service.catalog.importing.files import Written

@@ -24,7 +24,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries.events import ReceivedRequest
 from webapp.service.domain.triggers import deployed_triggers, event_listeners, inbox, piece_triggers
 from webapp.service.domain.triggers.inbox import InboundRequest
-from webapp.service.outbound.outcomes import Json, at_path, parse_json
+from webapp.service.outbound.bodies import Json, at_path, parse_json
 from webapp.store.contract import Tx
 
 KEPT = DAY  # how long an event is known again; a signed time is refused much earlier

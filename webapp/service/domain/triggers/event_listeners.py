@@ -27,7 +27,7 @@ from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.outbound import probe
-from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.bodies import at_path
 from webapp.service.outbound.probe import RefusalRules
 from webapp.service.outbound.templates import TemplateError, fill
 from webapp.store.contract import Reader, Tx

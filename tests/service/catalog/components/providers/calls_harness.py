@@ -18,8 +18,9 @@ from webapp.service.components.declared.source import is_declared
 from webapp.service.components.executor import Executor
 from webapp.service.domain.components.grants import account_grant
 from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import Message, Transport, tls_context
 from webapp.service.outbound.urls import Url, parse_url
 

@@ -23,7 +23,7 @@ from webapp.service.components.loader import load, props_of
 from webapp.service.components.props import Option, Options
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.outcomes import Response
+from webapp.service.outbound.responses import Response
 
 BOOK: dict[str, Any] = {"spreadsheet_id": "book/1", "worksheet": "Ada's list"}
 VALUES = "/v4/spreadsheets/book%2F1/values/"
