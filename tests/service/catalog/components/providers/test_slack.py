@@ -159,7 +159,7 @@ def test_a_file_is_uploaded_in_three_steps(slack: AppHarness) -> None:
     slack.on("POST /files.getUploadURLExternal", place)
     slack.on("POST /upload", {})
     slack.on("POST /files.completeUploadExternal", {"ok": True, "files": [{"id": "F1"}]})
-    reply = slack.run("upload-file", {"channel": "#general"}, channel="C1", filename="a.txt", content="Grüße")
+    reply = slack.run("upload-file", {"channel": "#general"}, channel="C1", filename="a.txt", text="Grüße")
     asked, sent, completed = slack.provider.asked
     assert (asked.form, sent.body) == ({"filename": "a.txt", "length": "7"}, "Grüße".encode())
     assert completed.form == {"files": '[{"id": "F1", "title": "a.txt"}]', "channel_id": "C1"}
@@ -169,9 +169,12 @@ def test_a_file_is_uploaded_in_three_steps(slack: AppHarness) -> None:
 @pytest.mark.parametrize(
     ("props", "sentence"),
     [
-        ({}, "Enter either the text of the file or its address."),
-        ({"content": "a", "url": "https://a.example/"}, "Enter either the text of the file or its address."),
-        ({"url": "/files.list"}, "The address must begin with https://."),
+        ({}, "Enter either a file or a text."),
+        ({"text": "a", "file": "https://a.example/"}, "Enter either a file or a text."),
+        (
+            {"file": "/files.list"},
+            "There is no file files.list. Give an address, or a file of the stash that the run names.",
+        ),
     ],
 )
 def test_a_file_needs_one_source(slack: AppHarness, props: dict[str, str], sentence: str) -> None:

@@ -19,6 +19,7 @@ class UploadFile(Action):
 
     dropbox = common.account
     path = string(label="Path", description="The whole path with the name, such as /reports/plan.pdf.")
+    filename = string(label="Name", description="Of the file within that path, if it is not part of it.", optional=True)
     file = string(
         label="File",
         description="An address, or a file of the stash that the run names.",
@@ -35,7 +36,8 @@ class UploadFile(Action):
 
     def run(self, ctx: Context) -> Any:
         data = _content(ctx)
-        argument = {"path": ctx.props.path, "mode": ctx.props.mode, "autorename": ctx.props.mode == "add"}
+        path = "/".join(part.strip("/") for part in (ctx.props.path, ctx.props.filename or "") if part.strip("/"))
+        argument = {"path": f"/{path}", "mode": ctx.props.mode, "autorename": ctx.props.mode == "add"}
         uploaded = common.content(ctx, "upload", argument, data).json()
         ctx.export("$summary", f"Uploaded {uploaded['path_display']} ({counted(len(data), 'byte')})")
         return uploaded

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from webapp.service.catalog.shared.files import content_of
 from webapp.service.catalog.shared.hints import CREATES, counted
 from webapp.service.components.authoring import Action, ComponentError, Context, string
 
@@ -13,29 +14,33 @@ from ..common import account, call, timestamp_prop
 class UploadFile(Action):
     name = "Upload file"
     description = (
-        "Upload a file to a channel or a direct message: text, or what stands at an address. "
+        "Upload a file to a channel or a direct message: a text, what stands at an address, or a file of the stash. "
         "[See the documentation](https://docs.slack.dev/reference/methods/files.getUploadURLExternal)"
     )
     annotations = CREATES
 
     slack = account
     channel = channel_prop.but(with_label=True, aliases=("conversation",))
-    filename = string(label="File name", description="Such as report.csv.")
-    content = string(label="Text", description="What the file holds. Empty to take it from an address.", optional=True)
-    url = string(
-        label="Address", description="Where the file stands, such as https://example.com/a.pdf.", optional=True
+    file = string(
+        label="File",
+        description="An address, or a file of the stash that the run names.",
+        format="file-ref",
+        optional=True,
+        aliases=("url",),
     )
+    text = string(label="Text", description="What the file holds, in place of a file.", optional=True)
+    filename = string(label="File name", description="Such as report.csv. Empty for that of the file.", optional=True)
     comment = string(label="Message", description="What to say with it.", optional=True)
     thread_ts = timestamp_prop.but(
         label="Thread", description="The ts of a message to reply to. Empty for a new message.", optional=True
     )
 
     def run(self, ctx: Context) -> Any:
-        props, content = ctx.props, _content(ctx)
-        place = call(ctx, "files.getUploadURLExternal", filename=props.filename, length=len(content))
+        props, (name, content) = ctx.props, _content(ctx)
+        place = call(ctx, "files.getUploadURLExternal", filename=name, length=len(content))
         # The address is Slack's own secret for this one file, and takes no credential.
         ctx.http.post(place["upload_url"], data=content, headers={"Content-Type": "application/octet-stream"})
-        file = {"id": place["file_id"], "title": props.filename}
+        file = {"id": place["file_id"], "title": name}
         uploaded = call(
             ctx,
             "files.completeUploadExternal",
@@ -45,18 +50,16 @@ class UploadFile(Action):
             thread_ts=props.thread_ts,
         )
         where = ctx.label("channel") or props.channel
-        ctx.export("$summary", f"Uploaded {props.filename} ({counted(len(content), 'byte')}) to {where}")
+        ctx.export("$summary", f"Uploaded {name} ({counted(len(content), 'byte')}) to {where}")
         return uploaded["files"][0]
 
 
-def _content(ctx: Context) -> bytes:
-    if bool(ctx.props.content) == bool(ctx.props.url):
-        raise ComponentError("Enter either the text of the file or its address.")
-    if ctx.props.content:
-        return str(ctx.props.content).encode()
-    if not ctx.props.url.startswith(("https://", "http://")):
-        raise ComponentError("The address must begin with https://.")
-    content = ctx.http.get(ctx.props.url).body
+def _content(ctx: Context) -> tuple[str, bytes]:
+    """The name and the content of the file."""
+    text, place = ctx.props.text, ctx.props.file
+    if bool(text) == bool(place):
+        raise ComponentError("Enter either a file or a text.")
+    name, content = ("text.txt", str(text).encode()) if text else content_of(ctx, place)
     if not content:
-        raise ComponentError("There is an empty file at the address. Slack takes none.")
-    return content
+        raise ComponentError("The file is empty. Slack takes none.")
+    return ctx.props.filename or name, content
