@@ -27,7 +27,8 @@ _ORDER_BYTES, _ANSWER_BYTES = 64 * 1024, 32
 _NOBODY = 0
 _ANSWER_S = 10.0
 _ADOPTION_S = 0.0002  # between two checks whether the runner has become the parent
-REQUEST_BYTES = 64 * 1024
+REQUEST_BYTES = 64 * 1024  # that a socket takes at once; a larger request is passed as an anonymous file
+IDLE_S = 60.0
 
 
 class ForkServer:
@@ -129,10 +130,6 @@ def _fork(line: socket.socket, order: dict[str, object], pipes: Pipes, runner: i
     line.send(str(os.getpid()).encode())
     place = Place(int(str(order["number"])), Path(str(order["folder"])))
     child.live(pipes, Home(place, runner, confinement, relay))
-
-
-"""What a socket takes at once; a larger request goes by a file without a name."""
-IDLE_S = 60.0
 
 
 class ProcessOwner(Protocol):

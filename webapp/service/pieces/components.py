@@ -39,6 +39,7 @@ _WANTED = {
     "tags": "It puts tags on a flow's run, and there are no flows here.",
     "waitpoints": "It waits in the middle for an answer, which a call here cannot do.",
 }
+# Only some calls of such a component pause, and the piece itself waits for short times.
 _NOTED = {"pause": "Here it cannot wait longer than a call may take."}
 
 
@@ -213,9 +214,6 @@ def _mark_reloading(listed: list[dict[str, Any]], part: Part, names: Mapping[str
 def _refreshers(described: Mapping[str, Any]) -> list[Any]:
     refreshers = described.get("refreshers")
     return refreshers if isinstance(refreshers, list) else []
-
-
-"""What is wanted by some calls alone, for short times are waited out by the piece itself."""
 
 
 @dataclass(frozen=True, slots=True)

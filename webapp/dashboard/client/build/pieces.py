@@ -12,7 +12,8 @@ from webapp.errors import Forbidden, NotFound
 
 Source = Literal["registry", "tarball", "offline", "folder"]
 State = Literal["adding", "ready", "writing", "added", "failed"]
-PATIENCE_S = 60.0
+PATIENCE_S = 60.0  # for the registry, and for a catalog that is built again
+_PATH = "/v1/pieces"
 
 
 class Part(Lenient):
@@ -150,10 +151,6 @@ class Packages(Lenient):
 
     items: tuple[Package, ...] = Field((), alias="data")
     by_name: bool = False
-
-
-"""For the registry, and for a catalog that is built anew."""
-_PATH = "/v1/pieces"
 
 
 class PieceClient:

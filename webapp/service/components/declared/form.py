@@ -39,14 +39,11 @@ REQUEST_NAMES = (
     "$until",
     "$channel",
 )
-TRIGGER_NAMES = ("$since", "$endpoint", "$secret", "$hook", "$event", "$until", "$channel")
+TRIGGER_NAMES = ("$since", "$endpoint", "$secret", "$hook", "$event", "$until", "$channel")  # not for actions
 Hints = Literal["creates", "deletes", "overwrites", "reads", "sets", "spends"]
 EXAMPLES = 5
 MAKE = "make"
-TOLERANCE_S = 300
-
-
-"""What actions do not have."""
+TOLERANCE_S = 300  # the greatest age of a signed time, as Slack and Stripe recommend
 ANSWER_NAMES = (*REQUEST_NAMES, "$answer", "$items", "$file")
 ITEM_NAMES = (*ANSWER_NAMES, "$item", "$value")
 
@@ -381,9 +378,6 @@ class ActionForm(ComponentForm):
     each: ItemJson = None
     result: AnswerJson = None
     exports: AnswerFields = Field(default_factory=dict)
-
-
-"""How old a signed time may be: what Slack and Stripe recommend."""
 
 
 class Sync(Facts):

@@ -23,7 +23,9 @@ from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import parse_url
 
 Cursor = str | int | None
-PAGES_AT_ONCE = 5
+PAGES_AT_ONCE = 5  # are searched for a query where the app cannot search
+CURSOR = "cursor"
+FOREIGN_CURSOR = "The cursor belongs to another list, sort or filter; start again without it."
 
 
 def _passable(session: Session, lookup: Lookup, at: object) -> Cursor:
@@ -52,9 +54,6 @@ def _holds_secret(mask: Mask, text: str) -> bool:
     return any(mask(form) != form for form in (text, unquote_plus(text)))
 
 
-"""How many pages are looked through for what fits a query, where the app cannot search."""
-CURSOR = "cursor"
-FOREIGN_CURSOR = "The cursor belongs to another list, sort or filter; start again without it."
 Offer = tuple[str | None, Any]
 
 

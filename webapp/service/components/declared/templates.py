@@ -20,7 +20,7 @@ _STEP = re.compile(r'\.(?:(?P<plain>[\w$@:-]+)|"(?P<quoted>[^"]+)")')
 _HOLE = re.compile(r"""\{\{|\}\}|\{((?:[^{}'"]|'[^']*'|"[^"]*")*)\}|[{}]""")
 _NOTHING = (None, "")
 _CONSTANTS = {"true": True, "false": False}
-EMPTY: tuple[Any, ...] = (None, "", [], {})
+EMPTY: tuple[Any, ...] = (None, "", [], {})  # values that count as none
 
 
 class TemplateMistake(ValueError):
@@ -184,9 +184,6 @@ def _arguments(text: str, at: int) -> tuple[tuple[Path | str | int, ...], int]:
         if mark["mark"] == ")":
             return tuple(arguments), at
     raise TemplateMistake(f"the arguments in {{{text}}} cannot be read; write them as ('text', 3, $item.name).")
-
-
-"""What counts as no value."""
 
 
 def shape(value: Any, scope: Scope) -> Any:

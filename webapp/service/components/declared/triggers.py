@@ -14,13 +14,11 @@ from webapp.service.components.declared.webhooks import SECRET, fits
 from webapp.service.components.errors import ComponentError, HttpError
 from webapp.service.outbound.bodies import at_path
 
-SLACK = 5 * MINUTE
-REMEMBERED = 5_000
-
-
-"""By how much a look goes back behind the one before: apps and we may have other clocks."""
+SLACK = 5 * MINUTE  # by which a poll overlaps the one before, since the clock of an app may differ from ours
+REMEMBERED = 5_000  # ids of a list without times; all of the list if it is longer
 _MOST = 10_000
 _TOKEN, _SINCE = "token", "since"
+_MARK, _SEEN = "mark", "seen"
 
 
 def _changes_since_last_poll(session: Session, poll: Poll, *, first: bool) -> list[Any]:
@@ -84,10 +82,6 @@ def _is_new(session: Session, sync: Sync, item: Any, since: str | None) -> bool:
 def _now(session: Session) -> int:
     at: int = (session.call.event or {}).get("timestamp") or now()
     return at
-
-
-"""How many ids a trigger remembers whose list has no times; all of its list, where that is longer."""
-_MARK, _SEEN = "mark", "seen"
 
 
 def perform(session: Session, form: TriggerForm, method: str) -> bool | None:

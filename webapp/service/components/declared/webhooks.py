@@ -27,7 +27,8 @@ from webapp.settings import is_loopback
 
 _HASHES = {"hmac-sha256": hashlib.sha256, "hmac-sha1": hashlib.sha1}
 _UNITS = {"s": SECOND, "ms": 1}
-HOOK, SECRET = "hook", "secret"
+HOOK, SECRET = "hook", "secret"  # keys of a trigger's state
+_GONE = (404, 410)
 
 
 def fits(signature: Signature, secret: str, event: Mapping[str, Any]) -> bool:
@@ -104,10 +105,6 @@ def _is_secret(token: Any, secret: str) -> bool:
 
 def _holds(condition: str, scope: Scope) -> bool:
     return bool(condition) and parse(condition).value(scope) not in (*EMPTY, False)
-
-
-"""What a trigger remembers of it."""
-_GONE = (404, 410)
 
 
 def _activate(session: Session, subscription: Subscription) -> None:

@@ -27,6 +27,7 @@ from webapp.service.outbound.guard import DATABASE_PORTS, MAIL_PORTS, Guard
 from webapp.service.outbound.transport import Limits, acknowledge_at_once, connect
 from webapp.service.outbound.urls import parse_host, split_authority
 
+# Besides those from 1024 on, the ports that a rule without a port admits.
 PORTS = frozenset({22, 80, 443, 993, 995}) | MAIL_PORTS | DATABASE_PORTS
 T = TypeVar("T")
 _GIVEN_AT = frames.WINDOW // 4
@@ -36,9 +37,6 @@ CARRIED_BYTES = 256 * 1024 * 1024  # bytes that servers may send to one call
 NAME_CHARS, REFUSED_HOSTS = 253, 50  # characters of a host name; refused hosts reported of one call
 ADDRESS_BYTES = 4_096  # bytes of a request for a connection
 _CODES = {"dns": "ENOTFOUND", "timeout": "ETIMEDOUT", "refused_by_guard": "EACCES"}
-
-
-"""Those below 1024 that a rule without a port admits, as it does those above."""
 
 
 def refusal(rules: tuple[str, ...], host: str, port: int) -> Failure | None:

@@ -26,7 +26,9 @@ _FLOODED = 32 * 1024 * 1024  # unsent bytes for a host that does not read
 _REST_S = 0.5  # for unsent bytes after the call is over
 NOT_RUNNING = "Integrations from npm cannot run now, because the runner does not answer. Try again in a moment."
 BUSY = "Too many integrations work at once. Try again in a moment."
-LOST = "The runner ended while the integration was working. Run it again."
+LOST = "The runner ended while the integration was working. Run it again."  # whatever it did is unknown
+_NEWS_S = 3.0  # for the runner to report how a process ended
+_READY = "ready"
 
 
 class HungUp(OSError):
@@ -145,11 +147,6 @@ class Carrier:
 
 def _writes(outbox: bytearray) -> int:
     return selectors.EVENT_WRITE if outbox else 0
-
-
-"""What it did is not known."""
-_NEWS_S = 3.0  # for the runner to report how a process ended
-_READY = "ready"
 
 
 @dataclass(frozen=True, slots=True)

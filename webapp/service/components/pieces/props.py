@@ -12,6 +12,7 @@ from webapp.service.components.pieces.values import encoded, field_name
 from webapp.service.components.props import JSON
 
 _SAFE = 2**53
+# What a form of the framework sends for a required field that the person has not touched.
 _LEFT_ALONE: Mapping[str, Any] = {"boolean": False, "object": {}}
 _PLAIN: Mapping[str, tuple[str, ValueKind]] = {
     "SHORT_TEXT": ("string", "same"),
@@ -39,9 +40,6 @@ _FRACTIONS = re.compile(
     r"|penalty|discount|\bfee\b|\btax\b|total|balance|budget|value|threshold|top.?p\b",
     re.IGNORECASE,
 )
-
-
-"""What a form of the framework sends where a person leaves a required field of that kind alone."""
 
 
 def default(prop: Mapping[str, Any], described: Mapping[str, Any]) -> dict[str, Any]:

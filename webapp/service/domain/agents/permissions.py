@@ -29,7 +29,7 @@ from webapp.store.table import Table
 Level = Literal["off", "ask", "on"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 _WHOLE_APP = ""
-NO_APP = ""
+NO_APP = ""  # the app of actions that belong to none
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +127,6 @@ def _note(service: Service, tx: Tx, user: ExternalUser, subject: str, chosen: st
 def _check(chosen: str) -> None:
     if chosen not in LEVELS:
         raise Invalid.of("level", "Use off, ask or on.")
-
-
-"""What the actions that belong to no app stand under."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,11 +31,8 @@ from webapp.store.table import Table, by_one_index
 KEPT = 30 * DAY
 KEPT_PER_USER = 500
 MAX_OUTPUT = 256 * 1024
-LONGEST = 5 * MINUTE
+LONGEST = 5 * MINUTE  # no run takes longer: one that began earlier has ended, and its end could not be stored
 EXPORT = "$filestash_uploads"
-
-
-"""No run takes so long: what is said to run since then has ended, and could not be written down."""
 CUT_OFF = (
     "Patchbay was stopped in the middle of this run, so nobody can tell what it did. Look whether it did its work "
     "before you run it again."

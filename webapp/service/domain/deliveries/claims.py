@@ -23,9 +23,7 @@ LOOKED_AT = 400
 SHED_AT_ONCE = 200
 SMALL_BODY = 64 * 1024
 Room = Callable[[Endpoint, int], int]
-
-
-"""How many deliveries more an endpoint may have on their way, when so many were claimed for others just now."""
+"""How many more deliveries to an endpoint may be claimed, where so many were just claimed for others."""
 
 
 @dataclass(frozen=True, slots=True)

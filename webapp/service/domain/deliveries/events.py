@@ -36,7 +36,7 @@ from webapp.store.table import Table
 MAX_DEPTH = 150  # of a body's arrays and objects; the JSON library writes 254 levels, and a body stands inside some
 _MARK = b"\x01"  # JSON never begins with it, and holds no line break of its own
 _SLICE = 256 * 1024
-SMALL = 64 * 1024
+SMALL = 64 * 1024  # bytes up to which a body is stored in the event's own row
 PART_BYTES = 256 * 1024
 PART_SEALED = SealedColumn("body_parts", "part_sealed", batch=20)
 PartsOwner = Literal["event_id", "request_id"]
@@ -46,9 +46,6 @@ SIZE = "COALESCE(size, LENGTH(body), LENGTH(body_sealed))"
 EMIT = "emit"
 MAX_LISTED = 100
 MAX_SUMMARY = 500
-
-
-"""Up to so many bytes a body is kept with the rest."""
 
 
 @dataclass(frozen=True, slots=True)

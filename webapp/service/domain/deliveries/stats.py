@@ -21,11 +21,9 @@ from webapp.store.table import add_to_counts, drop_counts, most_counted, read_co
 STATUSES = ("waiting", "delivered", "failed")
 LOOKED_UP = 1_000
 Move = tuple[str | None, str, str]
+"""A delivery's trigger, its status before and its status now."""
 HOURS = 24
 NEWEST = 100
-
-
-"""A delivery's trigger, the status it had and the one it has."""
 
 
 def added(tx: Tx, trigger_id: str | None, status: str, count: int) -> None:

@@ -31,13 +31,10 @@ from webapp.store.stores import refuse_server
 
 FORMAT = 1
 DATABASE, MANIFEST = "patchbay.db", "backup.json"
-FOLDERS = APPS, PIECES = "apps", "pieces"
+FOLDERS = APPS, PIECES = "apps", "pieces"  # of the data folder: the operator's own apps, and added integrations
 REPLACED = "replaced"
 _READY, _DRAFT = ".restore", ".restore.draft"
 _NO_BACKUP = "{} is not a backup of Patchbay; name a file that `patchbay backup` made."
-
-
-"""What of the data folder goes along: the operator's own apps, and the integrations that were added."""
 _DATED = re.compile(r"patchbay-\d{8}T\d{6}Z\.zip")
 
 

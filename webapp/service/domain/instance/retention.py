@@ -19,7 +19,7 @@ from webapp.store.contract import Row, Tx
 from webapp.store.months import Month, Months
 
 AT_ONCE = 200
-BY_MONTHS_FROM = 28
+BY_MONTHS_FROM = 28  # days; whoever keeps events for less has rows deleted, since a month would keep them much longer
 log = logging.getLogger(__name__)
 _OF_MONTH = "FROM deliveries d JOIN endpoints p ON p.id = d.endpoint_id WHERE d.id >= :first AND d.id < :end AND "
 _WAITS = "(p.active = 1 OR d.lease_until > 0)"
@@ -33,9 +33,6 @@ _ASTRIDE = (
     "JOIN endpoints p ON p.id = d.endpoint_id WHERE d.event_id >= :first_event AND d.event_id < :end_event "
     "AND (d.id < :first OR d.id >= :end)"
 )
-
-
-"""Who keeps events for fewer days has them deleted as they get old: a month would keep them for much longer."""
 _DELIVERED = (
     "NOT EXISTS (SELECT 1 FROM deliveries d JOIN endpoints p ON p.id = d.endpoint_id "
     "WHERE d.event_id = e.id AND d.status = 'waiting' AND (p.active = 1 OR d.lease_until > 0))"
