@@ -11,7 +11,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.instance import retention
 from webapp.service.domain.projects import usage
-from webapp.service.domain.triggers import app_events, event_listeners, subscriptions
+from webapp.service.domain.triggers import app_events, dedupe, event_listeners, subscriptions
 from webapp.service.domain.triggers import runs as trigger_runs
 
 
@@ -40,7 +40,7 @@ def all_due() -> list[Chore]:
         Chore("purge link sessions", 10 * MINUTE, tokens.purge_link_sessions),
         Chore("purge runs", 10 * MINUTE, runs.purge),
         Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),
-        Chore("purge trigger marks", 60 * MINUTE, trigger_runs.purge_seen),
+        Chore("purge ids of emitted events", 60 * MINUTE, dedupe.purge),
         Chore("purge subscriptions", 60 * MINUTE, subscriptions.purge),
         Chore("purge events of apps", 60 * MINUTE, app_events.purge),
         Chore("ask whose events are heard", 10 * MINUTE, event_listeners.renew),

@@ -1,17 +1,13 @@
-"""The log of a trigger's runs: sealed, newest first, its beginning and end where it is long, forgotten in time.
-Which emitted events count, by each kind of dedupe; and what a trigger remembers, sealed and within bounds."""
+"""The runs of a trigger: sealed, newest first, the beginning and the end of a long log, deleted in time."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from tests.fakes.deployed import plant_trigger
-from tests.fakes.triggers import deploy
 from webapp.kit import cursors
 from webapp.kit.clock import FakeClock
-from webapp.service.catalog.components import Dedupe
-from webapp.service.components.calls import Emitted, ErrorInfo, Observation, Reply
+from webapp.service.components.calls import ErrorInfo, Observation, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import runs
@@ -71,40 +67,3 @@ def test_old_runs_and_those_beyond_the_newest_are_forgotten(
     assert runs.purge(service) == 2  # the newest is exactly as old as may be
     clock.advance(1)
     assert (runs.purge(service), listed(service, trigger), listed(service, other)) == (1, [], [])
-
-
-@pytest.mark.parametrize(
-    ("dedupe", "emitted_by", "kept"),
-    [
-        (None, [["1", "1"], ["1", None]], [["1", "1"], ["1", None]]),
-        ("unique", [["1", "2", "1"], ["2", "3", None, None]], [["1", "2"], ["3", None, None]]),
-        ("greatest", [["9", "10", "10"], ["10", "12", "11"], ["2", "13"]], [["9", "10"], ["12", "11"], ["13"]]),
-        ("greatest", [["2027-01-02"], ["2027-01-01", "2027-01-03", None]], [["2027-01-02"], ["2027-01-03", None]]),
-        ("last", [["1", "1", "2"], ["2", "1"], ["1", None, "1"]], [["1", "2"], ["1"], [None]]),
-    ],
-)
-def test_what_counts(
-    service: Service,
-    scene: Scene,
-    dedupe: Dedupe | None,
-    emitted_by: Sequence[Sequence[str | None]],
-    kept: Sequence[Sequence[str | None]],
-) -> None:
-    trigger = deploy(service, scene, "schedule-cron")
-    for ids, wanted in zip(emitted_by, kept, strict=True):
-        with service.store.write() as tx:
-            found = runs.new_events(tx, trigger, dedupe, [Emitted({}, one, None, 1) for one in ids], 1)
-        assert [one.id for one in found] == wanted
-
-
-def test_only_the_newest_ids_are_kept(service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "SEEN_KEPT", 3)
-    trigger = deploy(service, scene, "schedule-cron")
-    with service.store.write() as tx:
-        for number in range(6):
-            runs.new_events(tx, trigger, "unique", [Emitted({}, str(number), None, 1)], number)
-        runs.new_events(tx, trigger, "unique", [Emitted({}, "0", None, 1)], 10)  # still there: stays young
-    assert runs.purge_seen(service) == 3
-    left = service.store.all("SELECT emitted_id FROM trigger_seen ORDER BY emitted_id")
-    assert [one["emitted_id"] for one in left] == ["0", "4", "5"]
-    assert runs.purge_seen(service) == 0

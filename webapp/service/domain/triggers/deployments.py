@@ -35,11 +35,11 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import (
     calls,
     configuration,
+    dedupe,
     deployed_triggers,
     fire,
     lifecycle,
     plans,
-    runs,
     schedules,
     trigger_accounts,
 )
@@ -200,7 +200,7 @@ def _finish_deployment(
     for account_id in values.accounts.values():
         accounts.get(tx, trigger.scene, account_id)
     component = calls.component_of(service, trigger)
-    fresh = runs.new_events(tx, trigger, component.dedupe if component else None, emitted, now)
+    fresh = dedupe.new_events(tx, trigger, component.dedupe if component else None, emitted, now)
     current = deployed_triggers.find(tx, trigger.id)
     if current is None:
         raise Conflict("It took too long to deploy; try again.")
@@ -430,7 +430,7 @@ def _write(tx: Tx, service: Service, checked: _CheckedChange, emitted: list[Emit
     now, after = service.clock(), checked.after
     sealed = deployed_triggers.seal_configured(service, tx, after.scene, after.id, checked.values.configured)
     component = calls.component_of(service, after)
-    fresh = runs.new_events(tx, after, component.dedupe if component else None, emitted, now)
+    fresh = dedupe.new_events(tx, after, component.dedupe if component else None, emitted, now)
     row = deployed_triggers.find(tx, after.id)
     after = replace(
         after, configured_sealed=sealed, next_run_at=_next_run(checked, now), mark=row.mark if row else None

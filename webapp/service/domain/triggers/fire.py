@@ -20,6 +20,7 @@ from webapp.service.domain.deliveries import events, stats
 from webapp.service.domain.deliveries.events import Event, ReceivedRequest
 from webapp.service.domain.triggers import (
     calls,
+    dedupe,
     deployed_triggers,
     lifecycle,
     runs,
@@ -219,8 +220,8 @@ def _commit(
     events = list[Event]()
     if reply.ok or complete_request is None:
         component = calls.component_of(service, trigger)
-        dedupe = component.dedupe if component else None
-        emitted = runs.new_events(tx, trigger, dedupe, reply.events, service.clock())
+        kind = component.dedupe if component else None
+        emitted = dedupe.new_events(tx, trigger, kind, reply.events, service.clock())
         events = record(tx, service, trigger, emitted)
         trigger_state.update(tx, service, trigger, reply.state)
     runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(events))

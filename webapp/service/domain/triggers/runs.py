@@ -1,8 +1,7 @@
-"""What the runs of a trigger store: the emitted ids it has seen (``trigger_seen``), and the log (``trigger_runs``) with
-time, cause, outcome and output of each run.
+"""The runs of a trigger (table ``trigger_runs``): time, cause, outcome and log of each.
 
 Lines of the log are masked already, and sealed. Runs are deleted after 30 days, and beyond the newest 200 of each
-trigger. Native triggers run nothing, so they have neither.
+trigger. Native triggers run nothing, so they have none.
 """
 
 from collections.abc import Sequence
@@ -14,10 +13,8 @@ import orjson
 from webapp.kit import cursors
 from webapp.kit.clock import DAY
 from webapp.kit.crypto import ordered_id
-from webapp.service.catalog.components import Dedupe
-from webapp.service.components.calls import Emitted, Observation, Reply
+from webapp.service.components.calls import Observation, Reply
 from webapp.service.domain.base.service import SealedColumn, Service
-from webapp.service.domain.triggers import deployed_triggers, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Tx
 
@@ -25,40 +22,8 @@ Cause = Literal["timer", "request", "deploy", "activate", "deactivate", "renew"]
 KEPT = 30 * DAY
 KEPT_PER_TRIGGER = 200
 MAX_LINES = 256 * 1024
-SEEN_KEPT = 10_000
 _LINES = SealedColumn("trigger_runs", "lines_sealed")
 SEALED = (_LINES,)
-
-
-def new_events(
-    tx: Tx, trigger: DeployedTrigger, dedupe: Dedupe | None, emitted: Sequence[Emitted], now: int
-) -> list[Emitted]:
-    """The new events among ``emitted``, after deduplication; ``tx`` stores what the next run compares with.
-
-    ``unique`` ids count once; ``greatest`` those above the greatest of all runs before, so that a run may emit the
-    newest first; ``last`` those other than the one before. An event without an id always counts.
-    """
-    if dedupe == "unique":
-        return [event for event in emitted if event.id is None or _first_time(tx, trigger.id, event.id, now)]
-    if dedupe is None or not emitted:
-        return list(emitted)
-    current = deployed_triggers.find(tx, trigger.id)
-    mark = current.mark if current else None
-    new, after = (_greatest if dedupe == "greatest" else _changed)(mark, emitted)
-    if after != mark:
-        lifecycle.set_mark(tx, trigger, after)
-    return new
-
-
-def purge_seen(service: Service) -> int:
-    """Forget all but the newest :data:`SEEN_KEPT` ids of each trigger; how many there were."""
-    return _thin_out(
-        service,
-        "SELECT trigger_id FROM trigger_seen GROUP BY trigger_id HAVING COUNT(*) > :kept",
-        "DELETE FROM trigger_seen WHERE trigger_id = :id AND emitted_id NOT IN (SELECT emitted_id FROM "
-        "trigger_seen WHERE trigger_id = :id ORDER BY at DESC, emitted_id DESC LIMIT :kept)",
-        SEEN_KEPT,
-    )
 
 
 def write(
@@ -96,68 +61,18 @@ def page(service: Service, trigger: DeployedTrigger, window: cursors.Window) -> 
 
 
 def purge(service: Service) -> int:
-    """Forget runs that are too old or too many; how many there were."""
+    """Delete runs that are too old or too many; return their number."""
     with service.store.write() as tx:
         gone = tx.run("DELETE FROM trigger_runs WHERE at < :limit", {"limit": service.clock() - KEPT})
-    return gone + _thin_out(
-        service,
-        "SELECT trigger_id FROM trigger_runs GROUP BY trigger_id HAVING COUNT(*) > :kept",
-        "DELETE FROM trigger_runs WHERE trigger_id = :id AND id NOT IN (SELECT id FROM trigger_runs "
-        "WHERE trigger_id = :id ORDER BY at DESC, id DESC LIMIT :kept)",
-        KEPT_PER_TRIGGER,
-    )
-
-
-def _thin_out(service: Service, crowded: str, surplus: str, kept: int) -> int:
-    """Delete the ``surplus`` of each trigger that is ``crowded``, one after another; return the number of rows."""
-    gone = 0
-    for row in service.store.all(crowded, {"kept": kept}):
+    crowded = "SELECT trigger_id FROM trigger_runs GROUP BY trigger_id HAVING COUNT(*) > :kept"
+    for (trigger_id,) in service.store.tuples(crowded, {"kept": KEPT_PER_TRIGGER}):
         with service.store.write() as tx:
-            gone += tx.run(surplus, {"id": row["trigger_id"], "kept": kept})
+            gone += tx.run(
+                "DELETE FROM trigger_runs WHERE trigger_id = :id AND id NOT IN (SELECT id FROM trigger_runs "
+                "WHERE trigger_id = :id ORDER BY at DESC, id DESC LIMIT :kept)",
+                {"id": trigger_id, "kept": KEPT_PER_TRIGGER},
+            )
     return gone
-
-
-def _first_time(tx: Tx, trigger_id: str, emitted_id: str, now: int) -> bool:
-    """Whether the id is new. Seeing it again refreshes it, so that it is not deleted while it recurs."""
-    values = {"id": trigger_id, "emitted": emitted_id, "now": now}
-    added = tx.run(
-        "INSERT INTO trigger_seen (trigger_id, emitted_id, at) VALUES (:id, :emitted, :now) ON CONFLICT DO NOTHING",
-        values,
-    )
-    if not added:
-        tx.run("UPDATE trigger_seen SET at = :now WHERE trigger_id = :id AND emitted_id = :emitted", values)
-    return bool(added)
-
-
-def _greatest(mark: str | None, emitted: Sequence[Emitted]) -> tuple[list[Emitted], str | None]:
-    new, ids, after = list[Emitted](), set[str](), mark
-    for event in emitted:
-        if event.id is not None:
-            if event.id in ids or (mark is not None and not _is_greater(event.id, mark)):
-                continue
-            ids.add(event.id)
-            after = event.id if after is None or _is_greater(event.id, after) else after
-        new.append(event)
-    return new, after
-
-
-def _changed(mark: str | None, emitted: Sequence[Emitted]) -> tuple[list[Emitted], str | None]:
-    new = list[Emitted]()
-    for event in emitted:
-        if event.id is not None:
-            if event.id == mark:
-                continue
-            mark = event.id
-        new.append(event)
-    return new, mark
-
-
-def _is_greater(left: str, right: str) -> bool:
-    """Whether ``left`` is the greater: as numbers where both are, else as text."""
-    try:
-        return float(left) > float(right) if "." in left + right else int(left) > int(right)
-    except ValueError:
-        return left > right
 
 
 def _to_json(service: Service, row: dict[str, Any]) -> dict[str, Any]:
