@@ -222,22 +222,6 @@ def test_a_run_mends_the_schedule(service: Service, scene: Scene, clock: FakeClo
     assert stands["next_run_at"] == trigger.created_at + MINUTE
 
 
-@pytest.mark.parametrize(
-    ("schedule", "failures", "wait"),
-    [
-        ({"intervalSeconds": 15}, 1, 30 * SECOND),
-        ({"intervalSeconds": 15}, 9, HOUR),
-        ({"intervalSeconds": 7 * 3600}, 9, HOUR),
-        ({"intervalSeconds": 45}, 1, 30 * SECOND),
-        ({"cron": "0 0 * * *", "timezone": "UTC"}, 2, MINUTE),
-        ({"cron": "0 0 * * *", "timezone": "UTC"}, 0, DAY),
-    ],
-)
-def test_how_long_it_backs_off(schedule: dict[str, Any], failures: int, wait: int) -> None:
-    midnight = 1_800_057_600_000
-    assert fire.next_run_after(schedule, midnight, failures, midnight) == midnight + wait
-
-
 def test_a_dead_account_makes_it_wait_without_failing(
     service: Service, scene: Scene, clock: FakeClock, plant: Plant
 ) -> None:

@@ -83,3 +83,19 @@ def test_ticks() -> None:
     assert schedules.tick_payload({"intervalSeconds": 900}, 5) == {"timestamp": 5, "interval_seconds": 900}
     cron = {"cron": "0 * * * *", "timezone": "Europe/Berlin"}
     assert schedules.tick_payload(cron, 5) == {"timestamp": 5, **cron}
+
+
+@pytest.mark.parametrize(
+    ("schedule", "failures", "wait"),
+    [
+        ({"intervalSeconds": 15}, 1, 30 * SECOND),
+        ({"intervalSeconds": 15}, 9, HOUR),
+        ({"intervalSeconds": 7 * 3600}, 9, HOUR),
+        ({"intervalSeconds": 45}, 1, 30 * SECOND),
+        ({"cron": "0 0 * * *", "timezone": "UTC"}, 2, MINUTE),
+        ({"cron": "0 0 * * *", "timezone": "UTC"}, 0, DAY),
+    ],
+)
+def test_how_long_it_backs_off(schedule: dict[str, Any], failures: int, wait: int) -> None:
+    midnight = 1_800_057_600_000
+    assert schedules.next_after_failures(schedule, midnight, failures, midnight) == midnight + wait

@@ -12,7 +12,6 @@ from typing import Any
 
 from webapp import quotas
 from webapp.kit.clock import MINUTE
-from webapp.kit.retries import back_off
 from webapp.service.components.calls import RUN_S, Emitted, HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
@@ -155,17 +154,6 @@ def emit(service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted])
     return events
 
 
-def next_run_after(schedule: Mapping[str, Any], anchor: int, failures: int, now: int) -> int | None:
-    """When to run after that many failures in a row: soon, where ticks are far apart, else at a later tick."""
-    if not failures:
-        return schedules.next_after(schedule, anchor, now)
-    wait = back_off(failures)
-    if wait < schedules.gap(schedule, anchor, now):
-        next_tick = schedules.next_after(schedule, anchor, now)
-        return min(now + wait, next_tick) if next_tick else now + wait
-    return schedules.next_after(schedule, anchor, now + wait - 1)
-
-
 def _next_poll_when_notified(trigger: DeployedTrigger, now: int, *, emitted: bool) -> int | None:
     """The next tick of ``trigger`` after a poll, while its app notifies it: now and then, in case of missed
     notifications.
@@ -236,7 +224,7 @@ def _write_state(
     lifecycle.set_last_run(tx, trigger, now, reply.error.message if reply.error else None)
     if cause == "timer":
         failures = 0 if reply.ok else trigger.failures + 1
-        next_run_at = next_run_after(trigger.schedule or {}, _anchor(trigger), failures, now)
+        next_run_at = schedules.next_after_failures(trigger.schedule or {}, _anchor(trigger), failures, now)
         if not failures and subscriptions.notifies(tx, trigger, now):
             next_run_at = _next_poll_when_notified(trigger, now, emitted=emitted)
         lifecycle.schedule_next(tx, trigger, failures=failures, next_run_at=next_run_at)

@@ -1,4 +1,4 @@
-"""Schedules, an interval or a cron expression in a time zone: the times of their ticks, and their payload.
+"""Schedules, an interval or a cron expression in a time zone: when they tick, also after failures, and the payload.
 
 :mod:`configuration` decides which schedules are allowed. Ticks follow from the schedule itself: an interval's from its
 anchor, the time when it was set; a cron expression's from the calendar, where a job at a set time runs once on both
@@ -15,6 +15,7 @@ from typing import Any
 from cronsim import CronSim
 
 from webapp.kit.clock import HOUR, MINUTE, SECOND
+from webapp.kit.retries import back_off
 
 Schedule = Mapping[str, Any]
 MAX_INTERVAL_S = 366 * 24 * 3600
@@ -29,6 +30,20 @@ def next_after(schedule: Schedule, anchor: int, after: int) -> int | None:
     return _cron_after(schedule["cron"], schedule["timezone"], after // MINUTE)
 
 
+def next_after_failures(schedule: Schedule, anchor: int, failures: int, now: int) -> int | None:
+    """The next poll after so many ``failures`` in a row: after a wait that grows (:data:`webapp.kit.retries.BACK_OFF`).
+
+    If ticks are further apart than that wait, the poll is between them; else it is the first tick after it.
+    """
+    if not failures:
+        return next_after(schedule, anchor, now)
+    wait = back_off(failures)
+    if wait < gap(schedule, anchor, now):
+        next_tick = next_after(schedule, anchor, now)
+        return min(now + wait, next_tick) if next_tick else now + wait
+    return next_after(schedule, anchor, now + wait - 1)
+
+
 def latest(schedule: Schedule, due: int, now: int) -> int:
     """The last tick up to ``now``, for a schedule whose first missed tick was ``due``."""
     if "intervalSeconds" in schedule:
@@ -41,7 +56,7 @@ def latest(schedule: Schedule, due: int, now: int) -> int:
 
 
 def gap(schedule: Schedule, anchor: int, after: int) -> int:
-    """Milliseconds between the next two ticks: how long a schedule pauses now."""
+    """Milliseconds between the next two ticks."""
     if "intervalSeconds" in schedule:
         return int(schedule["intervalSeconds"] * SECOND)
     first = next_after(schedule, anchor, after)
