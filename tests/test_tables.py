@@ -25,6 +25,12 @@ def test_each_table_has_one_writer() -> None:
     assert {table: files for table, files in writers.items() if len(files) > 1} == {}
 
 
+def test_comments_of_the_schema_name_modules_that_exist() -> None:
+    schema = (file.read_text("utf-8") for file in (WEBAPP / "store" / "schema").glob("*.sql"))
+    named = {path for sql in schema for path in re.findall(r"^-- ([\w/]+\.py)", sql, re.MULTILINE)}
+    assert named and [path for path in sorted(named) if not (WEBAPP / path).is_file()] == []
+
+
 def test_no_statement_searches_text_but_by_the_function_of_every_store() -> None:
     """``LIKE`` and ``LOWER`` of SQLite know the letters of ASCII alone."""
     catalog, store = WEBAPP / "service" / "catalog", WEBAPP / "store"

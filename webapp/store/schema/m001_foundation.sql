@@ -1,4 +1,4 @@
--- service/domain/keyring.py: the instance key's proof, and each project's data keys wrapped by it
+-- service/domain/base/keyring.py: the instance key's proof, and each project's data keys wrapped by it
 CREATE TABLE data_keys (
   owner TEXT NOT NULL,                -- a project id, or 'instance'
   version INTEGER NOT NULL,
@@ -11,7 +11,7 @@ CREATE TABLE counters (
   name TEXT NOT NULL PRIMARY KEY,
   n BIGINT NOT NULL
 );
--- service/domain/projects.py
+-- service/domain/projects/projects.py
 CREATE TABLE projects (
   id TEXT NOT NULL PRIMARY KEY,
   name TEXT NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE projects (
   updated_at BIGINT NOT NULL
 );
 CREATE INDEX projects_in_order ON projects (created_at, id);
--- service/domain/clients.py: OAuth clients of the workspace, or of one project
+-- service/domain/access/oauth_clients.py: OAuth clients of the workspace, or of one project
 CREATE TABLE oauth_clients (
   id TEXT NOT NULL PRIMARY KEY,
   project_id TEXT REFERENCES projects (id) ON DELETE CASCADE,
@@ -33,7 +33,7 @@ CREATE TABLE oauth_clients (
   created_at BIGINT NOT NULL,
   rotated_at BIGINT NOT NULL
 );
--- service/domain/external_users.py
+-- service/domain/projects/external_users.py
 CREATE TABLE external_users (
   id TEXT NOT NULL PRIMARY KEY,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -43,7 +43,7 @@ CREATE TABLE external_users (
   updated_at BIGINT NOT NULL,
   UNIQUE (project_id, environment, external_id)
 );
--- service/domain/provider_clients.py: OAuth clients at providers; no project means the whole installation
+-- service/domain/accounts/oauth_apps.py: OAuth clients at providers; no project means the whole installation
 CREATE TABLE provider_clients (
   id TEXT NOT NULL PRIMARY KEY,
   project_id TEXT REFERENCES projects (id) ON DELETE CASCADE,
@@ -57,7 +57,7 @@ CREATE TABLE provider_clients (
   updated_at BIGINT NOT NULL
 );
 CREATE INDEX provider_clients_by_app ON provider_clients (app, project_id);
--- service/domain/tokens.py: Connect tokens, kept 7 days past their expiry so that a page can read its 401
+-- service/domain/access/tokens.py: Connect tokens, kept 7 days past their expiry so that a page can read its 401
 CREATE TABLE connect_tokens (
   token_hash TEXT NOT NULL PRIMARY KEY,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -80,7 +80,7 @@ CREATE TABLE token_origins (
   origin TEXT NOT NULL PRIMARY KEY,
   expires_at BIGINT NOT NULL          -- when the last token that allows it expires
 );
--- service/domain/accounts.py
+-- service/domain/accounts/lifecycle.py
 CREATE TABLE accounts (
   id TEXT NOT NULL PRIMARY KEY,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -117,7 +117,7 @@ CREATE INDEX accounts_of_app ON accounts (project_id, environment, app, created_
 CREATE INDEX accounts_of_client ON accounts (oauth_app_id, created_at, id);
 CREATE INDEX accounts_due ON accounts (next_refresh_at) WHERE next_refresh_at IS NOT NULL;
 CREATE INDEX accounts_to_check ON accounts (next_check_at) WHERE next_check_at IS NOT NULL;
--- service/domain/history.py: what happened to an account; kept when the account is gone
+-- service/domain/projects/activity.py: what happened to an account; kept after its deletion
 CREATE TABLE account_history (
   id TEXT NOT NULL PRIMARY KEY,
   account_id TEXT NOT NULL,
@@ -133,7 +133,7 @@ CREATE TABLE account_history (
 CREATE INDEX account_history_of_account ON account_history (account_id, at, id);
 CREATE INDEX account_history_of_user ON account_history (external_user_id, at, id);
 CREATE INDEX account_history_of_place ON account_history (project_id, environment, at, id);
--- service/domain/attempts.py: a person on the way to a connected account
+-- service/domain/accounts/attempts.py: a person's attempt to connect an account
 CREATE TABLE connect_attempts (
   id TEXT NOT NULL PRIMARY KEY,       -- the hash of the attempt's own secret
   token_hash TEXT NOT NULL REFERENCES connect_tokens (token_hash) ON DELETE CASCADE,
@@ -158,7 +158,7 @@ CREATE TABLE connect_attempts (
 );
 CREATE INDEX connect_attempts_by_expiry ON connect_attempts (expires_at);
 CREATE INDEX connect_attempts_of_session ON connect_attempts (session_id, started_at);
--- service/domain/link_sessions.py: a top-level Connect Link page, whose token left the URL for a cookie
+-- service/domain/access/tokens.py: a top-level Connect Link page, whose token left the URL for a cookie
 CREATE TABLE link_sessions (
   id TEXT NOT NULL PRIMARY KEY,
   secret_hash TEXT NOT NULL,

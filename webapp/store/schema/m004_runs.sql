@@ -1,4 +1,4 @@
--- service/domain/dynamic_props.py: what a reload gave, for later calls
+-- service/domain/components/dynamic_props.py: the props that a reload returned, for later calls
 CREATE TABLE dynamic_props (
   id TEXT NOT NULL PRIMARY KEY,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -11,7 +11,7 @@ CREATE TABLE dynamic_props (
 );
 CREATE INDEX dynamic_props_by_use ON dynamic_props (used_at);
 CREATE INDEX dynamic_props_of_project ON dynamic_props (project_id);
--- service/domain/runs.py: what was run, and what came of it
+-- service/domain/components/runs.py: calls of components and their outcomes
 CREATE TABLE runs (
   id TEXT NOT NULL PRIMARY KEY,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,

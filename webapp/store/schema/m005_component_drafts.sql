@@ -1,4 +1,4 @@
--- dashboard/drafts.py: what people had filled in for a component, and which runs were sent
+-- dashboard/component/drafts.py: values that people entered for a component, and which runs were sent
 CREATE TABLE component_drafts (
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
   component TEXT NOT NULL,            -- its key

@@ -1,4 +1,4 @@
--- service/domain/deployed_triggers.py: what watches for whom. Four kinds of emitter share the table
+-- service/domain/triggers/lifecycle.py: all deployed triggers; four kinds of emitter share the table
 CREATE TABLE deployed_triggers (
   id TEXT NOT NULL PRIMARY KEY,       -- dc_…, hi_…, ti_… or ei_…, by its emitter
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -41,9 +41,9 @@ CREATE INDEX deployed_triggers_of_user ON deployed_triggers (external_user_id, e
 CREATE INDEX deployed_triggers_of_place ON deployed_triggers (project_id, environment, emitter, created_at, id);
 CREATE INDEX deployed_triggers_due ON deployed_triggers (emitter, next_run_at) WHERE next_run_at IS NOT NULL;
 CREATE INDEX deployed_triggers_unfinished ON deployed_triggers (busy_until) WHERE deployed = 0;
--- service/domain/history.py: an entry may be about a trigger; its account_id is then empty
+-- service/domain/projects/activity.py: an entry may be about a trigger; its account_id is then empty
 ALTER TABLE account_history ADD COLUMN trigger_id TEXT;
--- service/domain/trigger_accounts.py: which accounts a trigger works with
+-- service/domain/triggers/trigger_accounts.py: which accounts a trigger works with
 CREATE TABLE trigger_accounts (
   trigger_id TEXT NOT NULL REFERENCES deployed_triggers (id) ON DELETE CASCADE,
   prop TEXT NOT NULL,
@@ -51,12 +51,13 @@ CREATE TABLE trigger_accounts (
   PRIMARY KEY (trigger_id, prop)
 );
 CREATE INDEX trigger_accounts_of_account ON trigger_accounts (account_id);
--- service/domain/trigger_memory.py: what a trigger remembers from one run to the next, and which ids it has emitted
+-- service/domain/triggers/trigger_state.py: the state of a trigger from one run to the next
 CREATE TABLE trigger_memory (
   trigger_id TEXT NOT NULL PRIMARY KEY REFERENCES deployed_triggers (id) ON DELETE CASCADE,
   project_id TEXT NOT NULL,
   state_sealed BLOB NOT NULL          -- JSON object
 );
+-- service/domain/triggers/dedupe.py: the ids that a trigger has emitted
 CREATE TABLE trigger_seen (
   trigger_id TEXT NOT NULL REFERENCES deployed_triggers (id) ON DELETE CASCADE,
   emitted_id TEXT NOT NULL,
@@ -64,7 +65,7 @@ CREATE TABLE trigger_seen (
   PRIMARY KEY (trigger_id, emitted_id)
 );
 CREATE INDEX trigger_seen_by_age ON trigger_seen (trigger_id, at);
--- service/domain/trigger_inbox.py: requests that were accepted for a trigger and wait for its run
+-- service/domain/triggers/inbox.py: requests that were accepted for a trigger and wait for its run
 CREATE TABLE trigger_inbox (
   id TEXT NOT NULL PRIMARY KEY,       -- grows with time: the order in which they are run
   trigger_id TEXT NOT NULL REFERENCES deployed_triggers (id) ON DELETE CASCADE,
@@ -78,7 +79,7 @@ CREATE TABLE trigger_inbox (
 );
 CREATE INDEX trigger_inbox_due ON trigger_inbox (next_at);
 CREATE INDEX trigger_inbox_of_trigger ON trigger_inbox (trigger_id, id);
--- service/domain/trigger_runs.py: the log of a trigger's runs
+-- service/domain/triggers/runs.py: the log of a trigger's runs
 CREATE TABLE trigger_runs (
   id TEXT NOT NULL PRIMARY KEY,
   trigger_id TEXT NOT NULL REFERENCES deployed_triggers (id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
--- service/domain/events.py: what was emitted, as it is delivered; a Connect notification is an event without a trigger
+-- service/domain/deliveries/events.py: what was emitted, as it is delivered; a Connect notification is an event without a trigger
 CREATE TABLE events (
   id TEXT NOT NULL PRIMARY KEY,       -- grows with time
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -15,7 +15,7 @@ CREATE TABLE events (
 CREATE INDEX events_of_trigger ON events (trigger_id, at, id);
 CREATE INDEX events_by_age ON events (at);
 CREATE INDEX events_sealed ON events (id) WHERE body_sealed IS NOT NULL;
--- service/domain/signing_keys.py: what a project's notifications are signed with, one for each environment
+-- service/domain/deliveries/endpoints.py: what a project's notifications are signed with, one for each environment
 CREATE TABLE signing_keys (
   id TEXT NOT NULL PRIMARY KEY,       -- <project id>|<environment>
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -23,7 +23,7 @@ CREATE TABLE signing_keys (
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL
 );
--- service/domain/endpoints.py: where deliveries go
+-- service/domain/deliveries/endpoints.py: where deliveries go
 CREATE TABLE endpoints (
   id TEXT NOT NULL PRIMARY KEY,       -- wh_…, and p_… for a workflow
   project_id TEXT REFERENCES projects (id) ON DELETE CASCADE, -- null for a general webhook of the workspace
@@ -57,7 +57,7 @@ CREATE TABLE trigger_workflows (
   PRIMARY KEY (trigger_id, endpoint_id)
 );
 CREATE INDEX trigger_workflows_of_endpoint ON trigger_workflows (endpoint_id);
--- service/domain/deliveries.py: the outbox; an event and its deliveries are committed together
+-- service/domain/deliveries/deliveries.py: the outbox; an event and its deliveries are committed together
 CREATE TABLE deliveries (
   id TEXT NOT NULL PRIMARY KEY,       -- grows with time
   event_id TEXT NOT NULL REFERENCES events (id) ON DELETE CASCADE,
@@ -92,5 +92,5 @@ CREATE TABLE delivery_attempts (
   response TEXT,                      -- JSON: headers (masked) and the first 2 kB of the body
   PRIMARY KEY (delivery_id, n)
 );
--- service/domain/tokens.py: notifications name the Connect token they are about, so one that asks for them is kept sealed
+-- service/domain/access/tokens.py: notifications name the Connect token they are about, so one that asks for them is kept sealed
 ALTER TABLE connect_tokens ADD COLUMN token_sealed BLOB;

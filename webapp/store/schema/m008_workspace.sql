@@ -1,14 +1,14 @@
--- service/domain/project_logos.py
+-- service/domain/projects/logos.py
 CREATE TABLE project_logos (
   project_id TEXT NOT NULL PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE,
   media_type TEXT NOT NULL,
   image BLOB NOT NULL,
   updated_at BIGINT NOT NULL
 );
--- service/domain/provider_clients.py: scopes that people may leave out, as a JSON array
+-- service/domain/accounts/oauth_apps.py: scopes that people may leave out, as a JSON array
 ALTER TABLE provider_clients ADD COLUMN additional_scopes TEXT NOT NULL DEFAULT '[]';
 CREATE INDEX provider_clients_of_project ON provider_clients (project_id, created_at, id);
--- service/domain/app_overrides.py: named preset fields for an app, in both environments of a project
+-- service/domain/accounts/app_overrides.py: named preset fields for an app, in both environments of a project
 CREATE TABLE app_overrides (
   id TEXT NOT NULL PRIMARY KEY,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -27,7 +27,7 @@ CREATE TABLE user_api_keys (
   key_hash TEXT NOT NULL UNIQUE,
   created_at BIGINT NOT NULL
 );
--- service/domain/file_stash.py: files that runs wrote or mails brought, for a day
+-- service/domain/components/file_stash.py: files that runs wrote or mails brought, for a day
 CREATE TABLE stashed_files (
   id TEXT NOT NULL PRIMARY KEY,
   stash_id TEXT NOT NULL,
@@ -43,14 +43,14 @@ CREATE TABLE stashed_files (
 );
 CREATE INDEX stashed_files_by_expiry ON stashed_files (expires_at);
 CREATE INDEX stashed_files_of_user ON stashed_files (project_id, environment, external_id);
--- service/domain/custom_limits.py
+-- service/domain/access/custom_limits.py
 CREATE TABLE custom_limits (
   token_hash TEXT NOT NULL PRIMARY KEY,
   window_s INTEGER NOT NULL,
   requests INTEGER NOT NULL,
   created_at BIGINT NOT NULL
 );
--- service/domain/usage.py: what was used, hour by hour
+-- service/domain/projects/usage.py: what was used, hour by hour
 CREATE TABLE usage (
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
   environment TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- service/domain/triggers/plans.py: what is being done to a trigger at its provider; struck out when it is done
+-- service/domain/triggers/plans.py: changes of a trigger that are under way at its provider; deleted when they are complete
 CREATE TABLE trigger_plans (
   trigger_id TEXT NOT NULL PRIMARY KEY REFERENCES deployed_triggers (id) ON DELETE CASCADE,
   project_id TEXT NOT NULL,

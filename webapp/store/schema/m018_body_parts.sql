@@ -6,7 +6,7 @@ ALTER TABLE events ADD COLUMN in_parts INTEGER NOT NULL DEFAULT 0;
 -- service/domain/triggers/inbox.py: the same of a request that waits for its run
 ALTER TABLE trigger_inbox ADD COLUMN kept BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE trigger_inbox ADD COLUMN in_parts INTEGER NOT NULL DEFAULT 0;
--- service/domain/deliveries/body_parts.py: large bodies of requests
+-- service/domain/deliveries/events.py: large bodies of requests
 CREATE TABLE body_parts (
   id TEXT NOT NULL PRIMARY KEY,       -- <event or request>.<number>
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
--- people/totp.py: what a person's authenticator app and this installation both know
+-- people/totp.py: the secrets that this installation shares with people's authenticator apps
 CREATE TABLE totp_secrets (
   user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
   secret_sealed BLOB NOT NULL,
@@ -6,7 +6,7 @@ CREATE TABLE totp_secrets (
   created_at BIGINT NOT NULL,
   enabled_at BIGINT                   -- NULL until a first code proved that the app knows it
 );
--- people/recovery_codes.py: each stands in for the app once
+-- people/totp.py: each stands in for the app once
 CREATE TABLE recovery_codes (
   code_hash TEXT NOT NULL PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE

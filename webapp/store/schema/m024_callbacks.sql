@@ -1,2 +1,2 @@
--- service/domain/accounts/provider_clients.py: the end of its redirect URI; empty for the one that all shared before
+-- service/domain/accounts/oauth_apps.py: the end of its redirect URI; empty for the one that all shared before
 ALTER TABLE provider_clients ADD COLUMN callback TEXT NOT NULL DEFAULT '';

@@ -14,7 +14,7 @@ CREATE TABLE portal_sessions (
 );
 CREATE INDEX portal_sessions_by_expiry ON portal_sessions (expires_at);
 CREATE INDEX portal_sessions_of_user ON portal_sessions (user_id);
--- dashboard/component/drafts.py: what people had filled in for a component, and which runs were sent; of those who sign
+-- dashboard/component/drafts.py: values that people entered for a component, and which runs were sent; of those who sign
 -- in and of those whom a product shows a portal
 CREATE TABLE viewer_drafts (
   viewer TEXT NOT NULL,

@@ -1,2 +1,2 @@
--- service/domain/deliveries/stats.py: what arrived at an endpoint last, whatever trigger or notification it came from
+-- service/domain/deliveries/stats.py: the last delivery to an endpoint, of any trigger or notification
 CREATE INDEX deliveries_arrived ON deliveries (endpoint_id, last_at) WHERE status = 'delivered';

@@ -5,7 +5,7 @@ CREATE TABLE shown_once (
   until BIGINT NOT NULL
 );
 CREATE INDEX shown_once_by_end ON shown_once (until);
--- dashboard/shared/changes.py: what has changed, so that web processes must read it anew
+-- dashboard/shared/changes.py: counts of changes, by which web processes notice that they must read again
 CREATE TABLE page_changes (
   name TEXT NOT NULL PRIMARY KEY,
   n INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- service/domain/triggers/app_hooks.py: which triggers hear the events that come to an OAuth client's one address
+-- service/domain/triggers/event_listeners.py: which triggers receive the events that come to an OAuth client's address
 CREATE TABLE app_hooks (
   trigger_id TEXT PRIMARY KEY REFERENCES deployed_triggers (id) ON DELETE CASCADE,
   oauth_app_id TEXT NOT NULL REFERENCES provider_clients (id) ON DELETE CASCADE,
@@ -9,7 +9,7 @@ CREATE TABLE app_hooks (
 );
 CREATE INDEX app_hooks_of_account ON app_hooks (oauth_app_id, account_key);
 
--- service/domain/triggers/app_events.py: events that were taken in, so that none is taken twice
+-- service/domain/triggers/app_events.py: events that were received, so that none is stored twice
 CREATE TABLE app_events (
   oauth_app_id TEXT NOT NULL REFERENCES provider_clients (id) ON DELETE CASCADE,
   event_hash TEXT NOT NULL,
@@ -18,5 +18,5 @@ CREATE TABLE app_events (
 );
 CREATE INDEX app_events_received ON app_events (received_at);
 
--- service/domain/accounts/provider_clients.py: the secret that signs the client's events
+-- service/domain/accounts/oauth_apps.py: the secret that signs the client's events
 ALTER TABLE provider_clients ADD COLUMN events_sealed BLOB;

@@ -1,4 +1,4 @@
--- service/domain/triggers/app_hooks.py: which triggers hear the events of their account's OAuth client, whichever it is now
+-- service/domain/triggers/event_listeners.py: which triggers receive the events of their account's OAuth client, whichever it is now
 CREATE TABLE event_hooks (
   trigger_id TEXT PRIMARY KEY REFERENCES deployed_triggers (id) ON DELETE CASCADE,
   account_id TEXT NOT NULL,

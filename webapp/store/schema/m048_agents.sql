@@ -1,4 +1,4 @@
--- service/domain/agents/permissions.py: what an external user lets agents do, where it is not what it is by itself
+-- service/domain/agents/permissions.py: what an external user permits agents to do, where that differs from the default
 CREATE TABLE agent_permissions (
   id TEXT NOT NULL PRIMARY KEY,       -- of the user, the app and the action, so that each stands once
   external_user_id TEXT NOT NULL REFERENCES external_users (id) ON DELETE CASCADE,
@@ -8,7 +8,7 @@ CREATE TABLE agent_permissions (
   changed_at BIGINT NOT NULL
 );
 CREATE INDEX agent_permissions_of_user ON agent_permissions (external_user_id, app, action);
--- service/domain/agents/sessions.py: agents that came in for an external user
+-- service/domain/agents/sessions.py: agents that have connected for an external user
 CREATE TABLE agent_sessions (
   id TEXT NOT NULL PRIMARY KEY,
   external_user_id TEXT NOT NULL REFERENCES external_users (id) ON DELETE CASCADE,
@@ -24,7 +24,7 @@ CREATE UNIQUE INDEX agent_sessions_of_user ON agent_sessions (external_user_id, 
 CREATE INDEX agent_sessions_by_credential ON agent_sessions (credential);
 CREATE INDEX agent_sessions_by_token ON agent_sessions (token_hash);
 CREATE INDEX agent_sessions_by_use ON agent_sessions (used_at);
--- service/domain/agents/approvals.py: calls that wait for the person's yes, and what came of them
+-- service/domain/agents/approvals.py: calls that wait for the person's approval, and their outcomes
 CREATE TABLE agent_approvals (
   id TEXT NOT NULL PRIMARY KEY,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,

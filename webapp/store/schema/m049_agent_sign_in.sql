@@ -27,7 +27,7 @@ CREATE INDEX agent_grants_of_user ON agent_grants (user_id);
 CREATE INDEX agent_grants_of_project ON agent_grants (project_id);
 CREATE INDEX agent_grants_of_client ON agent_grants (client_id);
 CREATE INDEX agent_grants_by_expiry ON agent_grants (expires_at);
--- people/agents/tokens.py: what a program that was let in shows
+-- people/agents/tokens.py: the tokens of a program that a person permitted
 CREATE TABLE agent_tokens (
   token_hash TEXT NOT NULL PRIMARY KEY,  -- SHA-256
   grant_id TEXT NOT NULL REFERENCES agent_grants (id) ON DELETE CASCADE,

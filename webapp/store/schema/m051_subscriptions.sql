@@ -1,4 +1,4 @@
--- service/domain/triggers/push/subscriptions.py: what triggers make at their apps that ends by itself, and when it is renewed
+-- service/domain/triggers/subscriptions.py: subscriptions of triggers at their apps, which expire, and when they are renewed
 CREATE TABLE subscriptions (
   trigger_id TEXT NOT NULL PRIMARY KEY REFERENCES deployed_triggers (id) ON DELETE CASCADE,
   renew_at BIGINT NOT NULL,           -- also a lease: who renews it puts this off first

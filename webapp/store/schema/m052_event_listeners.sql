@@ -1,4 +1,4 @@
--- service/domain/triggers/app_hooks.py: an account may be several to its provider, such as one for each installation
+-- service/domain/triggers/event_listeners.py: an account may be several to its provider, such as one for each installation
 CREATE TABLE event_listeners (
   trigger_id TEXT NOT NULL REFERENCES deployed_triggers (id) ON DELETE CASCADE,
   account_key TEXT NOT NULL,          -- what the provider calls the account's team, portal, workspace or installation

@@ -1,4 +1,4 @@
--- service/domain/instance/pieces/rows.py: integrations that were added from npm packages, and what is being done to them
+-- service/domain/pieces/pieces.py: integrations that were added from npm packages, and what is being done to them
 CREATE TABLE pieces (
   id TEXT NOT NULL PRIMARY KEY,
   package TEXT NOT NULL UNIQUE,       -- such as @activepieces/piece-slack
@@ -38,7 +38,7 @@ CREATE TABLE piece_versions (
   brought_at BIGINT NOT NULL
 );
 CREATE INDEX piece_versions_of_piece ON piece_versions (piece_id);
--- service/domain/components/piece_reach.py: hosts that a piece asked for and may not reach
+-- service/domain/base/piece_hosts.py: hosts to which a piece was refused a connection
 CREATE TABLE piece_refused_hosts (
   package TEXT NOT NULL,
   host TEXT NOT NULL,
