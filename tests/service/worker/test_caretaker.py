@@ -1,4 +1,4 @@
-"""Within a second or two of a death, what was held is free and what broke off is settled; trouble ends nothing."""
+"""Within seconds of a death, what was held is free and interrupted changes are recovered; trouble ends nothing."""
 
 import time
 from collections.abc import Iterator
@@ -34,40 +34,40 @@ def until(condition: Any) -> None:
         time.sleep(0.01)
 
 
-def test_it_takes_over_and_settles(
+def test_it_takes_over_and_recovers(
     service: Service, scene: Scene, quick: Caretaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settled: list[Service] = []
-    monkeypatch.setattr(deployments, "settle", settled.append)
+    recovered: list[Service] = []
+    monkeypatch.setattr(deployments, "recover", recovered.append)
     monkeypatch.setattr(generations.Heartbeat, "can_judge", lambda *_: True)
     other = replace(service, life=generations.begin(service.store, service.clock))
     inbox.add(service, deploy(service, scene, "~/echo"), request_of({}))
     assert inbox.claim(other) is not None
     quick.start()
-    until(lambda: settled == [service])  # at the start, whatever stands
+    until(lambda: recovered == [service])  # at the start, whatever stands
     assert inbox.claim(service) is None
     kill(other)
-    until(lambda: settled == [service, service])
+    until(lambda: recovered == [service, service])
     assert inbox.claim(service) is not None
 
 
 def test_trouble_does_not_end_it(service: Service, quick: Caretaker, monkeypatch: pytest.MonkeyPatch) -> None:
     troubles: list[Exception] = [RuntimeError("a bug"), Unavailable(), RuntimeError("another")]
-    settled: list[Service] = []
+    recovered: list[Service] = []
 
     def trouble(_: Service) -> int:
         if troubles:
             raise troubles.pop()
         return 1
 
-    def settle(given: Service) -> None:
-        settled.append(given)
+    def recover(given: Service) -> None:
+        recovered.append(given)
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(takeover, "take_over", trouble)
-    monkeypatch.setattr(deployments, "settle", settle)
+    monkeypatch.setattr(deployments, "recover", recover)
     quick.start()
-    until(lambda: len(settled) > 2)
+    until(lambda: len(recovered) > 2)
 
 
 def test_it_looks_at_least_every_second() -> None:

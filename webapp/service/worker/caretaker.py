@@ -13,18 +13,18 @@ from webapp.service.domain.instance import takeover
 from webapp.service.domain.triggers import deployments
 
 EVERY_S = 1.0
-SETTLE_EVERY_S = 10.0  # for what a living process left: it could not write, or its runner died
+RECOVER_EVERY_S = 10.0  # also what a living process left incomplete: it could not write, or its runner died
 log = logging.getLogger(__name__)
 
 
 class Caretaker:
-    """A thread that checks, and another while deployments are settled."""
+    """A thread that checks, and another while deployments are recovered."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self._stopping = threading.Event()
-        self._settle_at = 0.0
-        self._settler: threading.Thread | None = None
+        self._recover_at = 0.0
+        self._recovery: threading.Thread | None = None
         self._thread = threading.Thread(target=self._run, name="caretaker", daemon=True)
 
     def start(self) -> None:
@@ -35,32 +35,32 @@ class Caretaker:
         """Nothing: no work here is more urgent than a second."""
 
     def stop(self, grace_s: float) -> None:
-        """End, after up to ``grace_s`` seconds for a settlement; the next worker repeats one that did not end."""
+        """End, after up to ``grace_s`` seconds for a recovery; the next worker repeats one that did not end."""
         self._stopping.set()
         ends = time.monotonic() + grace_s
-        for thread in (self._thread, self._settler):
+        for thread in (self._thread, self._recovery):
             if thread is not None and thread.is_alive():
                 thread.join(max(ends - time.monotonic(), 0.1))
 
     def turn(self) -> None:
         """Check once. Raises :class:`Unavailable`."""
         now = time.monotonic()
-        if takeover.take_over(self._service) or now >= self._settle_at:
-            self._settle_at = now + SETTLE_EVERY_S
-            self._begin_settling()
+        if takeover.take_over(self._service) or now >= self._recover_at:
+            self._recover_at = now + RECOVER_EVERY_S
+            self._begin_recovery()
 
-    def _begin_settling(self) -> None:
-        if self._settler is not None and self._settler.is_alive():
-            self._settle_at = 0.0  # as soon as it has ended
+    def _begin_recovery(self) -> None:
+        if self._recovery is not None and self._recovery.is_alive():
+            self._recover_at = 0.0  # as soon as it has ended
             return
-        self._settler = threading.Thread(target=self._settle, name="settling", daemon=True)
-        self._settler.start()
+        self._recovery = threading.Thread(target=self._recover, name="recovery", daemon=True)
+        self._recovery.start()
 
-    def _settle(self) -> None:
+    def _recover(self) -> None:
         try:
-            deployments.settle(self._service)
+            deployments.recover(self._service)
         except Exception:
-            log.exception("What broke off could not be settled.")
+            log.exception("Interrupted changes of triggers could not be recovered.")
 
     def _run(self) -> None:
         while not self._stopping.is_set():

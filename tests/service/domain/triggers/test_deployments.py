@@ -28,7 +28,14 @@ from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.instance import removal
 from webapp.service.domain.projects import activity
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import calls, deployed_triggers, deployments, lifecycle, plans, trigger_accounts
+from webapp.service.domain.triggers import (
+    calls,
+    deployed_triggers,
+    deployments,
+    lifecycle,
+    pending_changes,
+    trigger_accounts,
+)
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger, Filter
 from webapp.service.domain.triggers.deployments import Change
 
@@ -506,7 +513,7 @@ def test_deleting_an_account_says_goodbye_and_switches_off(
     assert deployed_triggers.get(service.store, scene, theirs.id).active
     assert called_hooks(provider.calls)[0] in ("leave=a", "leave=b")
     provider.down = False
-    with pytest.raises(Invalid, match="account is gone"):
+    with pytest.raises(Invalid, match="account was disconnected"):
         change(service, mine[0], active=True)
     again = change(service, mine[0], active=True, configured=given(plant()))
     assert (again.active, again.switched_off) == (True, None)
@@ -593,20 +600,20 @@ def test_a_change_that_broke_off_is_finished(
 ) -> None:
     death(other_ids(service, trigger), deployments, place, behind=behind)
     assert ids(service, trigger) == ["a"] and stands(service, trigger).active
-    assert deployments.settle(service) == 1
+    assert deployments.recover(service) == 1
     assert called_hooks(provider.calls) == hooks
     assert ids(service, trigger) == ["b"] and stands(service, trigger).active
-    assert deployments.settle(service) == 0 and plans.find(service.store, trigger.id) is None
+    assert deployments.recover(service) == 0 and pending_changes.find(service.store, trigger.id) is None
 
 
-def test_nothing_is_settled_while_its_process_lives(
+def test_nothing_is_recovered_while_its_process_lives(
     service: Service, trigger: DeployedTrigger, provider: Any, death: Any, clock: FakeClock
 ) -> None:
     death(other_ids(service, trigger), deployments, "_write")
     with lifecycle.locked(service, trigger):
         clock.advance(lifecycle.BUSY - SECOND)
-        assert deployments.settle(service) == 0
-    assert deployments.settle(service) == 1
+        assert deployments.recover(service) == 0
+    assert deployments.recover(service) == 1
 
 
 def test_what_the_app_refuses_to_finish_is_undone(
@@ -614,10 +621,10 @@ def test_what_the_app_refuses_to_finish_is_undone(
 ) -> None:
     change = Change(configured={"ids": ["b"], "fail": "subscribe"})
     death(lambda: deployments.update(service, trigger, change), deployments, "_unsubscribe", behind=True)
-    assert deployments.settle(service) == 1
+    assert deployments.recover(service) == 1
     assert called_hooks(provider.calls)[-2:] == ["leave=b", "subscribe=a"]
     assert ids(service, trigger) == ["a"] and stands(service, trigger).active
-    assert plans.find(service.store, trigger.id) is None
+    assert pending_changes.find(service.store, trigger.id) is None
 
 
 def test_what_can_be_neither_finished_nor_undone_is_switched_off(
@@ -625,13 +632,13 @@ def test_what_can_be_neither_finished_nor_undone_is_switched_off(
 ) -> None:
     death(other_ids(service, trigger), deployments, "_write")
     provider.down = True
-    assert deployments.settle(service) == 1
+    assert deployments.recover(service) == 1
     after = stands(service, trigger)
     assert not after.active
     assert (after.switched_off or "").startswith(
         "A change failed, and the previous subscription could not be restored."
     )
-    assert plans.find(service.store, trigger.id) is None
+    assert pending_changes.find(service.store, trigger.id) is None
 
 
 def test_restoring_that_broke_off_is_repeated(
@@ -648,7 +655,7 @@ def test_restoring_that_broke_off_is_repeated(
         deployments.update(service, trigger, Change(configured={"ids": ["b"], "fail": "subscribe"}))
     monkeypatch.undo()
     provider.calls.clear()
-    assert deployments.settle(service) == 1
+    assert deployments.recover(service) == 1
     assert called_hooks(provider.calls) == ["leave=b", "subscribe=a"]
     assert ids(service, trigger) == ["a"] and stands(service, trigger).active
 
@@ -658,11 +665,11 @@ def test_a_pause_and_a_resumption_that_broke_off_are_finished(
 ) -> None:
     death(lambda: deployments.update(service, trigger, Change(active=False)), deployments, "_write")
     assert stands(service, trigger).active
-    deployments.settle(service)
+    deployments.recover(service)
     assert not stands(service, trigger).active and stands(service, trigger).switched_off is None
     provider.calls.clear()
     death(lambda: deployments.update(service, trigger, Change(active=True)), deployments, "_write")
-    deployments.settle(service)
+    deployments.recover(service)
     assert called_hooks(provider.calls) == ["subscribe=a", "leave=a", "subscribe=a"]
     assert stands(service, trigger).active
 
@@ -675,10 +682,10 @@ def test_a_change_that_is_not_valid_any_more_brings_back_what_stood(
     death(lambda: deployments.update(service, trigger, change), deployments, "_unsubscribe", behind=True)
     removal.delete(service, second)
     provider.calls.clear()
-    assert deployments.settle(service) == 1
+    assert deployments.recover(service) == 1
     assert called_hooks(provider.calls) == ["leave=a", "subscribe=a"]
     assert ids(service, trigger) == ["a"] and stands(service, trigger).active
-    assert plans.find(service.store, trigger.id) is None
+    assert pending_changes.find(service.store, trigger.id) is None
 
 
 def test_a_deletion_that_broke_off_is_finished(
@@ -686,7 +693,7 @@ def test_a_deletion_that_broke_off_is_finished(
 ) -> None:
     death(lambda: deployments.delete(service, trigger), deployments, "_delete_unsubscribed")
     assert stands(service, trigger).active
-    assert deployments.settle(service) == 1
+    assert deployments.recover(service) == 1
     with pytest.raises(NotFound):
         stands(service, trigger)
 
@@ -694,7 +701,7 @@ def test_a_deletion_that_broke_off_is_finished(
 def test_a_deletion_that_the_app_refuses_now_says_so(service: Service, scene: Scene, death: Any) -> None:
     trigger = deploy(service, scene, given={"fail": "leave"})
     death(lambda: deployments.delete(service, trigger), calls, "try_hook")
-    assert deployments.settle(service) == 1
+    assert deployments.recover(service) == 1
     reason = (
         "Its deletion was interrupted, and it could not be unsubscribed: The app refused to leave. Delete it again."
     )
@@ -713,13 +720,13 @@ def test_removing_an_account_that_broke_off_leaves_its_triggers_subscribed(
     death(remove, trigger_accounts, "switch_off_for_account")
     assert called_hooks(provider.calls) == ["leave=a"]
     provider.calls.clear()
-    assert deployments.settle(service) == 1
+    assert deployments.recover(service) == 1
     assert called_hooks(provider.calls) == ["leave=a", "subscribe=a"]
     assert stands(service, trigger).active
     assert remove() == 1
     reason = "Its Tiny Keys account Work was disconnected; choose another account."
     assert stands(service, trigger).switched_off == reason
-    assert row(service, trigger)["busy_until"] == 0 and deployments.settle(service) == 0
+    assert row(service, trigger)["busy_until"] == 0 and deployments.recover(service) == 0
 
 
 def test_a_deployment_that_broke_off_is_undone(
@@ -731,13 +738,13 @@ def test_a_deployment_that_broke_off_is_undone(
         deploy(service, scene, given={"account": {"authProvisionId": plant().id}, "ids": ["a"]})
     monkeypatch.undo()
     clock.advance(lifecycle.BUSY)
-    assert deployments.settle(service) == 1
+    assert deployments.recover(service) == 1
     assert called_hooks(provider.calls) == ["deploy=a", "subscribe=a", "leave=a"]
     assert service.store.all("SELECT id FROM deployed_triggers") == []
 
 
 @pytest.mark.parametrize("work", ["delete", "change"])
-def test_what_was_lost_with_the_runner_is_settled_like_what_a_dead_process_left(
+def test_what_was_lost_with_the_runner_is_recovered_like_what_a_dead_process_left(
     service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch, work: str
 ) -> None:
     trigger = deploy(service, scene)
@@ -749,10 +756,10 @@ def test_what_was_lost_with_the_runner_is_settled_like_what_a_dead_process_left(
                 deployments.delete(service, trigger)
             else:
                 deployments.update(service, trigger, Change(configured={"ids": ["new"]}))
-        deployments.settle(service)  # in vain: the runner is still away
-    assert plans.find(service.store, trigger.id) is not None
-    deployments.settle(service)
-    assert plans.find(service.store, trigger.id) is None
+        deployments.recover(service)  # in vain: the runner is still away
+    assert pending_changes.find(service.store, trigger.id) is not None
+    deployments.recover(service)
+    assert pending_changes.find(service.store, trigger.id) is None
     if work == "delete":
         assert deployed_triggers.find(service.store, trigger.id) is None
     else:
@@ -784,7 +791,7 @@ def test_a_change_whose_unsubscribing_is_uncertain_subscribes_again(
         deployments.update(service, trigger, Change(configured={"ids": ["b"]}))
     assert app.asked == ["deactivate", "deactivate", "activate"]
     assert stands(service, trigger).active and ids(service, trigger) == ["a"]
-    assert plans.find(service.store, trigger.id) is None
+    assert pending_changes.find(service.store, trigger.id) is None
 
 
 def test_where_that_fails_too_it_is_off_and_says_why(
@@ -796,7 +803,7 @@ def test_where_that_fails_too_it_is_off_and_says_why(
         deployments.update(service, trigger, Change(configured={"ids": ["b"]}))
     current = stands(service, trigger)
     assert (current.active, "The app is still down." in (current.switched_off or "")) == (False, True)
-    assert plans.find(service.store, trigger.id) is None
+    assert pending_changes.find(service.store, trigger.id) is None
 
 
 def test_a_deletion_whose_unsubscribing_is_uncertain_switches_off(

@@ -19,7 +19,14 @@ from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.projects import activity, external_users, projects
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Project, Scene
-from webapp.service.domain.triggers import calls, deployed_triggers, deployments, lifecycle, plans, trigger_accounts
+from webapp.service.domain.triggers import (
+    calls,
+    deployed_triggers,
+    deployments,
+    lifecycle,
+    pending_changes,
+    trigger_accounts,
+)
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 ROUNDS = 3  # a deployment that was under way when the tokens ended may still add a trigger
@@ -108,7 +115,7 @@ def _unsubscribe(service: Service, account: Account, held: ExitStack) -> None:
             current = held.enter_context(lifecycle.locked(service, trigger))
             if current.active:
                 configured = deployed_triggers.configured(service, current)
-                plans.begin(service, current, "farewell")
+                pending_changes.begin(service, current, "farewell")
                 calls.try_hook(service, current, "deactivate", configured)
         except PatchbayError:
             continue

@@ -24,7 +24,7 @@ from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import file_stash, piece_stores, runs
 from webapp.service.domain.deliveries import endpoints, events
 from webapp.service.domain.instance import people
-from webapp.service.domain.triggers import deployed_triggers, inbox, plans, trigger_state
+from webapp.service.domain.triggers import deployed_triggers, inbox, pending_changes, trigger_state
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.store.contract import Row, Tx
 
@@ -44,7 +44,7 @@ COLUMNS: tuple[SealedColumn, ...] = (
     *tokens.SEALED,
     inbox.SEALED,
     *deployed_triggers.SEALED,
-    plans.SEALED,
+    pending_changes.SEALED,
     *trigger_runs.SEALED,
     *trigger_state.SEALED,
     people.SEALED,

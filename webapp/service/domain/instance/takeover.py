@@ -1,7 +1,7 @@
 """Releases the leases and locks of a dead process at once, instead of when they expire.
 
 Its unfinished work is due again, and its late writes are rejected; a run of an action is never repeated, but shown as
-interrupted. Deployments that it left incomplete are for :func:`deployments.settle`, which then finds them free.
+interrupted. Deployments that it left incomplete are for :func:`deployments.recover`, which then finds them free.
 """
 
 import logging

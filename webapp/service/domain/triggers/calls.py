@@ -54,7 +54,7 @@ class HookFailed(Exception):
     def unknown(self) -> bool:
         """Whether the runner ended during the hook or does not respond.
 
-        Its effects are unknown: it is settled later, as after a crash.
+        Its effects are unknown: the change is recovered later, as after a crash.
         """
         return self.reply.error is not None and self.reply.error.kind == "runner"
 

@@ -2,16 +2,16 @@
 
 *Deploying* (contract "Deploying"): the row is inserted before the hooks run, since a provider may call its endpoint
 while it is being subscribed; it is visible only after they succeed. If one fails, the others are undone and the row is
-removed. :func:`settle` undoes deployments that a crash interrupted.
+removed. :func:`recover` undoes deployments that a crash interrupted.
 
 *Changing* values, name, on and off (contract "Updating"): everything is checked before anything changes. A trigger that
 is on and whose values change is unsubscribed with the old ones and subscribed with the new ones. If a hook fails, the
 previous state is restored; if even that fails, the trigger is switched off with the reason, so that it never seems to
 be on while it gets nothing.
 
-*Settling* completes or undoes what a process left incomplete that died while a trigger's hooks ran. After that the
-trigger's row is correct. If neither works, it is switched off with the reason, and its people are notified. A hook may
-run a second time here, since its first run may have had all or some of its effects.
+*Recovering* completes or undoes what a process that died left incomplete. If neither works, the trigger is switched off
+with the reason, and its people are notified. A hook may run a second time here, since its first run may have had all
+or some of its effects.
 """
 
 import logging
@@ -39,14 +39,14 @@ from webapp.service.domain.triggers import (
     deployed_triggers,
     fire,
     lifecycle,
-    plans,
+    pending_changes,
     schedules,
     trigger_accounts,
 )
 from webapp.service.domain.triggers.calls import HookFailed
 from webapp.service.domain.triggers.configuration import TriggerValues
 from webapp.service.domain.triggers.deployed_triggers import ENDPOINT, DeployedTrigger
-from webapp.service.domain.triggers.plans import Phase, Plan
+from webapp.service.domain.triggers.pending_changes import PendingChange, Phase
 from webapp.store.contract import Tx
 
 ENDPOINT_KEY_LENGTH = 32
@@ -110,7 +110,7 @@ def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bo
         failure = None
         if current.active:
             configured = deployed_triggers.configured(service, current)
-            plans.begin(service, current, "delete")
+            pending_changes.begin(service, current, "delete")
             failure = calls.try_hook(service, current, "deactivate", configured)
         if failure is not None and not ignore_hook_errors:
             if failure.unknown:
@@ -118,7 +118,7 @@ def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bo
             with service.store.write() as tx:
                 if failure.uncertain:
                     lifecycle.switch_off(tx, service, current, _DELETION_INTERRUPTED.format(reason=failure.sentence))
-                plans.end(tx, current.id)
+                pending_changes.end(tx, current.id)
             service.wake()
             raise Conflict(
                 f"It was not deleted, because it could not be unsubscribed: {failure.sentence} "
@@ -228,7 +228,7 @@ def _undo(service: Service, trigger: DeployedTrigger, configured: Mapping[str, A
         except (Conflict, NotFound):
             return
         if failure is not None and failure.unknown:
-            return  # it is swept when it is free
+            return  # it is recovered once it is free
     with service.store.write() as tx:
         lifecycle.remove(tx, trigger.id)
 
@@ -288,7 +288,7 @@ def update(service: Service, trigger: DeployedTrigger, change: Change) -> Deploy
         checked = _checked_change(service, current, change)
         if checked.unsubscribes or checked.subscribes:
             phase: Phase = "unsubscribe" if checked.unsubscribes else "subscribe"
-            plans.begin(service, current, "change", phase, asdict(change))
+            pending_changes.begin(service, current, "change", phase, asdict(change))
         _unsubscribe(service, checked)
         _apply(service, checked)
     service.wake()
@@ -308,10 +308,10 @@ def _resume_change(service: Service, current: DeployedTrigger, change: Change, p
     if phase == "unsubscribe" and checked.unsubscribes:
         failure = calls.try_hook(service, checked.before, "deactivate", checked.old)
         if failure is not None and failure.unknown:
-            return  # it is settled when the runner responds
-    elif checked.subscribes:  # whatever a first activation left
+            return  # it is recovered once the runner responds
+    elif checked.subscribes:  # remove whatever the first activation left
         calls.try_hook(service, checked.after, "deactivate", checked.values.configured)
-    with suppress(Invalid):  # what stood before was brought back
+    with suppress(Invalid):  # then the previous state was restored
         _apply(service, checked)
 
 
@@ -364,7 +364,7 @@ def _values(
     except NotFound as error:
         if change.configured:
             raise
-        raise Invalid("Its account is gone; choose another one before you switch it on.") from error
+        raise Invalid("Its account was disconnected; choose another one before you switch it on.") from error
 
 
 def _unsubscribe(service: Service, checked: _CheckedChange) -> None:
@@ -380,7 +380,7 @@ def _unsubscribe(service: Service, checked: _CheckedChange) -> None:
             _restore_subscription(service, checked)
         elif not failure.unknown:
             with service.store.write() as tx:
-                plans.end(tx, checked.before.id)
+                pending_changes.end(tx, checked.before.id)
         raise failure.to_error()
 
 
@@ -389,11 +389,11 @@ def _apply(service: Service, checked: _CheckedChange) -> None:
     try:
         emitted = list[Emitted]()
         if checked.subscribes:
-            plans.set_phase(service, checked.before, "subscribe")
+            pending_changes.set_phase(service, checked.before, "subscribe")
             emitted = calls.run_hooks(service, checked.after, ["activate"], checked.values.configured)
         with service.store.write() as tx:
             _write(tx, service, checked, emitted)
-            plans.end(tx, checked.before.id)
+            pending_changes.end(tx, checked.before.id)
     except HookFailed as failure:
         if not failure.unknown:
             _restore(service, checked)
@@ -407,7 +407,7 @@ def _restore(service: Service, checked: _CheckedChange) -> None:
     """Restore the state before a change that failed."""
     if not (checked.subscribes or checked.unsubscribes):
         return
-    plans.set_phase(service, checked.before, "restore")
+    pending_changes.set_phase(service, checked.before, "restore")
     if checked.subscribes:
         calls.try_hook(service, checked.after, "deactivate", checked.values.configured)
     _restore_subscription(service, checked)
@@ -422,7 +422,7 @@ def _restore_subscription(service: Service, checked: _CheckedChange) -> None:
         if failure is not None:
             reason = _NOT_RESTORED.format(reason=failure.sentence)
             lifecycle.switch_off(tx, service, checked.before, reason)
-        plans.end(tx, checked.before.id)
+        pending_changes.end(tx, checked.before.id)
     service.wake()
 
 
@@ -479,21 +479,21 @@ def _plain(configured: Mapping[str, Any]) -> dict[str, Any]:
     return {name: unwrapped(value)[0] for name, value in configured.items()}
 
 
-def settle(service: Service) -> int:
-    """Settle all interrupted plans and deployments; return their number."""
-    settled = _undo_abandoned_deployments(service)
+def recover(service: Service) -> int:
+    """Complete or undo what was interrupted: changes, deletions and deployments; return their number."""
+    recovered = _undo_abandoned_deployments(service)
     for trigger in _abandoned(service):
         try:
             with lifecycle.locked(service, trigger) as current:
-                plan = plans.find(service.store, trigger.id)
-                if plan is not None:
-                    _SETTLE[plan.kind](service, current, plan)
-                    settled += 1
+                pending = pending_changes.find(service.store, trigger.id)
+                if pending is not None:
+                    _RECOVER[pending.kind](service, current, pending)
+                    recovered += 1
         except PatchbayError as error:
-            log.info("What broke off at %s is settled later: %s", trigger.id, error.message)
-    if settled:
+            log.info("The interrupted change of %s is recovered later: %s", trigger.id, error.message)
+    if recovered:
         service.wake()
-    return settled
+    return recovered
 
 
 def _abandoned(service: Service) -> list[DeployedTrigger]:
@@ -501,14 +501,14 @@ def _abandoned(service: Service) -> list[DeployedTrigger]:
     return deployed_triggers.ROWS.all(service.store, where, {"now": service.clock(), "busy": lifecycle.BUSY})
 
 
-def _settle_change(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
+def _recover_change(service: Service, trigger: DeployedTrigger, pending: PendingChange) -> None:
     try:
-        _resume_change(service, trigger, Change(**plans.change_of(service, plan)), plan.phase)
+        _resume_change(service, trigger, Change(**pending_changes.change_of(service, pending)), pending.phase)
     except (Invalid, NotFound):  # such as the account that it was to get
-        _settle_disconnection(service, trigger, plan)
+        _recover_disconnection(service, trigger, pending)
 
 
-def _settle_deletion(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
+def _recover_deletion(service: Service, trigger: DeployedTrigger, pending: PendingChange) -> None:
     failure = calls.try_hook(service, trigger, "deactivate", deployed_triggers.configured(service, trigger))
     if failure is None or failure.unusable:
         _delete_unsubscribed(service, trigger)
@@ -519,7 +519,7 @@ def _settle_deletion(service: Service, trigger: DeployedTrigger, plan: Plan) -> 
         lifecycle.switch_off(tx, service, trigger, _DELETION_INTERRUPTED.format(reason=failure.sentence))
 
 
-def _settle_disconnection(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
+def _recover_disconnection(service: Service, trigger: DeployedTrigger, pending: PendingChange) -> None:
     """Subscribe again after the removal of its account was interrupted. The account still exists."""
     configured = deployed_triggers.configured(service, trigger)
     calls.try_hook(service, trigger, "deactivate", configured)
@@ -529,9 +529,9 @@ def _settle_disconnection(service: Service, trigger: DeployedTrigger, plan: Plan
     with service.store.write() as tx:
         if failure is not None:
             lifecycle.switch_off(tx, service, trigger, _NOT_RESTORED.format(reason=failure.sentence))
-        plans.end(tx, trigger.id)
+        pending_changes.end(tx, trigger.id)
 
 
-_SETTLE: dict[str, Callable[[Service, DeployedTrigger, Plan], None]] = {
-    "change": _settle_change, "delete": _settle_deletion, "farewell": _settle_disconnection,
+_RECOVER: dict[str, Callable[[Service, DeployedTrigger, PendingChange], None]] = {
+    "change": _recover_change, "delete": _recover_deletion, "farewell": _recover_disconnection,
 }  # fmt: skip

@@ -45,8 +45,8 @@ from webapp.service.domain.triggers import (
     event_listeners,
     fire,
     lifecycle,
+    pending_changes,
     piece_triggers,
-    plans,
     subscriptions,
     trigger_state,
 )
@@ -372,8 +372,8 @@ def _is_tried(service: Service, trigger: DeployedTrigger) -> bool:
     """Whether its provider may be verifying its address, as some do before they respond to a subscription."""
     if not caller_waits(service, trigger):
         return False
-    plan = plans.find(service.store, trigger.id)
-    return plan is not None and plan.phase in ("subscribe", "restore")
+    pending = pending_changes.find(service.store, trigger.id)
+    return pending is not None and pending.phase in ("subscribe", "restore")
 
 
 def _receive_native(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> HttpAnswer:

@@ -16,7 +16,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import stats
 from webapp.service.domain.projects import activity
 from webapp.service.domain.projects.external_users import ExternalUser
-from webapp.service.domain.triggers import deployed_triggers, plans, schedules
+from webapp.service.domain.triggers import deployed_triggers, pending_changes, schedules
 from webapp.service.domain.triggers.deployed_triggers import ABSENT, DeployedTrigger
 from webapp.store.contract import Tx, claiming
 from webapp.store.table import Table
@@ -113,7 +113,7 @@ def switch_off(tx: Tx, service: Service, trigger: DeployedTrigger, reason: str) 
     An incomplete change of it is dropped. The caller commits and then calls ``service.wake()``.
     """
     now = service.clock()
-    plans.end(tx, trigger.id)
+    pending_changes.end(tx, trigger.id)
     changed = tx.run(
         "UPDATE deployed_triggers SET active = 0, switched_off = :reason, next_run_at = NULL, turn = turn + 1, "
         "updated_at = :now WHERE id = :id AND active = 1",
