@@ -28,7 +28,7 @@ class Watchtower:
     workflows: dict[str, list[str]] = field(default_factory=dict)
     flow_state: str = "happy"
     rows_in_overview: bool = True
-    of_late: dict[str, Any] = field(default_factory=dict)  # how every address has done, over what is usual
+    statistics: dict[str, Any] = field(default_factory=dict)  # of every address, instead of the usual ones
     refusal: tuple[int, str] | None = None
     hook_error: str = ""  # what deleting is refused with, until hook errors are ignored
     deployed: list[dict[str, Any]] = field(default_factory=list)
@@ -269,7 +269,7 @@ class _Routes:
         webhooks = self.webhooks(trigger_id).get_json()["webhooks"]
         for hook in webhooks:
             arrived = self.fake.clock() - 2 * MINUTE if hook["delivery_state"]["state"] == "happy" else None
-            hook |= {"last_success_at": arrived, "median_ms": 165, "next_attempt_at": None} | self.tower.of_late
+            hook |= {"last_success_at": arrived, "median_ms": 165, "next_attempt_at": None} | self.tower.statistics
         workflows = self.pipelines(trigger_id).get_json()["workflows"]
         shown = {"trigger": self.shown(own), "webhooks": webhooks, "workflows": workflows}
         if self.tower.rows_in_overview and "events" in request.args:

@@ -127,7 +127,7 @@ def test_one_call_tells_all_that_stands_around_with_the_rows_of_its_events_and_d
 
 
 def test_an_address_that_nothing_was_sent_to_is_neither_good_nor_bad(stage: Any, deployed: Watchtower) -> None:
-    deployed.of_late = {"last_success_at": None, "median_ms": None}
+    deployed.statistics = {"last_success_at": None, "median_ms": None}
     page = stage.signed_in().get(URL).text
     assert '<span class="badge ">Nothing sent yet</span>' in page
     deployed.endpoints[ID][0]["delivery_state"]["last_error"] = "There is no server named hooks.example.com."

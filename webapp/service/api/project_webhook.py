@@ -95,7 +95,7 @@ def set_project_webhook(call: Call) -> Response:
             endpoints.add(tx, call.service, "project", url, scene=call.scene, not_found=not_found)
         elif before.url_hash != endpoints.hash_of(call.service, url) or not before.active:
             endpoints.move(tx, call.service, before, url, not_found)
-            endpoint_state.let_go(tx, before.id, call.service.clock())
+            endpoint_state.resume(tx, before.id, call.service.clock())
     call.service.wake()
     webhook = endpoints.of_project(call.store, call.scene)
     data = _to_json(call, webhook) if webhook else {}

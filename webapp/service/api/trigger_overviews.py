@@ -84,11 +84,11 @@ def get_trigger_overview(call: Call) -> Response:
     query = call.query(OverviewOptions)
     trigger = load(call, query)
     own = trigger_webhooks.of_trigger(call.store, trigger.id)
-    of_late = stats.of_late(call.store, trigger.id, own)
+    statistics = stats.of_webhooks(call.store, trigger.id, own)
     workflows = trigger_webhooks.workflows_of(call.store, trigger.id)
     data = {
         "trigger": serialization.to_json(call.service, trigger, extensions=True),
-        "webhooks": [webhooks.to_json(call, webhook) | of_late[webhook.id] for webhook in own],
+        "webhooks": [webhooks.to_json(call, webhook) | statistics[webhook.id] for webhook in own],
         "workflows": [webhooks.workflow_to_json(workflow) for workflow in workflows],
         "stats": stats.day(call.service, trigger.id),
     }

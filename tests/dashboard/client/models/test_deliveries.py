@@ -3,7 +3,15 @@
 Deliveries and the last day of them.
 """
 
-from webapp.dashboard.client.models.deliveries import Attempt, Day, DayOf, Delivery, Endpoint, EndpointOfLate, Workflows
+from webapp.dashboard.client.models.deliveries import (
+    Attempt,
+    Day,
+    DayOf,
+    Delivery,
+    Endpoint,
+    EndpointWithStatistics,
+    Workflows,
+)
 
 
 def test_an_endpoint_that_failed_lately_is_in_penalty_at_once() -> None:
@@ -16,11 +24,11 @@ def test_an_endpoint_that_failed_lately_is_in_penalty_at_once() -> None:
 
 
 def test_one_that_nothing_arrived_at_is_new_or_not_found() -> None:
-    assert (Endpoint().state, EndpointOfLate().state) == ("happy", "new")
-    assert EndpointOfLate.model_validate({"last_success_at": 5}).state == "happy"
+    assert (Endpoint().state, EndpointWithStatistics().state) == ("happy", "new")
+    assert EndpointWithStatistics.model_validate({"last_success_at": 5}).state == "happy"
     missing = {"delivery_state": {"state": "happy", "last_error": "There is no server named so."}}
-    assert EndpointOfLate.model_validate(missing).state == "unknown"
-    assert not EndpointOfLate.model_validate(missing).failing
+    assert EndpointWithStatistics.model_validate(missing).state == "unknown"
+    assert not EndpointWithStatistics.model_validate(missing).failing
     assert Endpoint(url="https://a.test/x").short == "a.test/x"
 
 

@@ -174,7 +174,7 @@ def test_a_failing_endpoint_gets_fewer_at_once_and_the_rest_is_put_off_and_count
 
 def test_every_endpoint_has_its_turn_however_much_waits_for_one(post: DeliveryHarness) -> None:
     crowded = post.trigger(post.receiver.url("/crowded"))
-    post.emit(crowded, *range(claims.LOOKED_AT + 50))
+    post.emit(crowded, *range(claims.MAX_DUE + 50))
     post.clock.advance(1)
     others = [post.trigger(post.receiver.url(f"/{n}")) for n in range(5)]
     for one in others:

@@ -75,8 +75,8 @@ def trigger(post: DeliveryHarness) -> DeployedTrigger:
     return made
 
 
-def of_late(post: DeliveryHarness, trigger: DeployedTrigger) -> dict[str, object]:
-    (facts,) = stats.of_late(
+def statistics(post: DeliveryHarness, trigger: DeployedTrigger) -> dict[str, object]:
+    (facts,) = stats.of_webhooks(
         post.service.store, trigger.id, trigger_webhooks.of_trigger(post.service.store, trigger.id)
     ).values()
     return facts
@@ -103,7 +103,7 @@ def test_several_at_once_each_with_its_own(post: DeliveryHarness, trigger: Deplo
 def test_a_webhook_tells_when_something_arrived_how_fast_and_when_it_is_tried_next(
     post: DeliveryHarness, trigger: DeployedTrigger
 ) -> None:
-    facts, waiting = of_late(post, trigger), post.rows()[-1]
+    facts, waiting = statistics(post, trigger), post.rows()[-1]
     assert facts["last_success_at"] == post.clock.at - HOUR
     assert isinstance(facts["median_ms"], int)
     assert facts["next_attempt_at"] == waiting["next_at"] > post.clock.at
@@ -122,7 +122,7 @@ def test_what_arrived_before_it_failed_for_long_is_still_known(
         post.emit(trigger)
         post.turn()
     first, _ = trigger_webhooks.of_trigger(post.service.store, trigger.id)
-    assert stats.of_late(post.service.store, trigger.id, [first])[first.id]["last_success_at"] == before
+    assert stats.of_webhooks(post.service.store, trigger.id, [first])[first.id]["last_success_at"] == before
 
 
 def test_an_endpoint_tells_of_all_that_goes_there_however_much_goes_elsewhere(
@@ -147,6 +147,6 @@ def test_an_endpoint_tells_of_all_that_goes_there_however_much_goes_elsewhere(
 
 
 def test_one_that_nothing_was_sent_to_has_nothing_to_tell(post: DeliveryHarness) -> None:
-    assert of_late(post, post.trigger(post.receiver.url())) == {
+    assert statistics(post, post.trigger(post.receiver.url())) == {
         "last_success_at": None, "median_ms": None, "next_attempt_at": None,
     }  # fmt: skip

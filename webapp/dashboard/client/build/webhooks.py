@@ -6,14 +6,14 @@ from urllib.parse import quote
 from pydantic import Field
 
 from webapp.dashboard.client.connect import ConnectClient, object_of
-from webapp.dashboard.client.models.deliveries import Endpoint, EndpointOfLate
+from webapp.dashboard.client.models.deliveries import Endpoint, EndpointWithStatistics
 from webapp.dashboard.client.models.lenient import Lenient
 from webapp.errors import Forbidden, NotFound
 
 _PATH = "/v1/webhooks"
 
 
-class GeneralWebhook(EndpointOfLate):
+class GeneralWebhook(EndpointWithStatistics):
     """A webhook of the workspace, or of one project."""
 
     name: str = ""

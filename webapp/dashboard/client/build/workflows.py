@@ -1,14 +1,14 @@
 """Workflows of the project over the API (extensions): named URLs that triggers send their events to."""
 
 from webapp.dashboard.client.connect import ConnectClient, read
-from webapp.dashboard.client.models.deliveries import EndpointOfLate
+from webapp.dashboard.client.models.deliveries import EndpointWithStatistics
 from webapp.dashboard.client.models.lenient import Lenient, NonEmpty, PageOf
 from webapp.errors import Forbidden, NotFound
 
 MOST = 100
 
 
-class NamedWorkflow(EndpointOfLate):
+class NamedWorkflow(EndpointWithStatistics):
     """A workflow, how it does, and how many triggers use it. ``key`` is there when it was just made."""
 
     id: NonEmpty

@@ -59,14 +59,14 @@ class Endpoint(_Destination):
     last_success_at: int | None = None
     median_ms: int | None = None
     next_at: int | None = Field(default=None, alias="next_attempt_at")
-    of_late: ClassVar[bool] = False  # whether it is told how it has done
+    has_statistics: ClassVar[bool] = False  # whether the service sends when it last succeeded
 
     @property
     def state(self) -> str:
         """How deliveries to it do."""
         state = super().state
         if state == "happy" and self.last_success_at is None:
-            return "unknown" if self.last_error else "new" if self.of_late else state
+            return "unknown" if self.last_error else "new" if self.has_statistics else state
         return state
 
     @property
@@ -96,10 +96,10 @@ class Endpoint(_Destination):
         return self.url.partition("://")[2] or self.url
 
 
-class EndpointOfLate(Endpoint):
-    """The same with when something arrived last, how long that usually takes, and when it is tried next."""
+class EndpointWithStatistics(Endpoint):
+    """An endpoint with the time and the median duration of its last successes, and the time of its next attempt."""
 
-    of_late: ClassVar[bool] = True
+    has_statistics: ClassVar[bool] = True
 
 
 class Endpoints(Lenient):
@@ -109,19 +109,19 @@ class Endpoints(Lenient):
 
 
 class Workflow(_Destination):
-    """A workflow of the product that is told of a trigger's events."""
+    """A workflow of the product that gets a trigger's events."""
 
     name: str = ""
 
 
 class Workflows(Lenient):
-    """The answer of ``…/pipelines``; without extensions it has ids alone."""
+    """The answer of ``…/pipelines``; without extensions it has only ids."""
 
     workflow_ids: tuple[str, ...] = ()
     workflows: tuple[Workflow, ...] = ()
 
     def known(self) -> list[Workflow]:
-        """Every workflow, with what is told of it."""
+        """Every workflow, with its name and URL if the service sends them."""
         described = {workflow.id: workflow for workflow in self.workflows}
         return [described.get(workflow_id) or Workflow(id=workflow_id) for workflow_id in self.workflow_ids]
 
@@ -145,7 +145,7 @@ class Attempt(Lenient):
 
 
 class Delivery(Lenient):
-    """An event on its way to one address; its request and attempts are told of a single one.
+    """A delivery of an event to one address; only a single one has its request and attempts.
 
     ``status`` is ``waiting``, ``delivered`` or ``failed``.
     """
@@ -178,7 +178,7 @@ class Delivery(Lenient):
 
 
 class Hour(Lenient):
-    """What became of one hour's deliveries."""
+    """The outcomes of one hour's deliveries."""
 
     start: int = 0
     delivered: int = 0

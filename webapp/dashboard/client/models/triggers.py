@@ -11,7 +11,7 @@ from pydantic import Field
 
 from webapp.dashboard.client.models import components
 from webapp.dashboard.client.models.components import Prop
-from webapp.dashboard.client.models.deliveries import Day, Delivery, EndpointOfLate, Workflow
+from webapp.dashboard.client.models.deliveries import Day, Delivery, EndpointWithStatistics, Workflow
 from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty, PageOf
 from webapp.dashboard.client.models.runs import Observation
 from webapp.kit.translation import gettext
@@ -116,7 +116,7 @@ class TriggerView(Lenient):
     """A trigger with what stands around it on its page, and its newest rows where they were asked for and told."""
 
     trigger: Trigger = Field(default_factory=Trigger)
-    webhooks: tuple[EndpointOfLate, ...] = ()
+    webhooks: tuple[EndpointWithStatistics, ...] = ()
     workflows: tuple[Workflow, ...] = ()
     stats: Day | None = None
     events: PageOf[Event] | None = None

@@ -97,6 +97,6 @@ def _one_off(tx: Tx, service: Service, scene: Scene, url: str) -> Endpoint:
     for endpoint in endpoints.of_url(tx, service, scene, "notification", url):
         if endpoint.active:
             return endpoint
-        endpoint_state.begin_anew(tx, endpoint, service.clock())
+        endpoint_state.restart(tx, endpoint, service.clock())
         return endpoints.find(tx, endpoint.id) or endpoint
     return endpoints.add(tx, service, "notification", url, scene=scene)

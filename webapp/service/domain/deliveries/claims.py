@@ -2,8 +2,8 @@
 attempt.
 
 A claim moves ``next_at`` to the end of a lease that is longer than the request's deadline; the rows of a worker that
-dies are due again then. An attempt is logged and settles its delivery, its endpoint's state and the usage, but only
-while the row still has the number of that attempt: the outcome of a worker that was too slow is dropped.
+dies are due again then. The outcome of an attempt is logged, and changes the delivery, the endpoint's state and the
+usage, but only while the row still has the number of that attempt: that of a worker that was too slow is dropped.
 """
 
 import random
@@ -19,7 +19,7 @@ from webapp.service.domain.projects import usage
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import NotShared, Row, Tx
 
-LOOKED_AT = 400
+MAX_DUE = 400
 SHED_AT_ONCE = 200
 SMALL_BODY = 64 * 1024
 Room = Callable[[Endpoint, int], int]
@@ -28,7 +28,7 @@ Room = Callable[[Endpoint, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A delivery that was claimed, with the event's ``body`` or that ``sealed``; a large one is read when it is due."""
+    """A claimed delivery, with the event's ``body``, or ``sealed`` instead; a large body is read when it is sent."""
 
     id: str
     event_id: str
@@ -44,7 +44,7 @@ class Task:
 
 def claim(tx: Tx, now: int, room: Room, holder: int = 0) -> list[Task]:
     """Claim due deliveries for the generation ``holder``, for each endpoint as many as it has room for, so that none
-    holds up another.
+    delays another.
 
     Raises :class:`NotShared` if an endpoint is not healthy.
     """
@@ -69,12 +69,12 @@ def _due_endpoints(tx: Tx, now: int) -> list[Endpoint]:
     rows = tx.tuples(
         "SELECT endpoint_id, COUNT(*) FROM (SELECT endpoint_id FROM deliveries WHERE next_at <= :now "
         "ORDER BY next_at LIMIT :limit) AS first GROUP BY endpoint_id",
-        {"now": now, "limit": LOOKED_AT},
+        {"now": now, "limit": MAX_DUE},
     )
     ids = [endpoint_id for endpoint_id, _ in rows]
-    if sum(count for _, count in rows) == LOOKED_AT:
+    if sum(count for _, count in rows) == MAX_DUE:
         ids = [endpoint_id for (endpoint_id,) in tx.tuples(_EVERY_DUE_ENDPOINT, {"now": now})]
-    random.shuffle(ids)  # when there is not room for all, everybody's turn comes
+    random.shuffle(ids)  # so that each has its turn if there is not room for all
     due = (endpoints.find(tx, endpoint_id) for endpoint_id in ids)
     return [endpoint for endpoint in due if endpoint is not None]
 
@@ -119,8 +119,8 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class _Settled:
-    """An outcome, and the status and next time that it leads to."""
+class _Result:
+    """An outcome, and the delivery's next status and time."""
 
     outcome: Outcome
     status: str
@@ -129,41 +129,41 @@ class _Settled:
 
 def finish(tx: Tx, outcomes: Sequence[Outcome], now: int) -> int:
     """Store the outcomes of attempts; return how many still counted. Raises :class:`NotShared` after a failure."""
-    counted = _settle(tx, [_settled(outcome, now) for outcome in outcomes], now)
+    results = _write(tx, [_result_of(outcome, now) for outcome in outcomes], now)
     by_endpoint: dict[str, list[Outcome]] = defaultdict(list)
-    for settled in counted:
-        by_endpoint[settled.outcome.task.endpoint.id].append(settled.outcome)
+    for result in results:
+        by_endpoint[result.outcome.task.endpoint.id].append(result.outcome)
     for endpoint_id, of_endpoint in by_endpoint.items():
         gone = any(outcome.gone for outcome in of_endpoint)
         endpoint_state.apply(tx, endpoint_id, [outcome.error for outcome in of_endpoint], gone, now)
-    stats.moved(tx, [(settled.outcome.task.trigger_id, "waiting", settled.status) for settled in counted])
-    delivered = (settled.outcome.task for settled in counted if settled.status == "delivered")
+    stats.moved(tx, [(result.outcome.task.trigger_id, "waiting", result.status) for result in results])
+    delivered = (result.outcome.task for result in results if result.status == "delivered")
     for scene, count in Counter(task.scene for task in delivered if task.trigger_id).items():
         usage.add(tx, scene, "event", now, count)
-    return len(counted)
+    return len(results)
 
 
-def _settled(outcome: Outcome, now: int) -> _Settled:
+def _result_of(outcome: Outcome, now: int) -> _Result:
     if outcome.error is None:
-        return _Settled(outcome, "delivered", None)
+        return _Result(outcome, "delivered", None)
     pause = None if outcome.gone else retry.pause(outcome.task.tries + 1, outcome.retry_after)
-    return _Settled(outcome, "failed", None) if pause is None else _Settled(outcome, "waiting", now + pause)
+    return _Result(outcome, "failed", None) if pause is None else _Result(outcome, "waiting", now + pause)
 
 
-def _settle(tx: Tx, settled: Sequence[_Settled], now: int) -> list[_Settled]:
-    """Write outcomes in two statements, however many there are; those whose attempt still counts."""
-    if not settled:
+def _write(tx: Tx, results: Sequence[_Result], now: int) -> list[_Result]:
+    """Write results in two statements, however many there are; return those whose attempt still counts."""
+    if not results:
         return []
-    still = deliveries.settle(tx, [_row(attempt) for attempt in settled], now)
-    counted = [attempt for attempt in settled if (attempt.outcome.task.id, attempt.outcome.task.attempt) in still]
+    still = deliveries.end_attempts(tx, [_row(result) for result in results], now)
+    counted = [result for result in results if (result.outcome.task.id, result.outcome.task.attempt) in still]
     if counted:
-        deliveries.add_attempts(tx, [_attempt(attempt.outcome) for attempt in counted])
+        deliveries.add_attempts(tx, [_attempt(result.outcome) for result in counted])
     return counted
 
 
-def _row(settled: _Settled) -> tuple[object, ...]:
-    outcome, task = settled.outcome, settled.outcome.task
-    attempt = (task.id, task.attempt, settled.status, settled.next_at)
+def _row(result: _Result) -> tuple[object, ...]:
+    outcome, task = result.outcome, result.outcome.task
+    attempt = (task.id, task.attempt, result.status, result.next_at)
     return (*attempt, outcome.status, outcome.error, outcome.took_ms, outcome.at)
 
 

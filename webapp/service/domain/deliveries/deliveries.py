@@ -1,6 +1,6 @@
 """Deliveries (table ``deliveries``): the outbox. The table is the truth.
 
-    waiting ──claim──▶ on its way (leased) ──2xx──▶ delivered
+    waiting ──claim──▶ in flight (leased) ──2xx──▶ delivered
        ▲                     │ failure: next in the schedule
        └─────────────────────┴── schedule over ──▶ failed ──resend──▶ waiting
 
@@ -79,7 +79,7 @@ def take_over(tx: Tx, service: Service, dead: int) -> int:
     )
 
 
-def settle(tx: Tx, rows: Sequence[tuple[object, ...]], now: int) -> set[tuple[str, int]]:
+def end_attempts(tx: Tx, rows: Sequence[tuple[object, ...]], now: int) -> set[tuple[str, int]]:
     """End attempts in one statement; return the id and attempt of those whose attempt still counts.
 
     A row is the delivery's id, its attempt, its new status and next time, and of the response the HTTP status, the
@@ -98,7 +98,7 @@ def settle(tx: Tx, rows: Sequence[tuple[object, ...]], now: int) -> set[tuple[st
 
 
 def put_off(tx: Tx, endpoint_id: str, now: int, limit: int) -> int:
-    """Put off up to ``limit`` deliveries that are due for an endpoint; how many there were."""
+    """Put off up to ``limit`` deliveries that are due for an endpoint; return their number."""
     return tx.run(
         "UPDATE deliveries SET next_at = NULL, lease_until = 0, updated_at = :now WHERE id IN (SELECT id FROM "
         "deliveries WHERE endpoint_id = :id AND next_at <= :now ORDER BY next_at, id LIMIT :limit)",
@@ -107,7 +107,7 @@ def put_off(tx: Tx, endpoint_id: str, now: int, limit: int) -> int:
 
 
 def put_waiting_off(tx: Tx, endpoint_id: str, now: int, limit: int) -> int:
-    """Put off up to ``limit`` deliveries to an endpoint that are due, or wait for a retry; how many there were.
+    """Put off up to ``limit`` deliveries to an endpoint that are due, or wait for a retry; return their number.
 
     A retry that comes before its time does not count in the schedule. What a receiver refused with 429 keeps its time.
     """
@@ -121,7 +121,8 @@ def put_waiting_off(tx: Tx, endpoint_id: str, now: int, limit: int) -> int:
 
 
 def put_all_off(tx: Tx, endpoint_id: str, reason: str, now: int) -> int:
-    """Put off all that waits for an endpoint and is not claimed, and restart its schedule; return the number."""
+    """Put off all deliveries that wait for an endpoint and are not claimed, and restart their schedule; return their
+    number."""
     return tx.run(
         "UPDATE deliveries SET next_at = NULL, lease_until = 0, tries = 0, last_error = :reason, updated_at = :now "
         "WHERE endpoint_id = :id AND next_at IS NOT NULL AND lease_until <= :now",
@@ -130,7 +131,7 @@ def put_all_off(tx: Tx, endpoint_id: str, reason: str, now: int) -> int:
 
 
 def fail_all(tx: Tx, endpoint_id: str, reason: str, now: int) -> None:
-    """Let fail what waits for an endpoint and is not on its way."""
+    """Fail all deliveries that wait for an endpoint and are not in flight."""
     values = {"reason": reason, "now": now, "id": endpoint_id}
     for where in (_PUT_OFF, "endpoint_id = :id AND next_at IS NOT NULL AND lease_until <= :now"):
         rows = tx.tuples(
@@ -162,16 +163,16 @@ def count_due(reader: Reader, endpoint_id: str, limit: int, now: int) -> int:
 
 
 def next_of_endpoint(reader: Reader, endpoint_id: str) -> int | None:
-    """When the next delivery to an endpoint is due, or the lease of one that is on its way is over."""
+    """When the next delivery to an endpoint is due, or the lease of one in flight ends."""
     sql = "SELECT MIN(next_at) FROM deliveries WHERE endpoint_id = :id AND next_at IS NOT NULL"
     next_at: int | None = reader.tuples(sql, {"id": endpoint_id})[0][0]
     return next_at
 
 
-def begin_again(tx: Tx, where: str, params: Mapping[str, Any], now: int) -> int:
-    """Let the ``deliveries d`` that meet ``where`` be due now, from the schedule's start; how many there were.
+def restart(tx: Tx, where: str, params: Mapping[str, Any], now: int) -> int:
+    """Make the ``deliveries d`` that meet ``where`` due now, from the start of the schedule; return their number.
 
-    Left out are those on their way, and those of endpoints that are switched off.
+    Those in flight and those of endpoints that are switched off are left out.
     """
     where, params = f"{where} AND {_RESENDABLE}", {**params, "now": now}
     rows = tx.tuples(f"SELECT d.trigger_id, d.status FROM deliveries d WHERE {where}", params)  # noqa: S608
@@ -185,7 +186,7 @@ def begin_again(tx: Tx, where: str, params: Mapping[str, Any], now: int) -> int:
 
 
 def count_resendable(reader: Reader, where: str, params: Mapping[str, Any], now: int) -> int:
-    """The number of deliveries that :func:`begin_again` would make due."""
+    """The number of deliveries that :func:`restart` would make due."""
     sql = f"SELECT COUNT(*) FROM deliveries d WHERE {where} AND {_RESENDABLE}"  # noqa: S608
     return int(reader.tuples(sql, {**params, "now": now})[0][0])
 

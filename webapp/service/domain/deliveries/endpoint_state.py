@@ -6,7 +6,7 @@
 
 An endpoint in penalty gets one delivery at a time; the others are put off and counted in ``sheds``. From time to time
 the oldest of them is tried, and once one succeeds all are sent, those that wait for a retry too, oldest first and in
-parts, so that new ones are sent between them. For a deactivated endpoint everything is put off until it is reset.
+parts, so that new ones are sent in between. For a deactivated endpoint everything is put off until it is reset.
 """
 
 from collections.abc import Sequence
@@ -18,29 +18,28 @@ from webapp.service.domain.deliveries import deliveries, endpoints, retry
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.store.contract import NotShared, Tx
 
-PART = 200
-"""So many of those that were put off are due at once: as long as what is new may have to wait."""
+PART = 200  # of the deliveries that were put off are due at once; new ones wait for as many
 ENOUGH = PART // 2
 _MANY = 10_000
 _GONE = "The receiver answered 410 Gone: it wants no more deliveries."
 
 
 def apply(tx: Tx, endpoint_id: str, errors: Sequence[str | None], gone: bool, now: int) -> None:
-    """Write down how deliveries to an endpoint went, in their order: None for a success, else why it failed.
+    """Record the outcomes of deliveries to an endpoint, in their order: None for a success, else the error.
 
-    Raises :class:`NotShared` where that changes it.
+    Raises :class:`NotShared` if they change its state.
     """
     if tx.shared:
-        if any(errors) or not _is_well(tx, endpoint_id):
+        if any(errors) or not _is_healthy(tx, endpoint_id):
             raise NotShared
         return
     if None in errors:
         endpoint = endpoints.find(tx, endpoint_id)
         sheds = endpoints.record_success(tx, endpoint_id, now)
         if sheds or (endpoint is not None and endpoint.state == "penalty"):
-            let_go(tx, endpoint_id, now)
+            resume(tx, endpoint_id, now)
         elif deliveries.is_put_off(tx, endpoint_id):
-            _let_part_go(tx, endpoint_id, now)
+            _resume_part(tx, endpoint_id, now)
     trailing = _trailing(errors)
     if not trailing:
         return
@@ -89,22 +88,22 @@ def shed(tx: Tx, endpoint: Endpoint, limit: int, now: int) -> int:
 def reset(service: Service, endpoint: Endpoint) -> Endpoint:
     """Enable an endpoint on request: it is active and happy, and what waits for it is due now."""
     with service.store.write() as tx:
-        begin_anew(tx, endpoint, service.clock())
+        restart(tx, endpoint, service.clock())
         fresh = endpoints.find(tx, endpoint.id) or endpoint
     service.wake()
     return fresh
 
 
-def begin_anew(tx: Tx, endpoint: Endpoint, now: int) -> None:
+def restart(tx: Tx, endpoint: Endpoint, now: int) -> None:
     """:func:`reset`, in a transaction of the caller's."""
-    endpoints.begin_anew(tx, endpoint, now)
-    let_go(tx, endpoint.id, now)
+    endpoints.restart(tx, endpoint, now)
+    resume(tx, endpoint.id, now)
 
 
-def let_go(tx: Tx, endpoint_id: str, now: int) -> None:
-    """Start to send what was put off for a healthy endpoint, oldest first."""
+def resume(tx: Tx, endpoint_id: str, now: int) -> None:
+    """Begin to send what was put off for a healthy endpoint, oldest first."""
     deliveries.put_waiting_off(tx, endpoint_id, now, _MANY)  # so that nothing younger comes before
-    _let_part_go(tx, endpoint_id, now)
+    _resume_part(tx, endpoint_id, now)
 
 
 def to_json(endpoint: Endpoint) -> dict[str, Any]:
@@ -119,21 +118,21 @@ def to_json(endpoint: Endpoint) -> dict[str, Any]:
     return {"active": endpoint.active, "delivery_state": state}
 
 
-def _is_well(tx: Tx, endpoint_id: str) -> bool:
+def _is_healthy(tx: Tx, endpoint_id: str) -> bool:
     """Whether the last delivery to an active endpoint succeeded, and none is put off."""
     endpoint = endpoints.find(tx, endpoint_id)
-    well = endpoint is not None and endpoint.active and endpoint.last_error is None
-    return well and not deliveries.is_put_off(tx, endpoint_id)
+    healthy = endpoint is not None and endpoint.active and endpoint.last_error is None
+    return healthy and not deliveries.is_put_off(tx, endpoint_id)
 
 
-def _let_part_go(tx: Tx, endpoint_id: str, now: int) -> None:
-    """Make the next part of what was put off due, unless enough is due already."""
+def _resume_part(tx: Tx, endpoint_id: str, now: int) -> None:
+    """Make the next part of what was put off due, unless enough is already."""
     if deliveries.count_due(tx, endpoint_id, ENOUGH, now) < ENOUGH:
         deliveries.bring_forward(tx, endpoint_id, now, PART, now)
 
 
 def _try_again(tx: Tx, endpoint_id: str, failures: int, now: int) -> None:
-    """Let the oldest that was put off be tried after a while, unless another delivery is tried before."""
+    """Have the oldest that was put off tried after a while, unless another delivery is tried earlier."""
     at, next_at = now + retry.put_off(failures), deliveries.next_of_endpoint(tx, endpoint_id)
     if next_at is None or next_at > at:
         deliveries.bring_forward(tx, endpoint_id, at, 1, now)

@@ -36,7 +36,7 @@ from webapp.store.contract import NOTHING, Params, Reader, Tx
 from webapp.store.table import Table
 
 SIGNING_KEY_SEALED = SealedColumn("signing_keys", "key_sealed")
-_SELECT = "SELECT key_sealed FROM signing_keys WHERE id = :id"
+_SELECT_KEY = "SELECT key_sealed FROM signing_keys WHERE id = :id"
 Owner = Literal["trigger", "workflow", "project", "notification", "general", "removed"]
 REMOVED = "The webhook was removed."
 LOOK_UP_S = 3.0
@@ -52,14 +52,14 @@ SEAL_BATCH = 200
 
 def ensure_signing_key(tx: Tx, service: Service, scene: Scene) -> None:
     """Give ``scene`` a signing key, unless it has one."""
-    if tx.one(_SELECT, {"id": _id(scene)}) is None:
-        _write(tx, service, scene, new_signing_key())
+    if tx.one(_SELECT_KEY, {"id": _signing_key_id(scene)}) is None:
+        _write_signing_key(tx, service, scene, new_signing_key())
 
 
 def regenerate_signing_key(tx: Tx, service: Service, scene: Scene) -> str:
     """Replace the signing key of ``scene``. Later deliveries are signed with the new one."""
     key = new_signing_key()
-    _write(tx, service, scene, key)
+    _write_signing_key(tx, service, scene, key)
     sentence = f"The signing key of {scene.environment} was replaced."
     audit.write(tx, service.clock(), "key", scene.project_id, "regenerated", sentence, **scene.params)
     return key
@@ -67,25 +67,25 @@ def regenerate_signing_key(tx: Tx, service: Service, scene: Scene) -> str:
 
 def signing_key_of(service: Service, scene: Scene) -> str:
     """The key of ``scene``, made now when there is none yet. Not to be called inside a transaction."""
-    row = service.store.one(_SELECT, {"id": _id(scene)})
+    row = service.store.one(_SELECT_KEY, {"id": _signing_key_id(scene)})
     if row is None:
         with service.store.write() as tx:
             ensure_signing_key(tx, service, scene)
         return signing_key_of(service, scene)
-    return SIGNING_KEY_SEALED.open(service, scene.project_id, _id(scene), row["key_sealed"]).decode()
+    return SIGNING_KEY_SEALED.open(service, scene.project_id, _signing_key_id(scene), row["key_sealed"]).decode()
 
 
-def _write(tx: Tx, service: Service, scene: Scene, key: str) -> None:
-    sealed = SIGNING_KEY_SEALED.seal(service, tx, scene.project_id, _id(scene), key.encode())
+def _write_signing_key(tx: Tx, service: Service, scene: Scene, key: str) -> None:
+    sealed = SIGNING_KEY_SEALED.seal(service, tx, scene.project_id, _signing_key_id(scene), key.encode())
     tx.run(
         "INSERT INTO signing_keys (id, project_id, key_sealed, created_at, updated_at) "
         "VALUES (:id, :project, :sealed, :now, :now) "
         "ON CONFLICT (id) DO UPDATE SET key_sealed = excluded.key_sealed, updated_at = excluded.updated_at",
-        {"id": _id(scene), "project": scene.project_id, "sealed": sealed, "now": service.clock()},
+        {"id": _signing_key_id(scene), "project": scene.project_id, "sealed": sealed, "now": service.clock()},
     )
 
 
-def _id(scene: Scene) -> str:
+def _signing_key_id(scene: Scene) -> str:
     return f"{scene.project_id}|{scene.environment}"
 
 
@@ -180,7 +180,7 @@ def add(
     position: int = 0,
     not_found: str | None = None,
 ) -> Endpoint:
-    """Create an endpoint; the caller has checked ``url``, and says if its name was ``not_found`` yet.
+    """Create an endpoint. The caller has checked ``url``; ``not_found`` says why its name does not resolve yet.
 
     Without a ``scene`` it is for all of ``project_id``, or for all projects.
     """
@@ -200,13 +200,13 @@ def add(
 
 
 def move(tx: Tx, service: Service, endpoint: Endpoint, url: str, not_found: str | None = None) -> None:
-    """Give ``endpoint`` another URL, which starts without a past; with why its name was ``not_found`` yet."""
+    """Give ``endpoint`` another URL and reset its state; ``not_found`` says why its name does not resolve yet."""
     address = address_of(tx, service, endpoint.project_id, endpoint.id, url)
-    begin_anew(tx, endpoint, service.clock(), last_error=not_found, **address)
+    restart(tx, endpoint, service.clock(), last_error=not_found, **address)
 
 
-def begin_anew(tx: Tx, endpoint: Endpoint, now: int, **changes: Any) -> None:
-    """Let ``endpoint`` be without a past, with ``changes``."""
+def restart(tx: Tx, endpoint: Endpoint, now: int, **changes: Any) -> None:
+    """Reset the state of ``endpoint`` to that of a new one, with ``changes``."""
     healthy = {"active": True, "state": "happy", "state_since": now, "last_error": None, "failing_since": None}
     _ENDPOINTS.update(tx, endpoint.id, **healthy | {"consecutive_failures": 0, "sheds": 0, "updated_at": now} | changes)
     _audit(tx, now, replace(endpoint, **changes), "moved")
@@ -219,14 +219,14 @@ def place(tx: Tx, endpoint: Endpoint, position: int) -> None:
 
 
 def remove(tx: Tx, endpoint: Endpoint, now: int) -> None:
-    """Take an endpoint from its owner; for :func:`endpoint_state.remove`. Its address stays with its deliveries."""
+    """Mark an endpoint as removed, for :func:`endpoint_state.remove`. Its address stays with its deliveries."""
     gone = {"owner": "removed", "trigger_id": None, "key_sealed": None, "active": False, "state": "deactivated"}
     _ENDPOINTS.update(tx, endpoint.id, **gone, state_since=now, last_error=REMOVED, updated_at=now)
     _audit(tx, now, endpoint, "removed")
 
 
 def purge(tx: Tx) -> int:
-    """Forget removed endpoints whose last delivery was forgotten; how many there were."""
+    """Delete removed endpoints that have no deliveries left; return their number."""
     return tx.run(
         "DELETE FROM endpoints WHERE owner = 'removed' "
         "AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.endpoint_id = endpoints.id)"
@@ -353,7 +353,7 @@ def _audit(tx: Tx, at: int, endpoint: Endpoint, verb: str) -> None:
 
 
 def seal_clear_addresses(service: Service) -> bool:
-    """Seal and hash the next of them; whether there were any."""
+    """Seal and hash the next addresses that an earlier version stored in the clear; whether there were any."""
     if not select(service.store, "url_hash IS NULL LIMIT 1"):
         return False
     with service.store.write() as tx:
@@ -363,7 +363,7 @@ def seal_clear_addresses(service: Service) -> bool:
 
 
 def forget_hashes(tx: Tx) -> None:
-    """Have all URLs hashed again at the next opening, since the key of the hashes is replaced."""
+    """Have all URLs hashed again when the folder is next opened, since the key of the hashes is replaced."""
     for endpoint in select(tx, "url_hash IS NOT NULL"):
         write(tx, endpoint.id, url_hash=None)
 
@@ -375,7 +375,7 @@ def _address(tx: Tx, service: Service, endpoint: Endpoint) -> dict[str, Any]:
     try:
         return {"url_hash": hash_of(service, url_of(service, endpoint))}
     except (CannotOpen, KeyGone):
-        return {"url_hash": endpoint.id}  # it is damaged, and nobody finds it by its URL
+        return {"url_hash": endpoint.id}  # it is damaged, and cannot be found by its URL
 
 
 def general_webhooks(reader: Reader, only: str | None = None) -> list[Endpoint]:

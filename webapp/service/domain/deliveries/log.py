@@ -165,6 +165,6 @@ def resend_many(service: Service, trigger_id: str, which: str, filters: Filter, 
 
 def _due_now(service: Service, where: str, params: Mapping[str, Any]) -> int:
     with service.store.write() as tx:
-        count = deliveries.begin_again(tx, where, params, service.clock())
+        count = deliveries.restart(tx, where, params, service.clock())
     service.wake()
     return count

@@ -158,7 +158,7 @@ def day(service: Service, trigger_id: str) -> dict[str, Any]:
     return {**of_day, **(seen or {}), "last_error": _last_error(service.store, trigger_id)}
 
 
-def of_late(reader: Reader, trigger_id: str, webhooks: Sequence[Endpoint]) -> dict[str, dict[str, Any]]:
+def of_webhooks(reader: Reader, trigger_id: str, webhooks: Sequence[Endpoint]) -> dict[str, dict[str, Any]]:
     """For each of a trigger's webhooks: when something arrived last, how long that usually takes, and the next try."""
     newest = _arrived(reader, trigger_id)
     facts = {}

@@ -38,7 +38,7 @@ def add(service: Service, scene: Scene, *, name: str, url: str) -> Endpoint:
 
 
 def change(service: Service, workflow: Endpoint, *, name: str | None = None, url: str | None = None) -> None:
-    """Give a workflow another name, or another URL, which starts without a past. Raises :class:`Invalid`."""
+    """Give a workflow another name, or another URL, which resets its state. Raises :class:`Invalid`."""
     name = None if name is None else _checked(name)
     not_found = None if url is None else endpoints.check_urls(service, "url", url).get(url)
     with service.store.write() as tx:
@@ -46,7 +46,7 @@ def change(service: Service, workflow: Endpoint, *, name: str | None = None, url
             endpoints.write(tx, workflow.id, name=name, updated_at=service.clock())
         if url is not None and endpoints.hash_of(service, url) != workflow.url_hash:
             endpoints.move(tx, service, workflow, url, not_found)
-            endpoint_state.let_go(tx, workflow.id, service.clock())
+            endpoint_state.resume(tx, workflow.id, service.clock())
     service.wake()
 
 
