@@ -65,7 +65,7 @@ def test_what_is_to_be_renewed_is_renewed_by_one(
     trigger, renewed = deploy(service, scene), list[str]()
     monkeypatch.setattr(renewal, "renew", lambda service, claimed: renewed.append(claimed.trigger_id))
     with service.store.write() as tx:
-        subscriptions.keep(tx, trigger.id, clock.at, clock.at)
+        subscriptions.set_end(tx, trigger.id, clock.at, clock.at)
     engines = TriggerEngine(service), TriggerEngine(service)
     for engine in engines:
         turned(engine)
@@ -167,7 +167,7 @@ def test_a_clock_that_was_set_back_is_noticed(
     clock.advance(DAY)
     engine.turn()
     with service.store.write() as tx:
-        subscriptions.keep(tx, timer.id, clock.at + 3 * DAY, clock.at)
+        subscriptions.set_end(tx, timer.id, clock.at + 3 * DAY, clock.at)
     clock.advance(-DAY)
     engine.turn()
     clock.advance(MINUTE)

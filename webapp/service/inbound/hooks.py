@@ -170,9 +170,9 @@ class Receiver:
         if current.content_length:
             service.count(quotas.ADDRESS_MB, address, current.content_length)
         if current.method == "HEAD":  # Intercom verifies an address with it
-            app_events.client_at(service, slug, oauth_app_id)
+            app_events.oauth_app_at(service, slug, oauth_app_id)
             return answer(HttpAnswer(200, "", {}))
-        asks_a_piece = app_events.asks_a_piece(service, slug)
+        asks_a_piece = app_events.is_read_by_piece(service, slug)
         if current.method == "GET" and not asks_a_piece:
             raise MethodNotAllowed(["HEAD", "POST"])
         base = oauth_apps.events_address(service, slug, oauth_app_id)

@@ -16,7 +16,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import fire, inbox, lifecycle, renewal, subscriptions
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest
-from webapp.service.domain.triggers.subscriptions import RenewedSubscription
+from webapp.service.domain.triggers.subscriptions import Subscription
 
 RUNS = 16
 LONGEST_SLEEP_S = 1.0  # a web process that cannot wake it (`patchbay web`) is noticed within a second
@@ -134,7 +134,7 @@ class TriggerEngine:
         name = f"a request to {waiting.trigger_id}"
         self._begin_counted(name, lambda: inbox.run_queued(self._service, waiting))
 
-    def _renew(self, claimed: RenewedSubscription) -> None:
+    def _renew(self, claimed: Subscription) -> None:
         self._begin_counted(f"renew {claimed.trigger_id}", lambda: renewal.renew(self._service, claimed))
 
     def _begin_counted(self, name: str, work: Callable[[], object]) -> None:

@@ -98,7 +98,7 @@ def test_a_body_is_whole_again_whatever_its_length(service: Service, scene: Scen
     for content in (b"x", bytes(range(256)) * 1024, b"y" * (events.PART_BYTES + 1)):
         with service.store.write() as tx:
             tx.run("DELETE FROM body_parts")
-            events.keep_parts(tx, service, scene.project_id, "request_id", request_id, content)
+            events.store_parts(tx, service, scene.project_id, "request_id", request_id, content)
         assert events.read_parts(service, scene.project_id, "request_id", request_id) == content
     kept = service.store.tuples("SELECT part_sealed FROM body_parts")
     assert len(kept) == 2 and b"yyyy" not in kept[0][0]

@@ -25,7 +25,7 @@ from webapp.service.domain.triggers.deployments import Change
 
 def stands(push_stage: Stage, trigger: DeployedTrigger) -> bool:
     subscription = subscriptions.find(push_stage.service.store, trigger.id)
-    return subscription is not None and subscription.stands(push_stage.clock())
+    return subscription is not None and subscription.is_active(push_stage.clock())
 
 
 def entries(push_stage: Stage, trigger: DeployedTrigger) -> list[str]:

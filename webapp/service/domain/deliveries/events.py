@@ -33,7 +33,7 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
-MAX_DEPTH = 150  # of a body's arrays and objects; the JSON library writes 254 levels, and a body stands inside some
+MAX_DEPTH = 150  # of a body's arrays and objects; the JSON library writes 254 levels, and a body is nested inside some
 _MARK = b"\x01"  # JSON never begins with it, and holds no line break of its own
 _SLICE = 256 * 1024
 SMALL = 64 * 1024  # bytes up to which a body is stored in the event's own row
@@ -113,7 +113,7 @@ def _wrapped(value: Any) -> Any:
     return value
 
 
-def keep_parts(tx: Tx, service: Service, project_id: str, owner: PartsOwner, owner_id: str, content: bytes) -> None:
+def store_parts(tx: Tx, service: Service, project_id: str, owner: PartsOwner, owner_id: str, content: bytes) -> None:
     """Store ``content`` for the event or request ``owner_id``, which is stored already."""
     view = memoryview(content)
     for number, start in enumerate(range(0, len(content), PART_BYTES)):
@@ -130,14 +130,14 @@ def read_parts(service: Service, project_id: str, owner: PartsOwner, owner_id: s
     sql = f"SELECT id FROM body_parts WHERE {owner} = :owner ORDER BY id"  # noqa: S608
     ids = [part_id for (part_id,) in service.store.tuples(sql, {"owner": owner_id})]
     if not ids:
-        raise LookupError(f"the body of {owner_id} is gone")
+        raise LookupError(f"the body of {owner_id} was deleted")
     return b"".join(_opened_part(service, project_id, part_id) for part_id in ids)
 
 
 def _opened_part(service: Service, project_id: str, part_id: str) -> bytes:
     row = service.store.one("SELECT part_sealed FROM body_parts WHERE id = :id", {"id": part_id})
     if row is None:
-        raise LookupError(f"the part {part_id} is gone")
+        raise LookupError(f"the part {part_id} was deleted")
     return PART_SEALED.open(service, project_id, part_id, row["part_sealed"])
 
 
@@ -162,7 +162,7 @@ def body_size(reader: Reader, event_id: str) -> int:
     """The number of bytes of the body. Raises ``LookupError`` if the event was deleted."""
     row = reader.tuples(f"SELECT {SIZE} FROM events WHERE id = :id", {"id": event_id})  # noqa: S608
     if not row:
-        raise LookupError(f"{event_id} is gone")
+        raise LookupError(f"{event_id} was deleted")
     return int(row[0][0])
 
 
@@ -202,7 +202,7 @@ _BRIEF = ", ".join("NULL" if column.name.startswith("body") else column.name for
 def record(
     tx: Tx, service: Service, trigger: TriggerReference, emitted: Sequence[Emitted], *, secret: str | None = None
 ) -> list[Event]:
-    """Write down what ``trigger`` emitted, with a delivery to each place that its events go to.
+    """Record what ``trigger`` emitted, with a delivery to each of its targets.
 
     Bodies that hold ``secret``, the key in the trigger's own URL, are sealed; a summary is shown without it.
     """
@@ -231,13 +231,13 @@ def record(
 def record_request(
     tx: Tx, service: Service, trigger: TriggerReference, request: ReceivedRequest, summary: str, size: int
 ) -> Event:
-    """Write down ``request``, whose JSON has ``size`` bytes, as an event of ``trigger``, with its deliveries."""
+    """Record ``request``, whose JSON has ``size`` bytes, as an event of ``trigger``, with its deliveries."""
     now, event_id, scene = service.clock(), ordered_id("evt"), trigger.scene
     packed, beside = request.packed()
     facts = (event_id, scene, trigger.id, EMIT, now, None, now, summary, packed)
     event = Event(*facts, size=size, kept=len(packed) + len(beside), in_parts=bool(beside))
     _insert(tx, service, event, sealed=True)
-    keep_parts(tx, service, scene.project_id, "event_id", event_id, beside)
+    store_parts(tx, service, scene.project_id, "event_id", event_id, beside)
     _deliver(tx, trigger, [event], now)
     return event
 
@@ -245,7 +245,7 @@ def record_request(
 def notify(
     tx: Tx, service: Service, scene: Scene, kind: str, body: bytes, targets: Sequence[Endpoint], *, sealed: bool
 ) -> str:
-    """Write down a notification of ``scene`` for ``targets``, ``sealed`` when its body holds a secret; its id."""
+    """Record a notification of ``scene`` for ``targets``, ``sealed`` if its body contains a secret; return its id."""
     now = service.clock()
     event = Event(ordered_id("evt"), scene, None, kind, now, None, None, None, body)
     _insert(tx, service, event, sealed=sealed)
@@ -304,14 +304,14 @@ def body_of(service: Service, event_id: str) -> bytes:
     """The bytes to send, opened if they are sealed. Raises ``LookupError`` if the event was deleted."""
     event = _EVENTS.get(service.store, event_id)
     if event is None:
-        raise LookupError(f"{event_id} is gone")
+        raise LookupError(f"{event_id} was deleted")
     if event.body_sealed is None:
         return event.body or b""
     return opened_body(service, event.scene, event_id, event.body_sealed, in_parts=event.in_parts)
 
 
 def delete(tx: Tx, event_ids: Sequence[str]) -> None:
-    """Forget events with their deliveries, and take both out of the counts."""
+    """Delete events with their deliveries, and subtract both from the counts."""
     names = {f"e{number}": event_id for number, event_id in enumerate(event_ids)}
     listed = ", ".join(f":{name}" for name in names)
     stats.removed_with(tx, f"event_id IN ({listed})", {**names})

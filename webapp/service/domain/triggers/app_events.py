@@ -27,7 +27,7 @@ from webapp.service.domain.triggers.inbox import InboundRequest
 from webapp.service.outbound.bodies import Json, at_path, parse_json
 from webapp.store.contract import Tx
 
-KEPT = DAY  # how long an event is known again; a signed time is refused much earlier
+KEPT = DAY  # how long a repeated event is recognised; a signed time is refused much earlier
 MAX_EVENTS = 1_000  # events in one request
 _TEXT = (str, int)
 log = logging.getLogger(__name__)
@@ -36,9 +36,9 @@ log = logging.getLogger(__name__)
 def receive(service: Service, slug: str, oauth_app_id: str, received: InboundRequest) -> HttpAnswer:
     """Receive a request at the address of a client. Raises :class:`NotFound` if it expects none."""
     request = inbox.stored_request(received, timestamp=received.at)
-    if _is_kept_secret(service, slug, oauth_app_id, received, request):
+    if _is_handshake_secret(service, slug, oauth_app_id, received, request):
         return HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
-    client, facts, secret = client_at(service, slug, oauth_app_id)
+    client, facts, secret = oauth_app_at(service, slug, oauth_app_id)
     if isinstance(facts, PieceEvents):
         address = oauth_apps.events_address(service, slug, client.id)
         return _receive_for_piece(
@@ -61,13 +61,13 @@ def receive(service: Service, slug: str, oauth_app_id: str, received: InboundReq
     return HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
 
 
-def asks_a_piece(service: Service, slug: str) -> bool:
+def is_read_by_piece(service: Service, slug: str) -> bool:
     """Whether the code of a piece must interpret such a request while the caller waits."""
     app = service.catalog.app(slug)
     return app is not None and app.spec.piece_events is not None
 
 
-def client_at(service: Service, slug: str, oauth_app_id: str) -> tuple[OAuthApp, Events | PieceEvents, str]:
+def oauth_app_at(service: Service, slug: str, oauth_app_id: str) -> tuple[OAuthApp, Events | PieceEvents, str]:
     """The listener at the address of a client: the client, its app's declaration of events, and the signing secret.
 
     Raises :class:`NotFound` if there is none.
@@ -93,10 +93,10 @@ def _client(service: Service, slug: str, oauth_app_id: str) -> OAuthApp:
     raise NotFound(inbox.NOT_FOUND)
 
 
-def _is_kept_secret(
+def _is_handshake_secret(
     service: Service, slug: str, oauth_app_id: str, received: InboundRequest, request: ReceivedRequest
 ) -> bool:
-    """Whether an unsigned request contains the signing secret, which then waits for the client's owner."""
+    """Whether an unsigned request is a handshake with the signing secret, which is stored for the client's owner."""
     client, facts = _client(service, slug, oauth_app_id), service.app(slug).spec.events
     if facts is None or facts.handshake is None or not facts.brings_secret:
         return False
@@ -113,7 +113,7 @@ def _is_kept_secret(
 def _store_event(
     service: Service, client: OAuthApp, facts: Events, event: Mapping[str, Any], request: ReceivedRequest
 ) -> None:
-    """Keep an event for all triggers that it may concern."""
+    """Store an event for all triggers that it may be about."""
     headers = request.facts["headers"]
     name, keys = str(member(event, headers, facts.name)), frozenset(_keys(facts, event, headers))
     known_by = [member(event, headers, path) for path in facts.id]
@@ -142,8 +142,8 @@ def _fan_out(
     with service.store.write() as tx:
         if not _is_first(tx, client, hashlib.sha256(text.encode(errors="replace")).hexdigest(), service.clock()):
             return
-        for hook in event_listeners.of_event(tx, client.id, keys, name):
-            trigger = deployed_triggers.find(tx, hook.trigger_id)
+        for listener in event_listeners.of_event(tx, client.id, keys, name):
+            trigger = deployed_triggers.find(tx, listener.trigger_id)
             if trigger is None or not trigger.active:
                 continue
             try:
@@ -152,7 +152,7 @@ def _fan_out(
             except Unavailable:
                 raise  # the provider sends it again
             except PatchbayError as error:
-                log.warning("An event of %s was not kept for %s: %s", client.app, trigger.id, error.message)
+                log.warning("An event of %s was not stored for %s: %s", client.app, trigger.id, error.message)
 
 
 def _is_first(tx: Tx, client: OAuthApp, digest: str, now: int) -> bool:

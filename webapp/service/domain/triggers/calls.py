@@ -127,7 +127,7 @@ def run_hooks(
     """Run those of ``hooks`` that the component has, with the values ``configured``; return what they emitted.
 
     One that was interrupted with the runner is run once more, since its effects are unknown. To unsubscribe from what
-    is gone at the provider (404 or 410) is no failure. Raises :class:`HookFailed` at the first failure.
+    the provider no longer has (404 or 410) is no failure. Raises :class:`HookFailed` at the first failure.
     """
     component = component_of(service, trigger)
     emitted = list[Emitted]()
@@ -145,7 +145,7 @@ def run_hooks(
             reply = run_hook(service, trigger, hook, configured)
         ends_by_itself = component is not None and "renew" in component.hooks
         if ends_by_itself:
-            subscriptions.follow(service, trigger.id, hook, reply)
+            subscriptions.record_hook(service, trigger.id, hook, reply)
         if not reply.ok and not (hook == "deactivate" and (ends_by_itself or _is_gone(reply))):
             raise HookFailed(hook, reply, repeated=repeated)
         if hook == "activate" and listens_by_piece:

@@ -98,7 +98,7 @@ class DeployedTrigger:
 
     @property
     def receives_app_events(self) -> bool:
-        """Whether it hears the events that come to the one address of an OAuth client."""
+        """Whether it receives the events that come to the address of an OAuth client."""
         return any(prop["type"] == "$.interface.apphook" for prop in self.props)
 
     @property

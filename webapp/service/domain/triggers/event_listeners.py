@@ -55,11 +55,6 @@ class EventListener:
         return not self.event_names or name in self.event_names
 
 
-def _prop_of(trigger: DeployedTrigger) -> Mapping[str, Any] | None:
-    """The prop by which ``trigger`` receives events of its app; None for any other trigger."""
-    return next((prop for prop in trigger.props if prop["type"] == TYPE), None)
-
-
 @dataclass(frozen=True, slots=True)
 class PieceListener:
     """The names of events to receive for the account that the piece calls ``identifier``, which is empty if unknown."""
@@ -81,9 +76,9 @@ def listen(
 
     Raises :class:`Invalid`, :class:`NotFound` or :class:`grants.AccountUnusable` if it cannot.
     """
-    prop = _prop_of(trigger)
+    prop = next((prop for prop in trigger.props if prop["type"] == TYPE), None)
     if prop is None:
-        return
+        return  # it does not receive events of its app
     values = prop_values.checked(trigger.props, configured, whole=True)
     chosen = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
     account = chosen.get(prop["appProp"])
@@ -92,34 +87,34 @@ def listen(
     app = service.app(account.app)
     _check_ready(service, app, account)
     names = tuple(prop.get("eventNames") or ()) if listeners is None else listener_names(listeners)
-    hook, asked_at = EventListener(trigger.id, account.id, "", names), None
+    listener, asked_at = EventListener(trigger.id, account.id, "", names), None
     if app.spec.events is None:
         by_identifier = listener_names_by_identifier(listeners or ())
-        hooks = {key: replace(hook, event_names=events) for key, events in by_identifier.items()}
+        by_key = {key: replace(listener, event_names=events) for key, events in by_identifier.items()}
     else:
         answer = _answer(service, app, grants.fresh(service, account))
-        hook = replace(hook, person=_person(app, answer))
-        hooks = dict.fromkeys(_keys(app, answer), hook)
+        listener = replace(listener, person=_person(app, answer))
+        by_key = dict.fromkeys(_keys(app, answer), listener)
         asked_at = service.clock() if _changes(app) else None
     with service.store.write() as tx:
         if deployed_triggers.find(tx, trigger.id) is None:
             raise NotFound("This trigger was deleted meanwhile.")
-        _put(tx, trigger.id, hooks, asked_at)
+        _replace(tx, trigger.id, by_key, asked_at)
 
 
 def of_event(reader: Reader, oauth_app_id: str, account_keys: frozenset[str], name: str) -> list[EventListener]:
     """The listeners for an event called ``name`` about one of ``account_keys``, whose accounts use the client
     ``oauth_app_id``.
     """
-    hooks: dict[str, EventListener] = {}
+    by_trigger: dict[str, EventListener] = {}
     for key in sorted(account_keys):
         rows = reader.all(
             "SELECT event_listeners.* FROM event_listeners JOIN accounts ON accounts.id = account_id "
             "WHERE account_key = :key AND accounts.oauth_app_id = :client ORDER BY trigger_id",
             {"client": oauth_app_id, "key": key},
         )
-        hooks |= {row["trigger_id"]: _read(row) for row in rows}
-    return [hook for hook in hooks.values() if hook.receives(name)]
+        by_trigger |= {row["trigger_id"]: _read(row) for row in rows}
+    return [listener for listener in by_trigger.values() if listener.receives(name)]
 
 
 def of_trigger(reader: Reader, trigger_id: str) -> EventListener | None:
@@ -137,20 +132,20 @@ def renew(service: Service) -> int:
         {"limit": now - ASKED_EVERY, "now": now, "most": AT_ONCE},
     )
     for row in rows:
-        hook, keys = _read(row), list[str]()
+        listener, keys = _read(row), list[str]()
         try:
-            trigger = deployed_triggers.find(service.store, hook.trigger_id)
+            trigger = deployed_triggers.find(service.store, listener.trigger_id)
             if trigger is not None:
-                account = accounts.get(service.store, trigger.scene, hook.account_id)
+                account = accounts.get(service.store, trigger.scene, listener.account_id)
                 app = service.app(account.app)
                 keys = _keys(app, _answer(service, app, grants.fresh(service, account)))
-        except PatchbayError as error:  # such as a provider that is down: what was known stands until the next time
-            log.info("Whose events %s hears could not be asked: %s", hook.trigger_id, error.message)
+        except PatchbayError as error:  # such as a provider that is down: what is known is used until the next time
+            log.info("The provider could not be asked whose events %s receives: %s", listener.trigger_id, error.message)
         with service.store.write() as tx:
-            params = {"now": service.clock(), "id": hook.trigger_id, "before": row["asked_at"]}
+            params = {"now": service.clock(), "id": listener.trigger_id, "before": row["asked_at"]}
             sql = "UPDATE event_listeners SET asked_at = :now WHERE trigger_id = :id AND asked_at = :before"
-            if tx.run(sql, params) and keys:  # it was not set anew meanwhile, such as for another account
-                _put(tx, hook.trigger_id, dict.fromkeys(keys, hook), params["now"])
+            if tx.run(sql, params) and keys:  # else it was replaced meanwhile, such as for another account
+                _replace(tx, listener.trigger_id, dict.fromkeys(keys, listener), params["now"])
     return len(rows)
 
 
@@ -196,19 +191,19 @@ def _changes(app: App) -> bool:
     return app.spec.events is not None and app.spec.events.account.request is not None
 
 
-def _put(tx: Tx, trigger_id: str, hooks: Mapping[str, EventListener], asked_at: int | None) -> None:
-    """Let the trigger get events for these ids only."""
+def _replace(tx: Tx, trigger_id: str, by_key: Mapping[str, EventListener], asked_at: int | None) -> None:
+    """Replace the listeners of the trigger by these, each under the provider's id of an account."""
     tx.run("DELETE FROM event_listeners WHERE trigger_id = :id", {"id": trigger_id})
-    for key, hook in hooks.items():
+    for key, listener in by_key.items():
         tx.run(
             "INSERT INTO event_listeners (trigger_id, account_key, account_id, person, event_names, asked_at) "
             "VALUES (:trigger, :key, :account, :person, :names, :asked)",
             {
                 "trigger": trigger_id,
                 "key": key,
-                "account": hook.account_id,
-                "person": hook.person,
-                "names": orjson.dumps(hook.event_names).decode(),
+                "account": listener.account_id,
+                "person": listener.person,
+                "names": orjson.dumps(listener.event_names).decode(),
                 "asked": asked_at,
             },
         )
@@ -225,22 +220,22 @@ def _read(row: Mapping[str, Any]) -> EventListener:
 
 def account_sees(service: Service, trigger: DeployedTrigger, request: Mapping[str, Any]) -> bool | None:
     """Whether the account of ``trigger`` may see the event in ``request``; None while that is unknown."""
-    hook = of_trigger(service.store, trigger.id)
-    if hook is None:
+    listener = of_trigger(service.store, trigger.id)
+    if listener is None:
         return False
     try:
-        account = accounts.get(service.store, trigger.scene, hook.account_id)
+        account = accounts.get(service.store, trigger.scene, listener.account_id)
     except NotFound:
-        return False  # nobody is left who may
+        return False  # it was disconnected
     if account.dead:
-        return True  # it waits for its person, and is asked again after that
+        return True  # the event waits until the person reconnects, and is checked again then
     app, event = service.catalog.app(account.app), request.get("body")
     if app is None:
         return None
     facts = app.spec.events
     if facts is None:
-        return app.spec.piece_events is not None  # the piece has listened with that account, and said whose event it is
-    if _names_person(facts.seen_by, hook.person, event):
+        return app.spec.piece_events is not None  # the piece named the account when it began to listen
+    if _names_person(facts.seen_by, listener.person, event):
         return True
     if facts.seen_by.request is None:
         return False

@@ -40,7 +40,7 @@ CompleteRequest = Callable[[Tx, Reply], bool]
 
 
 def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
-    """Write down what ``trigger`` emitted."""
+    """Record what ``trigger`` emitted as events."""
     if not emitted:
         return []
     recorded = events.record(tx, service, trigger, emitted, secret=deployed_triggers.endpoint_key(service, trigger))
@@ -155,7 +155,7 @@ def emit(service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted])
 
 
 def _next_poll_when_notified(trigger: DeployedTrigger, now: int, *, emitted: bool) -> int | None:
-    """The next tick of ``trigger`` after a poll, while its app notifies it: now and then, in case of missed
+    """The next tick of ``trigger`` after a poll, while its app notifies it: at long intervals, in case of missed
     notifications.
 
     After a notification without news it polls once more, since lists may be updated a little later.

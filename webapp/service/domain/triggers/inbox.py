@@ -55,7 +55,7 @@ from webapp.store.contract import Reader, Row, Tx, claiming
 
 log = logging.getLogger(__name__)
 
-# Of a request, and of what waits in the inbox.
+# Requests, and the inbox.
 MASKED = frozenset({"authorization", "proxy-authorization", "cookie"})
 RETRIES_S = (5, 30, 120, 600, 1800)
 LEASE = 2 * MINUTE
@@ -64,16 +64,16 @@ MAX_BYTES = MAX_MESSAGE - 2**20  # of a request as JSON: it goes to the runner i
 FULL_RETRY_S = 60
 _TOO_MANY_WAIT = "Too many requests wait for this trigger."
 SEALED = SealedColumn("trigger_inbox", "request_sealed")
-# Of answers.
+# Answers.
 ANSWER_S = 25.0
 SUCCESS = '{"success": true}'
 JSON = {"content-type": "application/json"}
 MAX_SUMMARY = 200
-MAX_EVENT_BYTES = 48 * 1024 * 1024  # of a request's event, where a body of 10 MiB stands twice
+MAX_EVENT_BYTES = 48 * 1024 * 1024  # of a request's event, which contains a body of 10 MiB twice
 _PAUSE_MS = MINUTE
 NOT_FOUND = "There is nothing at this address."
-# Of pushes.
-MAX_CHALLENGE = 4_096  # characters of what an app sends to try an address
+# Pushes.
+MAX_CHALLENGE = 4_096  # characters of what an app sends to verify an address
 _TEXT = {"content-type": "text/plain; charset=utf-8"}
 
 
@@ -147,10 +147,7 @@ class QueuedRequest:
 
 
 def add(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> None:
-    """Accept ``request`` for ``trigger``; it is stored durably when this returns. Call ``service.wake()`` then.
-
-    Raises like :func:`put`.
-    """
+    """Accept ``request`` for ``trigger`` as :func:`put` does, in its own transaction. Call ``service.wake()`` then."""
     with service.store.write() as tx:
         put(tx, service, trigger, request)
 
@@ -181,11 +178,12 @@ def put(tx: Tx, service: Service, trigger: DeployedTrigger, request: ReceivedReq
             "now": now,
         },
     )
-    events.keep_parts(tx, service, project_id, "request_id", request_id, beside)
+    events.store_parts(tx, service, project_id, "request_id", request_id, beside)
 
 
 def claim(service: Service) -> QueuedRequest | None:
-    """The request that is due for longest, of a trigger none of whose requests is being run; None when none is."""
+    """Claim the request that has been due for longest, of a trigger none of whose requests is being run; None if there
+    is none."""
     now = service.clock()
     if service.store.one("SELECT 1 AS due FROM trigger_inbox WHERE next_at <= :now LIMIT 1", {"now": now}) is None:
         return None  # an idle worker takes no write lock
@@ -224,7 +222,7 @@ def realign(tx: Tx, now: int) -> int:
 
 
 def take_over(tx: Tx, service: Service, dead: int) -> int:
-    """Let be due now what the generation ``dead`` was running; how many there were."""
+    """Make due now what the generation ``dead`` was running; return their number."""
     sql = "UPDATE trigger_inbox SET lease_until = 0, holder = NULL, turn = turn + 1 WHERE holder = :dead"
     return tx.run(sql, {"dead": dead})
 
@@ -238,7 +236,7 @@ def complete(tx: Tx, queued: QueuedRequest) -> bool:
 
 
 def retry_or_drop(tx: Tx, queued: QueuedRequest, now: int, sentence: str) -> bool:
-    """Have ``queued`` tried again later, or give it up after the last time; False when the claim has passed."""
+    """Have ``queued`` tried again later, or drop it after the last attempt; return False if another claim holds it."""
     if queued.tries < len(RETRIES_S):
         return _put_back(tx, queued, now + RETRIES_S[queued.tries] * SECOND, queued.tries + 1)
     ours = complete(tx, queued)
@@ -274,7 +272,7 @@ def _queued(service: Service, row: Row) -> QueuedRequest:
 def trigger_at(service: Service, key: str) -> DeployedTrigger:
     """The trigger that listens at ``/h/<key>`` now, or is just being switched on. Raises :class:`NotFound`."""
     trigger = deployed_triggers.by_endpoint(service.store, key)
-    if trigger is None or not (trigger.active or _is_tried(service, trigger)):
+    if trigger is None or not (trigger.active or _is_being_verified(service, trigger)):
         raise NotFound(NOT_FOUND)
     return trigger
 
@@ -312,7 +310,7 @@ def receive_request(service: Service, trigger: DeployedTrigger, received: Inboun
     if answers_synchronously(trigger):
         return _run_and_answer(service, trigger, request.payload())
     if not trigger.active:
-        raise NotFound(NOT_FOUND)  # only its address is being tried
+        raise NotFound(NOT_FOUND)  # its provider only verifies its address
     try:
         add(service, trigger, request)
     except Conflict as error:  # deleted meanwhile
@@ -340,7 +338,7 @@ def run_queued(service: Service, waiting: QueuedRequest) -> None:
 def _run_queued(service: Service, waiting: QueuedRequest) -> None:
     trigger = deployed_triggers.find(service.store, waiting.trigger_id)
     if trigger is None:
-        return  # its requests went with it
+        return  # it was deleted with its requests
     if trigger.active and trigger.receives_app_events and not _is_for_its_account(service, trigger, waiting):
         return
     if (
@@ -368,7 +366,7 @@ def _is_for_its_account(service: Service, trigger: DeployedTrigger, waiting: Que
     return False
 
 
-def _is_tried(service: Service, trigger: DeployedTrigger) -> bool:
+def _is_being_verified(service: Service, trigger: DeployedTrigger) -> bool:
     """Whether its provider may be verifying its address, as some do before they respond to a subscription."""
     if not caller_waits(service, trigger):
         return False

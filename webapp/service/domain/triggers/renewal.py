@@ -1,4 +1,4 @@
-"""Renews the subscriptions of triggers before they end, and creates those anew that an app lost.
+"""Renews the subscriptions of triggers before they end, and replaces those that an app lost.
 
 While an app sends no notifications, the trigger polls on its schedule; it polls once more when they resume, so that no
 event is missed. The trigger's people are notified when an app stops sending and when it resumes.
@@ -10,7 +10,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import activity
 from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, subscriptions, trigger_accounts
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.subscriptions import RenewedSubscription
+from webapp.service.domain.triggers.subscriptions import Subscription
 from webapp.store.contract import Tx
 
 NOTIFIED_AFTER = 3
@@ -22,7 +22,7 @@ _BUSY = 10 * SECOND
 _WAITING = 10 * MINUTE
 
 
-def renew(service: Service, claimed: RenewedSubscription) -> None:
+def renew(service: Service, claimed: Subscription) -> None:
     """Renew what :func:`subscriptions.claim` returned. One that waits is left unchanged."""
     trigger = deployed_triggers.find(service.store, claimed.trigger_id)
     if trigger is None:
@@ -41,7 +41,7 @@ def renew(service: Service, claimed: RenewedSubscription) -> None:
     service.wake()
 
 
-def _renew(service: Service, trigger: DeployedTrigger, claimed: RenewedSubscription) -> None:
+def _renew(service: Service, trigger: DeployedTrigger, claimed: Subscription) -> None:
     reply = calls.run_hook(service, trigger, "renew", deployed_triggers.configured(service, trigger))
     now = service.clock()
     error = reply.error.message if reply.error else None
@@ -53,8 +53,8 @@ def _renew(service: Service, trigger: DeployedTrigger, claimed: RenewedSubscript
             if claimed.failures + 1 == NOTIFIED_AFTER:
                 _notify(tx, service, trigger, error)
         elif reply.ends_at is not None:
-            subscriptions.keep(tx, trigger.id, reply.ends_at, now)
-            if not claimed.stands(now):
+            subscriptions.set_end(tx, trigger.id, reply.ends_at, now)
+            if not claimed.is_active(now):
                 lifecycle.poll_soon(tx, trigger.id, now)  # for what happened while no notifications came
             if claimed.failures >= NOTIFIED_AFTER:
                 _notify(tx, service, trigger, None)
@@ -75,12 +75,12 @@ def _notify(tx: Tx, service: Service, trigger: DeployedTrigger, error: str | Non
 
 def _stopped_sentence(name: str, trigger: DeployedTrigger, error: str) -> str:
     sentence = f"{name} is not sending notifications to {trigger.name}."
-    looks = (
+    fallback = (
         "Until it does, the trigger polls on its schedule."
         if trigger.schedule
         else "Until it does, the trigger gets no events."
     )
-    return f"{sentence} {looks} {error}"
+    return f"{sentence} {fallback} {error}"
 
 
 def _postpone(service: Service, trigger: DeployedTrigger, wait: int) -> None:

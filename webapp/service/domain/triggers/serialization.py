@@ -20,7 +20,7 @@ from webapp.service.domain.triggers import (
     trigger_accounts,
 )
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.subscriptions import RenewedSubscription
+from webapp.service.domain.triggers.subscriptions import Subscription
 
 NO_KEYS: Mapping[str, str] = MappingProxyType({})
 
@@ -117,11 +117,11 @@ def _needs_manual_endpoint(service: Service, trigger: DeployedTrigger) -> bool:
     return component is None or component.of_python or "activate" not in component.hooks
 
 
-def _notification_state(trigger: DeployedTrigger, subscription: RenewedSubscription | None, now: int) -> dict[str, Any]:
+def _notification_state(trigger: DeployedTrigger, subscription: Subscription | None, now: int) -> dict[str, Any]:
     """Whether its app notifies it of news, and why not."""
     if subscription is None or not trigger.active:
         return {"notified": False, "notification_error": None}
-    is_subscribed = subscription.stands(now)
+    is_subscribed = subscription.is_active(now)
     return {"notified": is_subscribed, "notification_error": None if is_subscribed else subscription.error}
 
 

@@ -1,4 +1,4 @@
-"""Subscriptions of triggers at their apps, which end unless they are renewed (table ``subscriptions``).
+"""Subscriptions of triggers at their apps, which expire unless they are renewed (table ``subscriptions``).
 
 A row exists while its trigger is switched on and wants a subscription, whether or not the app has one now. A process
 that renews one first postpones its time by a lease, so that no other process does; if that process dies, the
@@ -18,12 +18,12 @@ from webapp.store.table import Table
 
 LEASE = 2 * MINUTE  # longer than a renewal may take
 BACK_OFF = (MINUTE, 5 * MINUTE, 30 * MINUTE, HOUR, 6 * HOUR, DAY)
-_LOOKED_AT = 64  # more than are renewed side by side, so that one of them is free
+_CONSIDERED = 64  # more than are renewed side by side, so that one of them is free
 
 
 @dataclass(frozen=True, slots=True)
-class RenewedSubscription:
-    """A trigger's subscription at its app, existing or wanted. ``ends_at`` is None while it has none there."""
+class Subscription:
+    """A trigger's subscription at its app. ``ends_at`` is None while the app has none, though the trigger wants one."""
 
     trigger_id: str
     renew_at: int
@@ -31,33 +31,33 @@ class RenewedSubscription:
     failures: int = 0
     error: str | None = None
 
-    def stands(self, now: int) -> bool:
+    def is_active(self, now: int) -> bool:
         """Whether the app notifies the trigger of news."""
         return self.ends_at is not None and self.ends_at > now
 
 
-_SUBSCRIPTIONS = Table("subscriptions", RenewedSubscription, key="trigger_id")
+_SUBSCRIPTIONS = Table("subscriptions", Subscription, key="trigger_id")
 
 
-def find(reader: Reader, trigger_id: str) -> RenewedSubscription | None:
+def find(reader: Reader, trigger_id: str) -> Subscription | None:
     """The subscription of a trigger; None if it wants none."""
     return _SUBSCRIPTIONS.get(reader, trigger_id)
 
 
-def follow(service: Service, trigger_id: str, hook: str, reply: Reply) -> None:
-    """Renew what a hook of the trigger has created from now on, and no longer what it has deleted."""
+def record_hook(service: Service, trigger_id: str, hook: str, reply: Reply) -> None:
+    """Store the subscription that a hook of the trigger created, or delete the one that it ended."""
     with service.store.write() as tx:
         if hook == "deactivate":
             _SUBSCRIPTIONS.delete(tx, trigger_id)
         elif reply.ok and reply.ends_at is not None:
-            keep(tx, trigger_id, reply.ends_at, service.clock())
+            set_end(tx, trigger_id, reply.ends_at, service.clock())
 
 
-def keep(tx: Tx, trigger_id: str, ends_at: int, now: int) -> None:
-    """Store that it lasts until then; it is renewed after two thirds of that time, or at once if it has ended."""
+def set_end(tx: Tx, trigger_id: str, ends_at: int, now: int) -> None:
+    """Store when the subscription ends: it is renewed after two thirds of that time, or at once if it has ended."""
     is_over = ends_at <= now
     renew_at = now if is_over else now + (ends_at - now) * 2 // 3
-    _SUBSCRIPTIONS.upsert(tx, RenewedSubscription(trigger_id, renew_at, None if is_over else ends_at), keep=())
+    _SUBSCRIPTIONS.upsert(tx, Subscription(trigger_id, renew_at, None if is_over else ends_at), keep=())
 
 
 def renew_soon(tx: Tx, trigger_id: str, now: int) -> None:
@@ -68,8 +68,8 @@ def renew_soon(tx: Tx, trigger_id: str, now: int) -> None:
     )
 
 
-def fail(tx: Tx, subscription: RenewedSubscription, error: str, now: int) -> None:
-    """A renewal has failed: it is tried again later and later."""
+def fail(tx: Tx, subscription: Subscription, error: str, now: int) -> None:
+    """Record that a renewal failed, and try again after a wait that grows (:data:`BACK_OFF`)."""
     wait = BACK_OFF[min(subscription.failures, len(BACK_OFF) - 1)]
     _SUBSCRIPTIONS.update(
         tx, subscription.trigger_id, renew_at=now + wait, failures=subscription.failures + 1, error=error
@@ -104,7 +104,7 @@ def purge(service: Service) -> int:
         )
 
 
-def claim(service: Service, limit: int) -> list[RenewedSubscription]:
+def claim(service: Service, limit: int) -> list[Subscription]:
     """Claim those that are due, of triggers that are on and are not being changed."""
     now = service.clock()
     if (at := next_at(service)) is None or at > now:
@@ -125,12 +125,12 @@ def next_at(service: Service) -> int | None:
     rows = service.store.tuples(
         "SELECT renew_at, busy_until FROM subscriptions JOIN deployed_triggers ON id = trigger_id "
         "WHERE active = 1 AND deployed = 1 ORDER BY renew_at LIMIT :limit",
-        {"limit": _LOOKED_AT},
+        {"limit": _CONSIDERED},
     )
     return min((max(row) for row in rows), default=None)
 
 
-def of_polling(reader: Reader, triggers: Sequence[DeployedTrigger]) -> dict[str, RenewedSubscription]:
+def of_polling(reader: Reader, triggers: Sequence[DeployedTrigger]) -> dict[str, Subscription]:
     """The subscriptions of the polling triggers, by the trigger's id."""
     polling = [trigger.id for trigger in triggers if trigger.polls_when_notified]
     if not polling:
@@ -142,4 +142,4 @@ def of_polling(reader: Reader, triggers: Sequence[DeployedTrigger]) -> dict[str,
 
 def notifies(reader: Reader, trigger: DeployedTrigger, now: int) -> bool:
     """Whether the app of ``trigger``, which polls, notifies it of news now."""
-    return any(subscription.stands(now) for subscription in of_polling(reader, [trigger]).values())
+    return any(subscription.is_active(now) for subscription in of_polling(reader, [trigger]).values())

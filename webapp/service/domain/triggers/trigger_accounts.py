@@ -19,7 +19,7 @@ _USING = "id IN (SELECT trigger_id FROM trigger_accounts WHERE account_id = :acc
 
 
 def set_accounts(tx: Tx, trigger_id: str, accounts: Mapping[str, str]) -> None:
-    """Write down the accounts of a trigger, by app prop."""
+    """Store the accounts of a trigger, by app prop."""
     tx.run("DELETE FROM trigger_accounts WHERE trigger_id = :id", {"id": trigger_id})
     for prop, account_id in accounts.items():
         tx.run(
