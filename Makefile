@@ -42,7 +42,7 @@ format: setup-dev frontend-tests
 check: setup-dev frontend-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/djlint --check --quiet templates
+	$(BIN)/djlint --check templates
 	$(PRETTIER) --check static/css static/js webapp/service/components/pieces/program
 	$(BIN)/mypy
 	$(BIN)/python tests/typing_components.py
