@@ -37,6 +37,17 @@ def test_where_one_is_is_marked(stage: Any) -> None:
     assert [entry["label"] for entry in posted if entry["current"]] == ["Apps"], "the form stands there again"
 
 
+def test_every_entry_has_an_icon(stage: Any) -> None:
+    drawn = stage.app.jinja_env.get_template("shared/icons.html").module.paths
+    with stage.request("/apps"):
+        context = shell.context()
+    entries = [*context["nav"], *context["nav_build"]]
+    assert len(entries) > len(NAMES)
+    assert {entry["icon"] for entry in entries} - set(drawn) == set(), (
+        "it would be left empty: templates/shared/icons.html"
+    )
+
+
 def test_counts_say_how_many_need_somebody(busy: Any, tower: Watchtower) -> None:
     tower.add(busy.alice.id)
     tower.add(busy.alice.id, active=False, switched_off="Its account is gone.")
