@@ -1,7 +1,8 @@
 """Nothing of somebody else's is there: every operation that names a thing, asked by everybody whose it is not.
 
 Another user's, another environment's and another project's things answer byte for byte as what does not exist, and
-nothing comes of it. Generated from the table of operations: a new one that names a thing is asked here too.
+nothing comes of it. What names none, a list or a count, shows a frontend nothing of others. Generated from the table of
+operations: a new one is asked here too.
 """
 
 import re
@@ -48,7 +49,15 @@ def _is_required(operation: Operation, name: str) -> bool:
     return field is not None and field.is_required()
 
 
+def names_nothing(operation: Operation) -> bool:
+    """Whether it gathers what there is of a user: neither its address nor its query has to name a thing."""
+    fields = operation.query.model_fields if operation.query else {}
+    named = {name for name, field in fields.items() if field.is_required()} - {"external_user_id"}
+    return operation.in_project and "<" not in operation.path and not named
+
+
 NAMING = [one for one in OPERATIONS if one.in_project and parameters(one)]
+GATHERING = [one for one in OPERATIONS if one.method == "GET" and one.connect and names_nothing(one)]
 OF_A_PROJECT = [one for one in OPERATIONS if "<project_id>" in one.path and not one.public]
 
 
@@ -135,6 +144,18 @@ def test_what_is_not_yours_is_not_there(town: Town, operation: Operation) -> Non
         for label, stranger in strangers.items():
             assert seen(town.ask(operation, token, scene, stranger.ids)) == seen(nothing), label
     assert town.kept() == before
+
+
+@pytest.mark.parametrize("operation", GATHERING, ids=lambda one: one.name)
+def test_what_names_nothing_tells_a_frontend_nothing_of_others(town: Town, operation: Operation) -> None:
+    """Its lists and counts are the same however much others have: of charlie, who has nothing."""
+    here = town.world.scene
+    token = town.world.frontend("charlie")
+    nothing = town.ask(operation, token, here, town.mine.ids, "charlie")
+    for scene in (here, Scene(here.project_id, "production"), town.other):
+        town.settle(scene, "bob")
+    assert nothing.status_code == 200, nothing.data
+    assert seen(town.ask(operation, token, here, town.mine.ids, "charlie")) == seen(nothing)
 
 
 @pytest.mark.parametrize("operation", [one for one in NAMING if len(parameters(one)) > 1], ids=lambda one: one.name)
