@@ -201,7 +201,7 @@ class DeclaredProvider:
         oauth, asked = self.app.oauth, dict(heard.query)
         assert oauth is not None
         declared = {"response_type": "code", "client_id": CLIENT_ID, "redirect_uri": REDIRECT_URI}
-        declared |= oauth.authorize_params
+        declared |= {name: fill(text, self.right) for name, text in oauth.authorize_params.items()}
         if self.app.default_scopes:
             declared[oauth.scope_param] = oauth.scope_separator.join(self.app.default_scopes)
         state, challenge = asked.pop("state", ""), asked.pop("code_challenge", "")

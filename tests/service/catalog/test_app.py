@@ -63,10 +63,14 @@ def test_quirks_reach_the_provider(shipped: Catalog) -> None:
 def test_addresses_are_filled_with_fields(declare: Declare, opened: Callable[..., Catalog]) -> None:
     text = OAUTH.replace("https://globex.example", "https://{shop}.globex.example")
     text = text.replace('console_url = "https://{shop}.', 'console_url = "https://')
+    text = text.replace(
+        "[oauth]\n", '[oauth]\nauthorize_params = { resource = "https://{shop}.globex.example/.default" }\n'
+    )
     text += '\n[[fields]]\nname = "shop"\nlabel = "Shop"\n'
     declare("globex", text)
     globex = of(opened(), "globex")
     provider = globex.provider("id", "secret", {"shop": "roses"})
+    assert provider.extra_authorize_params == {"resource": "https://roses.globex.example/.default"}
     assert provider.token_url == "https://roses.globex.example/token"
     assert provider.allowed_hosts == HostRules.of("roses.globex.example:443")
     with pytest.raises(TemplateError):

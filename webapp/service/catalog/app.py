@@ -23,7 +23,7 @@ from webapp.service.catalog.spec import (
 from webapp.service.outbound.oauth import Provider
 from webapp.service.outbound.probe import BodyRule, RefusalRules, RequestSpec
 from webapp.service.outbound.sessions import SessionSpec
-from webapp.service.outbound.templates import Placement, fields_in, fill_url, host_rule
+from webapp.service.outbound.templates import Placement, fields_in, fill, fill_url, host_rule
 from webapp.service.outbound.urls import HostRules
 
 SANDBOX = "sandbox"
@@ -244,8 +244,8 @@ class App:
     ) -> Provider:
         """The OAuth provider with the given client.
 
-        ``fields`` are the values of ``{field}`` in its URLs, ``profile`` is the requested scope profile, and
-        ``discovered`` are the URLs from its issuer's metadata.
+        ``fields`` are the values of ``{field}`` in its URLs and in the parameters of the sign-in, ``profile`` is the
+        requested scope profile, and ``discovered`` are the URLs from its issuer's metadata.
 
         Raises :class:`TemplateError` for a field that is missing or does not fit, ``ValueError`` for an app without
         OAuth.
@@ -270,7 +270,7 @@ class App:
             pkce=oauth.pkce,
             scope_param=(chosen and chosen.scope_param) or oauth.scope_param,
             scope_separator=oauth.scope_separator,
-            extra_authorize_params=oauth.authorize_params,
+            extra_authorize_params={name: fill(text, values) for name, text in oauth.authorize_params.items()},
             extra_token_params=oauth.token_params,
             extra_refresh_params=oauth.refresh_params,
             token_at=oauth.token_at if chosen is None or chosen.token_at is None else chosen.token_at,

@@ -229,6 +229,7 @@ def _texts(spec: AppSpec) -> Iterator[tuple[str, str]]:
     if spec.oauth:
         for name in ("authorize_url", "token_url", "refresh_url", "revoke_url", "issuer"):
             yield f"oauth.{name}", getattr(spec.oauth, name) or ""
+        yield from ((f"oauth.authorize_params.{name}", text) for name, text in spec.oauth.authorize_params.items())
 
 
 def _credentials(spec: AppSpec) -> Iterator[str]:

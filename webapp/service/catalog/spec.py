@@ -261,7 +261,8 @@ class OAuth(Facts):
     ``oauth_token_secret``, and credentials may contain ``{oauth_client_secret}``.
 
     ``refresh``: whether a refresh returns a new refresh token, keeps the first, or is not supported.
-    ``refresh_url`` is the endpoint for refreshing tokens if it is not ``token_url``. ``token_params`` and
+    ``refresh_url`` is the endpoint for refreshing tokens if it is not ``token_url``. ``authorize_params`` are sent with
+    the person and may contain ``{field}``, for a scope that names the account's own address. ``token_params`` and
     ``refresh_params`` are sent with a code and with a refresh token.
     ``keep``: members of the token response (dotted paths) that are stored as fields of the account, by name.
     ``own_clients``: whether a person may use their own client (contract "Connect Link").
