@@ -240,6 +240,21 @@ class Writes(Action):
         return before
 """
 
+MEASURES = f"""
+class Measures(Action):
+    name = "Measures files"
+    description = "Says how large each file is that it gets."
+    annotations = {ANNOTATIONS}
+    file = string(label="File", format="file-ref")
+    more = string_list(label="More files", format="file-ref", optional=True)
+
+    def run(self, ctx):
+        places = [ctx.props.file, *(ctx.props.more or ())]
+        paths = [ctx.files.path(place.rpartition("/")[2]) for place in places]
+        ctx.export("$summary", f"Measured {{len(paths)}}.")
+        return [dict(place=place, size=path.stat().st_size) for place, path in zip(places, paths)]
+"""
+
 FILES = {
     "make-task/1.0.0.py": OLD,
     "make-task/1.1.0.py": MAKE_TASK,
@@ -253,6 +268,7 @@ FILES = {
     "query/1.0.0.py": QUERY,
     "who-am-i/1.0.0.py": WHO,
     "writes/1.0.0.py": WRITES,
+    "measures/1.0.0.py": MEASURES,
 }
 
 

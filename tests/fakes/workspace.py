@@ -173,7 +173,11 @@ def _signed_in(service: Service, sandbox_url: str) -> dict[str, str]:
 def _files(made: Workspace, service: Service, scene: Scene) -> None:
     with service.store.write() as tx:
         key = file_stash.keep(service, tx, scene, USER, None, "notes.txt", "text/plain", b"hello")
-    made.names["S3_KEY"] = key
+    made.names["S3_KEY"], made.names["FILE_ID"] = key, key.split("/")[5]
+    unused = file_stash.upload(service, scene, USER, "unused.txt", b"hello")
+    made.names["FILE_TO_DELETE_ID"] = unused.id
+    announced = file_stash.announce(scene, USER, "report.txt")
+    made.names["UPLOAD_TICKET"] = file_stash.upload_link(service, announced).rpartition("/")[2]
     made.names["TICKET"] = file_stash.link(service, key).rpartition("/")[2]
     keys = requests.get(f"{made.product.sandbox_url}/keys", timeout=20).text
     made.names["SANDBOX_KEY"] = re.findall(r"sbx_live_\w+", keys)[0]

@@ -1,5 +1,6 @@
 """Files of runs over the API: kept when a stash is named, downloaded by key and by link, and nobody else's."""
 
+import io
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -105,3 +106,92 @@ def test_the_history_of_runs_keeps_no_link(world: Any) -> None:
     run(world, world.server(), "a.txt", stash_id="NEW")
     (item,) = world.get("P/runs", world.server()).json["data"]
     assert "get_url" not in world.get(f"P/runs/{item['id']}", world.server()).text
+
+
+def upload(world: Any, token: str, content: bytes = b"hello", **more: Any) -> Any:
+    query = {"name": "a.txt", **more.pop("query", {})}
+    more = {"data": content, "content_type": "application/octet-stream", **more}
+    return world.post("P/file_stash", token, query_string=query, **more)
+
+
+def rows(world: Any) -> int:
+    return len(world.service.store.all("SELECT id FROM stashed_files"))
+
+
+def test_a_file_is_uploaded_given_to_a_run_and_deleted(world: Any) -> None:
+    token = world.frontend()
+    sent = upload(world, token, query={"name": "../é.txt"})
+    assert sent.status_code == 200, sent.text
+    file = sent.json
+    assert (file["name"], file["content_type"], file["size"], file["external_user_id"]) == (
+        "é.txt", "text/plain", 5, "alice",
+    )  # fmt: skip
+    answer = world.get(urlsplit(file["get_url"]).path)
+    assert (answer.data, answer.headers["X-Content-Type-Options"]) == (b"hello", "nosniff")
+    assert answer.headers["Content-Disposition"].startswith("attachment")
+    body = {"id": "~/measures", "external_user_id": "alice", "configured_props": {"file": file["s3_key"]}}
+    ran = world.post("P/actions/run", token, json=body).json
+    assert ran["ret"] == [{"place": "/tmp/é.txt", "size": 5}]
+    assert world.get(f"P/file_stash/{file['id']}", token).json["s3_key"] == file["s3_key"]
+    assert world.call("DELETE", f"P/file_stash/{file['id']}", token).status_code == 204
+    assert world.get(f"P/file_stash/{file['id']}", token).status_code == 404
+    assert rows(world) == 0
+    refused = world.post("P/actions/run", token, json=body)
+    assert (refused.status_code, refused.json["details"][0]["field"]) == (400, "configured_props.file")
+
+
+@pytest.mark.parametrize("as_form", [False, True])
+def test_up_to_ten_mebibytes_pass_and_no_more(world: Any, as_form: bool) -> None:
+    def send(size: int) -> Any:
+        if not as_form:
+            return upload(world, world.frontend(), bytes(size))
+        head = b'--x\r\nContent-Disposition: form-data; name="file"; filename="big.bin"\r\n\r\n'
+        body, media_type = head + bytes(size) + b"\r\n--x--\r\n", "multipart/form-data; boundary=x"
+        return world.post("P/file_stash", world.frontend(), data=body, content_type=media_type)
+
+    for size in (9_000_000, file_stash.MAX_BYTES):
+        assert send(size).json["size"] == size
+    for size in (file_stash.MAX_BYTES + 1, 11_000_000):
+        answer = send(size)
+        assert answer.status_code == 413 and "larger than 10 MiB" in answer.json["error"]
+    assert rows(world) == 2
+
+
+def test_what_is_no_file_is_a_sentence_and_nothing_is_kept(world: Any) -> None:
+    token, form = world.frontend(), {"content_type": "multipart/form-data"}
+    empty = upload(world, token, b"")
+    assert (empty.status_code, "The file is empty" in empty.json["error"]) == (400, True)
+    none = world.post("P/file_stash", token, data={"file": "a text"}, **form)
+    two = {"file": [(io.BytesIO(b"a"), "a"), (io.BytesIO(b"b"), "b")]}
+    several = world.post("P/file_stash", token, data=two, **form)
+    assert {one.status_code for one in (none, several)} == {400} and "exactly one file" in several.json["error"]
+    bad = upload(world, token, query={"stash_id": "../x"})
+    assert (bad.status_code, bad.json["details"][0]["field"]) == (400, "stash_id")
+    nobody = upload(world, world.server())
+    assert (nobody.status_code, nobody.json["details"][0]["field"]) == (400, "external_user_id")
+    other = upload(world, token, query={"external_user_id": "bob"})
+    assert other.status_code == 403
+    assert rows(world) == 0
+
+
+def test_a_users_files_are_nobody_elses(world: Any) -> None:
+    file = upload(world, world.server(), query={"external_user_id": "alice"}).json
+    path, bob = f"P/file_stash/{file['id']}", world.frontend(user="bob")
+    absent = world.get("P/file_stash/file_nobody", bob)
+    for answer in (
+        world.get(path, bob),
+        world.call("DELETE", path, bob),
+        world.get(path, world.server(), env="production"),
+    ):
+        assert (answer.status_code, answer.data) == (404, absent.data)
+    assert world.get(path, world.frontend()).status_code == 200
+
+
+def test_an_announced_file_is_taken_once_without_a_token(world: Any) -> None:
+    announced = file_stash.announce(world.scene, "alice", "report.pdf")
+    path = urlsplit(file_stash.upload_link(world.service, announced)).path
+    sent = world.post(path, data=b"%PDF", content_type="text/html")
+    assert (sent.status_code, sent.json["id"], sent.json["content_type"]) == (200, announced.id, "application/pdf")
+    assert world.post(path, data=b"%PDF").status_code == 409
+    assert world.post(path[:-1], data=b"%PDF").status_code == 404
+    assert rows(world) == 1

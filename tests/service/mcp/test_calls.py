@@ -2,6 +2,7 @@
 person's yes, and connecting an account in the middle of a call.
 """
 
+import base64
 import threading
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from webapp.kit.cursors import Window
 from webapp.service.api.base.call import ANYONE
 from webapp.service.domain.agents import approvals, permissions, sessions
 from webapp.service.domain.agents.sessions import Entry
-from webapp.service.domain.components import runs
+from webapp.service.domain.components import file_stash, runs
 from webapp.service.domain.projects import external_users
 from webapp.service.mcp import calls, event_streams
 from webapp.service.mcp.authentication import Visitor
@@ -307,3 +308,57 @@ def test_so_many_words_are_searched_for_and_no_more(world: Any, monkeypatch: pyt
     monkeypatch.setattr(calls, "_matching", matching)
     assert search(world.agent(), "x " * 10_000) == []
     assert len(queries) == calls.MAX_WORDS
+
+
+def data_url(content: bytes) -> str:
+    return f"data:application/pdf;name=report.pdf;base64,{base64.b64encode(content).decode()}"
+
+
+def sent(world: Any, address: str, content: bytes) -> str:
+    """The id of the file, once its content came to the address that an agent was given."""
+    announced = file_stash.announced(world.service, address.rpartition("/")[2])
+    facts = (announced.scene, announced.external_id, announced.name)
+    return file_stash.upload(world.service, *facts, content, file_id=announced.id).id
+
+
+def announced_by(agent: Agent, name: str) -> dict[str, Any]:
+    """What the agent is told about a file that it is going to upload."""
+    answer = agent.ask("tools/call", {"name": "upload_file", "arguments": {"name": name}})
+    return dict(answer["structuredContent"])
+
+
+def test_an_agent_hands_a_file_of_nine_megabytes(world: Any) -> None:
+    agent, content = world.agent(), bytes(9_000_000)
+    assert '"size":9000000' in agent.text("measures", file=data_url(content))
+    announced = announced_by(agent, "../report.pdf")
+    assert announced["name"] == "report.pdf"
+    assert sent(world, announced["upload_url"], content) == announced["file"]
+    assert '"size":9000000' in agent.text("measures", file=announced["file"])
+
+
+def test_what_is_no_file_is_told_to_the_agent(world: Any) -> None:
+    agent = world.agent()
+    later = announced_by(agent, "a.txt")["file"]
+    bobs = sent(world, announced_by(world.agent("bob"), "a.txt")["upload_url"], b"x")
+    for value, said in (
+        (later, "There is no such file"), (bobs, "There is no such file"),
+        ("data:text/plain;base64,", "The file is empty"), ("data:nothing", "It is not a data URL"),
+    ):  # fmt: skip
+        assert said in agent.text("measures", file=value)
+    assert "larger than 10 MiB" in agent.text("measures", file=data_url(bytes(11_000_000)))
+    beyond = agent.send("tools/call", {"name": "measures", "arguments": {"file": data_url(bytes(12_000_000))}})
+    assert (beyond.status_code, beyond.json["error"]["message"]) == (413, "The body is larger than 10 MiB.")
+    assert len(world.service.store.all("SELECT id FROM stashed_files")) == 1, "nothing but bob's file"
+
+
+def test_a_person_is_asked_about_a_file_in_short(world: Any) -> None:
+    component = world.service.catalog.component("~/measures")
+    permissions.set_action(world.service, world.scene, "alice", component, "ask")
+    agent = world.agent()
+    agent.text("measures", file=data_url(b"%PDF"))
+    (waiting,) = approvals.recent(world.service, world.scene, "alice")
+    shown = approvals.inputs(world.service, waiting)["configured_props"]["file"]
+    assert shown.startswith("report.pdf (4 bytes, SHA-256 ")
+    assert world.service.store.all("SELECT id FROM stashed_files") == []
+    decide(world, yes=True)
+    assert '"size":4' in agent.text("measures", file=data_url(b"%PDF"))

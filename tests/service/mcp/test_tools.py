@@ -15,7 +15,7 @@ from webapp.service.mcp import protocol, tools
 def test_each_is_reserved_and_strict() -> None:
     own = tools.own_tools(searched=True)
     assert {tool["name"] for tool in own} == RESERVED
-    assert len(tools.own_tools(searched=False)) == 2
+    assert len(tools.own_tools(searched=False)) == 3
     for tool in own:
         Draft202012Validator.check_schema(tool["inputSchema"])
 

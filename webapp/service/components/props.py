@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Scalar = str | int | bool
 JSON = "json"
 """The format of a string that holds JSON: forms that know only the types of the contract can draw it."""
+FILE = "file-ref"
+"""The format of a string that names a file."""
 PropType = Literal[
     "app", "alert", "string", "string[]", "integer", "integer[]", "boolean", "object", "any", "sql", "http_request",
     "$.interface.timer", "$.interface.http", "$.interface.apphook", "$.service.db", "data_store", "dir",

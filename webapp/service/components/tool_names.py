@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 MAX_NAME = 64
 SEARCH, RUN, OPTIONS, CONFIGURATION = "search_tools", "run_tool", "list_options", "begin_configuration"
-RESERVED = frozenset({SEARCH, RUN, OPTIONS, CONFIGURATION})
+UPLOAD = "upload_file"
+RESERVED = frozenset({SEARCH, RUN, OPTIONS, CONFIGURATION, UPLOAD})
 """The tools beside the actions."""
 _HASH = 6
 _OTHERS = re.compile("[^a-zA-Z0-9_]")

@@ -10,8 +10,8 @@ import orjson
 
 from webapp.errors import Invalid, NotFound
 from webapp.service.catalog.components import ComponentInfo
-from webapp.service.components.props import JSON
-from webapp.service.components.tool_names import CONFIGURATION, OPTIONS
+from webapp.service.components.props import FILE, JSON
+from webapp.service.components.tool_names import CONFIGURATION, OPTIONS, UPLOAD
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -129,7 +129,10 @@ def _lookup(prop: Prop) -> str:
 
 
 def _file(prop: Prop) -> str:
-    return "The address of a file." if prop.get("format") == "file-ref" else ""
+    """How an agent gives a file."""
+    if prop.get("format") != FILE:
+        return ""
+    return f"The address of a file, the value that {UPLOAD} answered, or a data URL for a small one."
 
 
 @dataclass(frozen=True, slots=True)

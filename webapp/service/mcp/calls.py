@@ -19,13 +19,13 @@ from webapp.errors import Invalid, PatchbayError
 from webapp.kit import cursors
 from webapp.kit.crypto import new_id
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo
-from webapp.service.components.tool_names import CONFIGURATION, OPTIONS, RUN, SEARCH
+from webapp.service.components.tool_names import CONFIGURATION, OPTIONS, RUN, SEARCH, UPLOAD
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.agents import approvals, permissions
 from webapp.service.domain.agents.approvals import Approval
 from webapp.service.domain.agents.sessions import AgentSession
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import components
+from webapp.service.domain.components import components, file_stash
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.components import OptionsQuery
 from webapp.service.mcp import connect_links, protocol, results, tools
@@ -294,6 +294,18 @@ def configuration(call: ToolCall) -> Result:
     )
 
 
+def upload(call: ToolCall) -> Result:
+    """The address to which a file is uploaded, and the value by which tools take it. Raises :class:`Invalid`."""
+    visitor = call.visitor
+    announced = file_stash.announce(visitor.scene, visitor.external_id, call.text("name"))
+    address = file_stash.upload_link(call.service, announced)
+    return results.data(
+        {"file": announced.id, "name": announced.name, "upload_url": address, "method": "POST"},
+        f"Send the content as the body: curl --data-binary @FILE -H 'Content-Type: application/octet-stream' {address}",
+        f"Then give {announced.id} to the tool as its file.",
+    )
+
+
 def _words(query: Any) -> str | None:
     return query if isinstance(query, str) and query else None
 
@@ -342,4 +354,5 @@ _OURS: Mapping[str, Callable[[ToolCall], Result]] = {
     CONFIGURATION: configuration,
     SEARCH: search,
     RUN: _run_by_name,
+    UPLOAD: upload,
 }

@@ -31,6 +31,8 @@ INSTRUCTIONS = (
     "are to be looked up, use list_options first."
 )
 FRESH_MS = 60_000
+MAX_BODY_BYTES = 14 * 1024 * 1024
+"""A message with the largest file as a data URL, which takes a third more."""
 _INFO = {"name": NAME, "title": TITLE, "version": VERSION}
 _CAPABILITIES: Mapping[str, Any] = {"tools": {}}
 _EXECUTE = next(operation for operation in components.operations if operation.name == "run_action")
@@ -82,7 +84,7 @@ class Endpoint:
 
     def _admitted(self, request: Request) -> Visitor:
         """The visitor of the request. A page of another origin is refused first, and cannot read the response."""
-        check_size_and_text(request)
+        check_size_and_text(request, MAX_BODY_BYTES)
         origin = request.headers.get("Origin")
         if origin and not authentication.admits(self._service, origin, bearer()):
             raise cors.refuse(self._service, origin, bearer())
@@ -172,7 +174,7 @@ class Endpoint:
 
 def _body(request: Request) -> Any:
     try:
-        return read_json_value(request)
+        return read_json_value(request, MAX_BODY_BYTES)
     except Invalid as error:
         raise ProtocolError(protocol.PARSE_ERROR, error.message) from error
 

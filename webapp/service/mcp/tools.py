@@ -1,5 +1,5 @@
-"""The tools of one agent: the actions that it may use, and four tools of ours, which look up values, learn further
-arguments, search, and run an action by its name (contract "Agents").
+"""The tools of one agent: the actions that it may use, and five tools of ours, which look up values, learn further
+arguments, take files, search, and run an action by its name (contract "Agents").
 """
 
 import functools
@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from webapp.service.catalog.components import ComponentInfo
-from webapp.service.components.tool_names import CONFIGURATION, OPTIONS, RUN, SEARCH, NamedAction, ToolNames
+from webapp.service.components.tool_names import CONFIGURATION, OPTIONS, RUN, SEARCH, UPLOAD, NamedAction, ToolNames
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.agents import permissions
@@ -37,11 +37,11 @@ ASKED = "The person is asked before it runs."
 
 def own_tools(*, searched: bool) -> list[OwnTool]:
     """Our own tools; ``searched`` says that there are too many actions to list them all."""
-    return [*(_SEARCHING if searched else ()), *_LOOKING_UP]
+    return [*(_SEARCHING if searched else ()), *_PREPARING]
 
 
 def _tool(
-    name: str, title: str, description: str, required: list[str], hints: dict[str, bool], **arguments: Any
+    name: str, title: str, description: str, required: list[str], hints: dict[str, bool], /, **arguments: Any
 ) -> OwnTool:
     return {
         "name": name,
@@ -57,7 +57,7 @@ def _tool(
     }
 
 
-_LOOKING_UP = (
+_PREPARING = (
     _tool(
         OPTIONS,
         "List options",
@@ -81,6 +81,16 @@ _LOOKING_UP = (
         _READS,
         tool=_TOOL_NAME,
         arguments=_SO_FAR,
+    ),
+    _tool(
+        UPLOAD,
+        "Upload a file",
+        "Gives an address to which the content of a file is sent, and the value by which other tools take the file "
+        "then. Use it for a file without an address of its own. Up to 10 MiB are taken, once, within half an hour, and "
+        "kept for a day.",
+        ["name"],
+        {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": False},
+        name={**_TEXT, "description": "What the file is called, with its ending, such as report.pdf."},
     ),
 )
 _SEARCHING = (

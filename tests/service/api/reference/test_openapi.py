@@ -120,7 +120,7 @@ def test_every_operation_parameter_error_and_scope_is_described(document: dict[s
         scopes = [scope for way in found["security"] for scope in way.get("oauth", ())]
         assert tuple(scopes) == one.scopes
         assert {"429", "500"} <= set(found["responses"])
-        assert ("requestBody" in found) is bool(one.body or one.name in BODIES)
+        assert ("requestBody" in found) is bool(one.body or one.upload or one.name in BODIES)
 
 
 def test_every_parameter_and_field_says_what_it_means(document: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from webapp.service.components.calls import Call, ErrorInfo, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import component_requests, components, grants, runs
+from webapp.service.domain.components import component_requests, components, grants, run_files, runs
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.components import OptionsQuery
 from webapp.service.domain.projects.projects import Scene
@@ -125,7 +125,7 @@ def test_fixed_options_need_no_call_and_others_have_none(service: Service, scene
 def test_without_a_stash_no_files_are_told_of(service: Service, scene: Scene) -> None:
     answer = components.run(service, request(service, scene, "~/fail", token="t"))
     assert "stash_id" not in answer
-    assert runs.EXPORT not in answer["exports"]
+    assert run_files.EXPORT not in answer["exports"]
 
 
 def test_options_that_an_account_decides_say_that_it_is_missing(service: Service, scene: Scene, provider: Any) -> None:

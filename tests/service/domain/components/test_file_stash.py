@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.errors import Invalid, NotFound, TooLarge
+from webapp.errors import Conflict, Invalid, NotFound, TooLarge
 from webapp.kit.clock import DAY
 from webapp.service.domain.components import file_stash
 
@@ -63,3 +63,44 @@ def test_a_stash_is_named_or_made() -> None:
     for text in ("a/b", "..", "x" * 65, "é", "a\n"):
         with pytest.raises(Invalid):
             file_stash.checked_stash_id(text)
+
+
+def test_an_upload_is_what_its_name_says_whoever_sends_it(bench: Any) -> None:
+    file = file_stash.upload(bench.service, bench.scene, "alice", "../../page.HTML", b"<script>")
+    assert (file.name, file.media_type, file.size) == ("page.HTML", "text/html", 8)
+    assert file_stash.get(bench.service, bench.scene, "alice", file.id) == file
+    assert file_stash.get(bench.service, bench.scene, None, file.key) == file
+    for user, reference in (("bob", file.id), ("bob", file.key), ("alice", file.key + "x"), ("alice", "file_x")):
+        with pytest.raises(NotFound):
+            file_stash.get(bench.service, bench.scene, user, reference)
+    file_stash.remove(bench.service, file)
+    assert bench.service.store.all("SELECT id FROM stashed_files") == []
+
+
+def test_what_one_user_uploads_is_bounded(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Invalid):
+        file_stash.upload(bench.service, bench.scene, "alice", "a.txt", b"")
+    with pytest.raises(TooLarge):
+        file_stash.upload(bench.service, bench.scene, "alice", "a.txt", bytes(file_stash.MAX_BYTES + 1))
+    monkeypatch.setattr(file_stash, "MAX_USER_BYTES", 8)
+    file_stash.upload(bench.service, bench.scene, "alice", "a.txt", bytes(6))
+    with pytest.raises(TooLarge):
+        file_stash.upload(bench.service, bench.scene, "alice", "a.txt", bytes(3))
+    file_stash.upload(bench.service, bench.scene, "bob", "a.txt", bytes(3))
+
+
+def test_an_announced_file_comes_once_and_in_time(bench: Any) -> None:
+    announced = file_stash.announce(bench.scene, "alice", "../report.pdf")
+    ticket = file_stash.upload_link(bench.service, announced).rpartition("/")[2]
+    assert file_stash.announced(bench.service, ticket) == announced and announced.name == "report.pdf"
+    file = file_stash.upload(bench.service, bench.scene, "alice", "report.pdf", b"x", file_id=announced.id)
+    assert file.id == announced.id
+    with pytest.raises(Conflict):
+        file_stash.upload(bench.service, bench.scene, "alice", "report.pdf", b"y", file_id=announced.id)
+    download = file_stash.link(bench.service, file.key).rpartition("/")[2]
+    for other in (ticket[:-1], "", download):
+        with pytest.raises(NotFound):
+            file_stash.announced(bench.service, other)
+    bench.clock.advance(file_stash.LINK_LIFETIME)
+    with pytest.raises(NotFound):
+        file_stash.announced(bench.service, ticket)

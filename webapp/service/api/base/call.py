@@ -29,6 +29,8 @@ B = TypeVar("B", bound=Body)
 T = TypeVar("T")
 ANYONE = Caller(frozenset())
 MAX_BODY_BYTES = 10 * 1024 * 1024
+MAX_UPLOAD_BYTES = MAX_BODY_BYTES + 64 * 1024
+"""A body with the largest file, and what a form has around it."""
 _PARSED_BODY = "patchbay.body"
 
 
@@ -137,9 +139,9 @@ def read_query(model: type[Q], args: MultiDict[str, str]) -> Q:
     return model.model_validate(values)
 
 
-def check_size_and_text(request: Request) -> None:
-    """Raise :class:`TooLarge` for a body, and :class:`Invalid` for an address, that no operation takes."""
-    if (request.content_length or 0) > MAX_BODY_BYTES:
+def check_size_and_text(request: Request, max_bytes: int = MAX_BODY_BYTES) -> None:
+    """Raise :class:`TooLarge` for a body of more than ``max_bytes``, :class:`Invalid` for an address with NUL."""
+    if (request.content_length or 0) > max_bytes:
         raise TooLarge
     if "\0" in request.environ.get("PATH_INFO", "") or "%00" in request.environ.get("QUERY_STRING", ""):
         raise Invalid("The address holds a NUL character; leave it out.")
@@ -156,20 +158,20 @@ def read_json(request: Request) -> dict[str, Any]:
     return body
 
 
-def read_json_value(request: Request) -> Any:
+def read_json_value(request: Request, max_bytes: int = MAX_BODY_BYTES) -> Any:
     """Read the body as any JSON value, with the same checks."""
     body = request.environ.get(_PARSED_BODY)
     if body is None:
-        body = request.environ[_PARSED_BODY] = _parse(request)
+        body = request.environ[_PARSED_BODY] = _parse(request, max_bytes)
     return body
 
 
-def _parse(request: Request) -> Any:
+def _parse(request: Request, max_bytes: int) -> Any:
     if request.mimetype != "application/json":
         raise UnsupportedMedia
-    request.max_content_length = MAX_BODY_BYTES + 1  # a body of unknown length is silently cut off there
+    request.max_content_length = max_bytes + 1  # a body of unknown length is silently cut off there
     raw = request.get_data(cache=False)
-    if len(raw) > MAX_BODY_BYTES:
+    if len(raw) > max_bytes:
         raise TooLarge
     if not raw.strip():
         raise Invalid("The body is empty; send a JSON object.")

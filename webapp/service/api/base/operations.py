@@ -56,6 +56,8 @@ EXTERNAL_USER_ID = PathParameter("external_user_id", "Your id of the user.", USE
 class Example:
     """A request that runs: the tests send each of them, as the reference page prints it.
 
+    ``body`` is JSON, ``file`` the content of an uploaded file.
+
     ``path`` overrides the examples of the path's parameters. ``$NAMES`` are variables of an installation;
     :data:`webapp.service.api.reference.page.VARIABLES` says where each comes from.
     """
@@ -64,6 +66,7 @@ class Example:
     query: Mapping[str, str] = field(default_factory=dict)
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ class Operation:
     those that follow from the rest. ``extension``: whether it is Patchbay's own. ``workspace``: whether it
     takes a client of the whole workspace, not of one project. ``oauth``: it follows RFC 6749, so
     that its body may be a form and its errors are those of section 5.2. ``proxied``: its body and answer are the app's.
+    ``upload``: its body is a file, or a form with one.
     """
 
     handler: Handler
@@ -97,6 +101,7 @@ class Operation:
     workspace: bool = False
     oauth: bool = False
     proxied: bool = False
+    upload: bool = False
     example: Example = field(default_factory=Example)
     name: str = ""
 

@@ -73,6 +73,19 @@ LIMIT_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Rese
 RETRY_HEADERS = (*LIMIT_HEADERS, "Retry-After")
 _LEFT_OUT = "With a Connect token it may be left out: the token says."
 _ANYTHING: Mapping[str, Any] = {"*/*": {"schema": {}}}
+_FILE: dict[str, Any] = {
+    "required": True,
+    "content": {
+        "application/octet-stream": {"schema": {"type": "string", "format": "binary", "minLength": 1}},
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "properties": {"file": {"type": "string", "contentMediaType": "application/octet-stream"}},
+                "required": ["file"],
+            }
+        },
+    },
+}
 
 
 class _Generator(GenerateJsonSchema):
@@ -283,6 +296,8 @@ def _parameter(
 def _body(operation: Operation, schemas: Schemas) -> dict[str, Any] | None:
     if operation.proxied and operation.method != "GET":
         return {"required": False, "content": {"application/json": {"schema": {}}, **_ANYTHING}}
+    if operation.upload:
+        return _FILE
     if operation.body is None:
         return None
     content: dict[str, Any] = {"schema": schemas.of(operation.body)}

@@ -48,7 +48,10 @@ VARIABLES: Mapping[str, str] = {
     "GENERAL_WEBHOOK_TO_DELETE_ID": "the id of a general webhook that is to go",
     "DELIVERY_ID": "the id of a delivery of the trigger",
     "S3_KEY": "the key of a stashed file",
+    "FILE_ID": "the id of a stashed file",
+    "FILE_TO_DELETE_ID": "the id of one that is to go",
     "TICKET": "the last part of a file's link",
+    "UPLOAD_TICKET": "the last part of the address that takes an announced file",
     "LOGIN_ID": "the id of a person who signs in",
     "OTHER_LOGIN_ID": "the id of another person",
     "LOGIN_TO_DELETE_ID": "the id of a person who is to go",
@@ -96,6 +99,8 @@ def curl(operation: Operation) -> str:
     lines += [f'-H "{name}: {value}"' for name, value in example.headers.items()]
     if example.body is not None:
         lines += ['-H "Content-Type: application/json"', f"-d @- <<JSON\n{_here_document(example.body)}\nJSON"]
+    if example.file:
+        lines += ['-H "Content-Type: application/octet-stream"', f"--data-binary '{example.file}'"]
     return " \\\n  ".join(lines)
 
 

@@ -22,7 +22,7 @@ from webapp.quotas import USER_APPROVALS
 from webapp.service.domain.agents import sessions
 from webapp.service.domain.agents.sessions import AgentSession
 from webapp.service.domain.base.service import SealedColumn, Service
-from webapp.service.domain.components import component_requests, grants, prop_values
+from webapp.service.domain.components import component_requests, grants, prop_values, run_files
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.prop_values import Values
 from webapp.service.domain.projects import external_users
@@ -209,7 +209,7 @@ def ask(service: Service, request: ComponentRequest, session: AgentSession) -> A
     props = component_requests.props_to_fill(service, request)
     values = prop_values.checked(props, request.configured, whole=True)
     grants.find_accounts(service, request.scene, request.external_id, props, values.accounts)
-    kept, masked = prop_values.without_secrets(props, _shown(values))
+    kept, masked = prop_values.without_secrets(props, run_files.described(props, _shown(values)))
     now, digest = service.clock(), _digest(service, request)
     with service.store.write() as tx:
         user = external_users.ensure(tx, request.scene, request.external_id, now)

@@ -15,7 +15,15 @@ from webapp.service.catalog import variants
 from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, Observation, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import component_requests, dynamic_props, grants, piece_stores, prop_values, runs
+from webapp.service.domain.components import (
+    component_requests,
+    dynamic_props,
+    grants,
+    piece_stores,
+    prop_values,
+    run_files,
+    runs,
+)
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.components.prop_values import Values, option_value
@@ -82,6 +90,8 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     props = component_requests.props_to_fill(service, request)
     values = prop_values.checked(props, request.configured, whole=True)
     accounts = _accounts(service, request, props, values)
+    files = run_files.given(service, request, props, values.props)
+    request, values = replace(request, configured=files.configured), replace(values, props=files.props)
     run = runs.Run(
         external_id=request.external_id,
         component_id=request.component.id,
@@ -94,9 +104,9 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     kept, masked = prop_values.without_secrets(props, request.configured)
     inputs = {"configured_props": kept, "masked_props": masked, "dynamic_props_id": request.dynamic_props_id}
     runs.begin(service, request.scene, run, inputs)
-    reply = _call(service, request, props, values, "run", accounts=accounts)
+    reply = _call(service, request, props, values, "run", accounts=accounts, files=files.contents)
     reply = piece_stores.kept(service, request, reply, run.id)
-    reply, uploads = runs.kept_files(service, request.scene, request.external_id, request.stash_id, reply)
+    reply, uploads = run_files.kept_files(service, request.scene, request.external_id, request.stash_id, reply)
     warned = component_requests.warned(request, props)
     noted = [Observation("warning", run.started_at, warning["message"]) for warning in warned.get("warnings", ())]
     outputs = {
@@ -115,7 +125,7 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     runs.end(service, request.scene, ended, outputs=outputs, secrets=prop_values.secrets_in(props, values.props))
     if request.stash_id is None:
         return {**outputs, **warned}
-    exports = {**reply.exports, runs.EXPORT: uploads}
+    exports = {**reply.exports, run_files.EXPORT: uploads}
     return {**outputs, **warned, "exports": exports, "stash_id": request.stash_id}
 
 
@@ -151,6 +161,7 @@ def _call(
     method: Literal["options", "reload", "run"],
     lookup: OptionsQuery | None = None,
     accounts: Mapping[str, Account] | None = None,
+    files: Mapping[str, str] | None = None,
 ) -> Reply:
     """Let the runner call the component; an account that cannot be used is a failed reply too."""
     component = request.component
@@ -172,7 +183,7 @@ def _call(
             mask=tuple(prop_values.secrets_in(props, values.props)),
             deadline_s=RUN_S if method == "run" else CONFIGURE_S,
             state=piece_stores.values(service, request) if method == "run" else {},
-            files=runs.stashed_files(service, request.scene, request.external_id, request.stash_id),
+            files=run_files.with_stash(service, request, files or {}),
             stash=request.stash_id is not None,
             user=grants.user_key(request.scene, request.external_id),
         ),

@@ -2,27 +2,22 @@
 
 A run is stored before it begins, with the generation that runs it, so that one that a crash interrupts is shown as
 *unknown* rather than missing. Values and results are sealed; the values of secret props are not stored. Runs are
-deleted after 30 days, and beyond the newest 500 of each external user. A run that names a stash finds its files in its
-folder, and the files it writes there are kept.
+deleted after 30 days, and beyond the newest 500 of each external user. Its files are left to :mod:`.run_files`.
 """
 
-import base64
-import mimetypes
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import orjson
 
 from webapp import audit
-from webapp.errors import NotFound, TooLarge
+from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, MINUTE, iso
 from webapp.kit.crypto import new_id
-from webapp.service.components.calls import Observation, Reply
 from webapp.service.components.masking import Mask
 from webapp.service.domain.base.service import SealedColumn, Service
-from webapp.service.domain.components import file_stash
 from webapp.service.domain.projects import external_users, usage
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx
@@ -32,7 +27,6 @@ KEPT = 30 * DAY
 KEPT_PER_USER = 500
 MAX_OUTPUT = 256 * 1024
 LONGEST = 5 * MINUTE  # no run takes longer: one that began earlier has ended, and its end could not be stored
-EXPORT = "$filestash_uploads"
 CUT_OFF = (
     "Patchbay was stopped in the middle of this run, so nobody can tell what it did. Look whether it did its work "
     "before you run it again."
@@ -224,41 +218,6 @@ def _fitting(outputs: bytes) -> bytes:
     if len(outputs) <= MAX_OUTPUT:
         return outputs
     return orjson.dumps({"exports": None, "os": None, "ret": None, "truncated": True})
-
-
-def stashed_files(service: Service, scene: Scene, external_id: str, stash_id: str | None) -> dict[str, str]:
-    """The files of the stash by name, as base64, the newest of each name; at most as much as a stash takes at once."""
-    if stash_id is None:
-        return {}
-    files, left = dict[str, str](), file_stash.MAX_BYTES
-    for file, content in reversed(list(file_stash.of_stash(service, scene, external_id, stash_id))):
-        if file.name not in files and len(content) <= left:
-            files[file.name] = base64.b64encode(content).decode()
-            left -= len(content)
-    return files
-
-
-def kept_files(
-    service: Service, scene: Scene, external_id: str, stash_id: str | None, reply: Reply
-) -> tuple[Reply, list[dict[str, Any]]]:
-    """Store the files of ``reply``, and list them as in a run's answer; files without room are observations."""
-    if stash_id is None or not reply.files:
-        return reply, []
-    keys = dict[str, str]()
-    try:
-        with service.store.write() as tx:
-            for file in reply.files:
-                media_type = mimetypes.guess_type(file.name)[0] or file_stash.ANY_MEDIA
-                place = (scene, external_id, stash_id)
-                keys[file.name] = file_stash.keep(service, tx, *place, file.name, media_type, file.content)
-    except TooLarge as error:
-        note = Observation("log", service.clock(), f"The files were not kept. {error.message}")
-        return replace(reply, observations=(*reply.observations, note)), []
-    return reply, [_file_to_json(service, name, s3_key) for name, s3_key in keys.items()]
-
-
-def _file_to_json(service: Service, name: str, s3_key: str) -> dict[str, Any]:
-    return {"localPath": name, "path": name, "s3Key": s3_key, "get_url": file_stash.link(service, s3_key)}
 
 
 def recent_action_keys(reader: Reader, scene: Scene, external_id: str) -> list[str]:

@@ -17,7 +17,7 @@ from webapp import quotas
 from webapp.errors import Detail, Invalid
 from webapp.kit.clock import now
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants, prop_values
+from webapp.service.domain.components import grants, prop_values, run_files
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import schedules
 from webapp.service.domain.triggers.deployed_triggers import Emitter
@@ -83,6 +83,8 @@ def checked_values(
     :class:`webapp.errors.NotFound` for an account that is not this user's.
     """
     values = prop_values.checked(props, configured, whole=True)
+    if problems := run_files.lasting_problems(props, values.props):
+        raise prop_values.refused(problems)
     floor = quotas.MIN_TIMER_S if kind.emitter == "timer" else quotas.MIN_POLL_S
     schedule = chosen_schedule(props, values.props, floor_s=service.settings.quotas[floor.name])
     grants.find_accounts(service, scene, external_id, props, values.accounts)
