@@ -238,7 +238,144 @@
     draw();
   }
 
+  /* Files are sent as soon as they are chosen or dropped, so that no other request carries them. */
+  const MAX_FILE = 10 * 1024 * 1024;
+  const fill = (text, values) => window.patchbay.fill(text, values);
+  const say = (text, tone) => window.patchbay.announce(text, tone);
+
+  function picks(zone) {
+    const input = $("input[type=file]", zone);
+    input.removeAttribute("name");
+    form()?.removeAttribute("enctype");
+    zone.removeAttribute("data-drop");
+    zone.dataset.drops = "";
+    input.addEventListener("change", (event) => {
+      event.stopPropagation();
+      const files = [...input.files];
+      input.value = "";
+      take(zone, files);
+    });
+  }
+
+  function take(zone, files) {
+    const many = $("input[type=file]", zone).multiple;
+    if (files.length > 1 && !many) say(zone.dataset.one, "bad");
+    for (const file of many ? files : files.slice(-1)) upload(zone, file);
+  }
+
+  function upload(zone, file) {
+    const named = (word) => fill(zone.dataset[word], { name: file.name });
+    if (!file.size) return problem(zone, named("empty"));
+    if (file.size > MAX_FILE) return problem(zone, named("large"));
+    $(".file-problem", zone.parentElement)?.remove();
+    const line = document.createElement("li");
+    const text = document.createElement("span");
+    const bar = document.createElement("progress");
+    const stop = document.createElement("button");
+    text.textContent = file.name;
+    Object.assign(bar, { max: 100, value: 0 });
+    bar.setAttribute("aria-label", named("sending"));
+    Object.assign(stop, { type: "button", className: "btn quiet small", textContent: zone.dataset.cancel });
+    stop.setAttribute("aria-label", `${zone.dataset.cancel}: ${file.name}`);
+    line.append(text, bar, stop);
+    list(zone).append(line);
+
+    const request = new XMLHttpRequest();
+    const body = new FormData();
+    for (const name of ["csrf_token", "drawn_in"]) {
+      const field = form().elements[name];
+      if (field) body.append(name, field.value);
+    }
+    body.append("file", file, file.name);
+    request.open("POST", zone.dataset.url);
+    request.setRequestHeader("HX-Request", "true");
+    request.setRequestHeader("HX-Current-URL", location.href);
+    request.upload.addEventListener("progress", (event) => {
+      if (event.lengthComputable) bar.value = (100 * event.loaded) / event.total;
+    });
+    request.addEventListener("loadend", () => line.remove());
+    request.addEventListener("abort", () => say(named("stopped")));
+    request.addEventListener("error", () => problem(zone, named("failed")));
+    request.addEventListener("load", () => {
+      const leads = request.getResponseHeader("HX-Redirect");
+      if (leads) return location.assign(leads);
+      const answer = new DOMParser().parseFromString(request.responseText, "text/html");
+      if (request.status !== 200) return problem(zone, answer.body.textContent.trim() || named("failed"));
+      say(named("sent"));
+      add(zone, [...answer.body.children]);
+    });
+    stop.addEventListener("click", () => {
+      request.abort();
+      fileInput(zone)?.focus();
+    });
+    request.send(body);
+  }
+
+  /* A part that was swapped meanwhile has another list and another input. */
+  const list = (zone) => document.getElementById(zone.dataset.list);
+  const fileInput = (zone) => list(zone)?.parentElement.querySelector("input[type=file]");
+
+  function add(zone, lines) {
+    const now = list(zone);
+    if (!now) return;
+    if (!fileInput(zone).multiple) {
+      all("[data-remove-file]", now).forEach(removeFile);
+      const typed = $("[name^='m.']", now.parentElement);
+      if (typed) typed.value = "";
+    }
+    now.append(...lines.map((line) => document.adoptNode(line)));
+    changed(now);
+  }
+
+  function removeFile(button) {
+    const body = new URLSearchParams({ key: button.dataset.removeFile });
+    for (const name of ["csrf_token", "drawn_in"]) {
+      const field = form().elements[name];
+      if (field) body.append(name, field.value);
+    }
+    fetch(button.dataset.url, { method: "POST", body, headers: { "HX-Request": "true" } }).catch(() => null);
+    button.closest("li").remove();
+  }
+
+  const changed = (element) => element.dispatchEvent(new Event("change", { bubbles: true }));
+
+  function problem(zone, text) {
+    const around = (list(zone) ?? zone).parentElement;
+    const line = $(".file-problem", around) || document.createElement("p");
+    line.className = "err file-problem";
+    line.setAttribute("role", "alert");
+    line.textContent = text;
+    ($(".drop", around) ?? zone).after(line);
+  }
+
+  document.addEventListener("click", (event) => {
+    const remove = event.target.closest("[data-remove-file]");
+    if (!remove) return;
+    const files = remove.closest("ul");
+    removeFile(remove);
+    files.parentElement.querySelector("input[type=file]")?.focus();
+    changed(files);
+  });
+  for (const kind of ["dragenter", "dragover", "dragleave", "drop"])
+    document.addEventListener(kind, (event) => {
+      const zone = event.target.closest?.("[data-drops]");
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      if (zone || $("[data-drops]")) event.preventDefault(); // a file beside the zone would replace the page
+      if (!zone) return;
+      zone.classList.toggle("over", kind === "dragenter" || kind === "dragover");
+      if (kind !== "drop") return;
+      const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
+      const files = [];
+      for (const item of items) {
+        const entry = item.webkitGetAsEntry?.();
+        if (entry?.isDirectory) problem(zone, fill(zone.dataset.folder, { name: entry.name }));
+        else files.push(item.getAsFile());
+      }
+      take(zone, files);
+    });
+
   function dress(within) {
+    all("[data-drop]", within).forEach(picks);
     all("[data-tabs]", within).forEach(tabs);
     all("[data-tokens]", within).forEach(tokens);
     all("[data-shows]", within).forEach(parts);

@@ -25,6 +25,13 @@ CREATE: list[dict[str, Any]] = [
 ]
 
 
+FILES: list[dict[str, Any]] = [
+    ACCOUNT,
+    {"name": "file", "type": "string", "format": "file-ref", "label": "File"},
+    {"name": "more", "type": "string[]", "format": "file-ref", "label": "More files", "optional": True},
+]
+
+
 @dataclass
 class Studio:
     """What the fake knows of components, and what was asked of it."""
@@ -41,6 +48,8 @@ class Studio:
     reloads: list[dict[str, Any]] = field(default_factory=list)
     ran: list[dict[str, Any]] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
+    files: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # name and content, by id
+    takes_files: bool = True
 
     def add(self, key: str, props: Any, kind: str = "action", **more: Any) -> dict[str, Any]:
         made = {
@@ -137,6 +146,36 @@ def _routes(fake: Any, studio: Studio) -> None:
         found = next((one for one in studio.runs if one["id"] == run_id), None)
         return jsonify(data=found) if found and studio.history else _problem(404, "There is no such run.")
 
+    def file(file_id: str) -> dict[str, Any]:
+        name, content = studio.files[file_id]
+        key = f"1day/proj_Fake1/development/stash_x/u/{file_id}/{name}"
+        return {
+            "id": file_id,
+            "s3_key": key,
+            "name": name,
+            "size": len(content),
+            "get_url": f"{fake.public}/v1/files/t",
+        }
+
+    def upload() -> Response:
+        token = request.headers["Authorization"].removeprefix("Bearer ")
+        assert request.args["external_user_id"] == fake.tokens[token]["external_user_id"]
+        if not studio.takes_files:
+            return _problem(404, "There is nothing here.")
+        file_id = f"file_{len(studio.files) + 1}"
+        studio.files[file_id] = (request.args["name"], request.get_data())
+        return jsonify(file(file_id))
+
+    def one_file(file_id: str) -> Response:
+        if file_id not in studio.files:
+            return _problem(404, "There is no such file.")
+        if request.method == "DELETE":
+            del studio.files[file_id]
+            return Response(status=204)
+        return jsonify(file(file_id))
+
+    app.add_url_rule(f"{PROJECT_PATH}/file_stash", "upload", upload, methods=["POST"])
+    app.add_url_rule(f"{PROJECT_PATH}/file_stash/<file_id>", "one_file", one_file, methods=["GET", "DELETE"])
     for kind, wire in (("actions", "action"), ("triggers", "source")):
         app.add_url_rule(f"{PROJECT_PATH}/{kind}", kind, lambda wire=wire: listed(wire))
         app.add_url_rule(f"{PROJECT_PATH}/{kind}/<path:key>", f"one_{kind}", one)

@@ -41,7 +41,7 @@ _WHAT: Mapping[str, str] = {
     "accounts": _("Your accounts"), "account": _("This account"), "activity": _("Your activity"),
     "audit": _("The audit"),
     "triggers": _("Your triggers"), "trigger": _("This trigger"), "deliveries": _("These deliveries"),
-    "webhooks": _("This trigger"), "deletion": _("This trigger"), "deploying": _("This form"),
+    "files": _("This file"), "webhooks": _("This trigger"), "deletion": _("This trigger"), "deploying": _("This form"),
 }  # fmt: skip
 _LISTS: Mapping[str, str] = {
     "apps": _("See all apps"),

@@ -68,6 +68,8 @@ BY_PASSWORD = frozenset(
     }
 )
 CALLS_KEPT = 50  # of each person
+MAX_FORM_BYTES = 10 * 1024 * 1024 + 64 * 1024
+"""A form with the largest file, and what is around it."""
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -82,6 +84,7 @@ _HEADERS = {
 def check() -> AnyResponse | None:
     """Find the person; lead visitors to the sign-in page; check the form token."""
     board = dashboard()
+    request.max_content_length = MAX_FORM_BYTES
     recognise()
     if HANDLE in request.environ:
         return portal.refuse()

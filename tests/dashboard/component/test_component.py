@@ -1,10 +1,14 @@
 """The pages of components without JavaScript: their lists, connecting another account, and a trigger's own."""
 
+import io
 import re
 from typing import Any
 
+import pytest
+
 from tests.dashboard.component.task_form import URL, filled, picked
-from tests.dashboard.fake_components import ACCOUNT, PROJECT, Studio
+from tests.dashboard.fake_components import ACCOUNT, FILES, PROJECT, Studio
+from webapp.dashboard.component import prop_data
 
 
 def test_lists_with_filter_and_badges(stage: Any, studio: Studio) -> None:
@@ -112,3 +116,32 @@ def test_a_component_from_npm_says_so(stage: Any, studio: Studio) -> None:
     browser = stage.signed_in()
     assert "Added from npm: @acme/piece, 1.0.0" in browser.get("/apps/tasks/actions/tasks-list-tasks").text
     assert "Added from npm" not in browser.get(URL).text
+
+
+def test_a_file_is_sent_at_once_and_removed_again(stage: Any, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prop_data, "MAX_FILE_BYTES", 100)
+    studio.add("tasks-attach", FILES)
+    browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-attach"
+
+    def send(name: str, size: int = 3, prop: str = "file") -> Any:
+        data: Any = {"file": (io.BytesIO(b"x" * size), name)}
+        return browser.send(f"{url}/files/{prop}", data, htmx=True)
+
+    line = send("<b>.pdf")
+    assert line.status_code == 200 and "&lt;b&gt;.pdf · 3 B" in line.text and "<b>" not in line.text
+    assert re.search(r'data-remove-file="1day/[^"]*/file_1/', line.text)
+    for refused, said in ((send("a", 0), "“a” is empty."), (browser.send(f"{url}/files/file", {}), "Choose one file")):
+        assert refused.status_code == 400 and said in refused.text
+    assert send("a", 101).status_code == 413
+    assert send("a", prop="tasks").status_code == 404
+    assert browser.client.post(f"{url}/files/file", data={"file": (io.BytesIO(b"x"), "a")}).status_code == 400
+    assert list(studio.files) == ["file_1"], "nothing else was kept"
+    assert browser.send(f"{url}/removed_files", {"key": "1day/p/d/s/u/file_1/x.pdf"}, htmx=True).status_code == 204
+    assert browser.send(f"{url}/removed_files", {"key": "1day/p/d/s/u/file_1/x.pdf"}, htmx=True).status_code == 204
+    assert not studio.files
+
+
+def test_a_trigger_takes_the_address_of_a_file(stage: Any, studio: Studio) -> None:
+    studio.add("tasks-watch", FILES, kind="source")
+    page = stage.signed_in().get("/apps/tasks/triggers/tasks-watch").text
+    assert 'type="file"' not in page and "The address of a file." in page

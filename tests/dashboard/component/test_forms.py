@@ -5,23 +5,25 @@ What a trigger is deployed with besides its props, and what redeploying one chan
 Opening a component's form: as its person left it, and nobody else's.
 """
 
+import io
 import json
 import re
+from html import unescape
 from typing import Any
 
 import pytest
 from werkzeug.exceptions import NotFound as NoPage
 
 from tests.dashboard.component.task_form import URL, filled, picked
-from tests.dashboard.fake_components import ACCOUNT, Studio
+from tests.dashboard.fake_components import ACCOUNT, FILES, Studio
 from tests.dashboard.trigger.fake_triggers import Watchtower
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.components import Component
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.overview import Overview
-from webapp.dashboard.component import forms
+from webapp.dashboard.component import forms, prop_data
 from webapp.dashboard.component.drafts import DynamicProps
-from webapp.dashboard.component.forms import ComponentForm, DeployForm
+from webapp.dashboard.component.forms import ComponentForm, DeployForm, file_size
 from webapp.errors import NotFound
 from webapp.kit.clock import SECOND
 
@@ -290,3 +292,48 @@ def test_a_page_is_sent_for_the_first_time_once(stage: Any) -> None:
     for data, first in (({"once": "a"}, True), ({"once": "a"}, False), ({"once": "b"}, True), ({}, True), ({}, True)):
         with stage.request(method="POST", data=data):
             assert forms.sent_first_time() is first
+
+
+def attached(*names: str, size: int = 3) -> list[tuple[io.BytesIO, str]]:
+    return [(io.BytesIO(b"x" * size), name) for name in names]
+
+
+def test_files_come_with_the_form_itself_without_javascript(stage: Any, studio: Studio) -> None:
+    studio.add("tasks-attach", FILES, annotations={"readOnlyHint": True})
+    browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-attach"
+    page = browser.get(url).text
+    assert 'enctype="multipart/form-data"' in page and page.count('type="file"') == 2
+    drawn = {"d": ["tasks", "file", "more"], "p.tasks": "apn_000000x"}
+    saved = browser.send(f"{url}/draft", drawn | {"file.file": attached("a.pdf"), "file.more": attached("b", "c")})
+    assert saved.status_code == 303
+    page = browser.get(url).text
+    assert "a.pdf · 3 B" in page and "Saved as draft" in page
+    kept = {name: unescape(value) for name, value in re.findall(r'name="(p.[fm][^"]*)"[^>]*value="([^"]*)"', page)}
+    ran = browser.send(
+        f"{url}/runs", drawn | {"p.file": kept["p.file"], "p.more": kept["p.more"], "m.more": "https://a.b"}
+    )
+    assert ran.status_code == 200
+    (run,) = studio.ran
+    key = "1day/proj_Fake1/development/stash_x/u/file_{}/{}"
+    assert run["configured_props"]["file"] == key.format(1, "a.pdf")
+    assert run["configured_props"]["more"] == [key.format(3, "c"), "https://a.b"]
+
+
+def test_what_is_no_file_is_said_at_its_field(stage: Any, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prop_data, "MAX_FILE_BYTES", 100)
+    studio.add("tasks-attach", FILES)
+    browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-attach"
+    drawn = {"d": ["tasks", "file"], "p.tasks": "apn_000000x"}
+    empty = browser.send(f"{url}/draft", drawn | {"file.file": attached("a.pdf", size=0)})
+    assert (empty.status_code, "“a.pdf” is empty." in empty.text) == (422, True)
+    studio.takes_files = False
+    none = browser.send(f"{url}/runs", drawn | {"file.file": attached("a.pdf")})
+    assert (none.status_code, "This service takes no files." in none.text) == (422, True)
+    large = browser.send(f"{url}/draft", drawn | {"file.file": attached("a.pdf", size=101)})
+    assert (large.status_code, "“a.pdf” is larger than 10 MB." in large.text) == (422, True)
+    assert not studio.files and not studio.ran
+
+
+@pytest.mark.parametrize("size, shown", [(5, "5 B"), (2048, "2.0 KB"), (9_000_000, "8.6 MB")])
+def test_sizes_are_for_people(size: int, shown: str) -> None:
+    assert file_size(size) == shown

@@ -14,7 +14,7 @@ import pytest
 
 from tests.dashboard.fake_components import install
 from webapp.dashboard.client.models.accounts import App
-from webapp.dashboard.client.models.components import Prop
+from webapp.dashboard.client.models.components import Option, Prop
 from webapp.dashboard.component import prop_data
 from webapp.dashboard.component.prop_data import InvalidValue
 
@@ -156,6 +156,9 @@ def test_an_interval_is_shown_in_its_largest_unit(seconds: int, number: str, uni
     assert prop_data.READERS["timer"](TIMER, data) == {"intervalSeconds": seconds}
 
 
+KEY = "1day/proj_x/development/stash_y/u/file_Zz9/a.pdf"
+
+
 def option(label: str, value: Any, **more: Any) -> str:
     return json.dumps({"label": label, "value": value} | more)
 
@@ -164,7 +167,10 @@ def option(label: str, value: Any, **more: Any) -> str:
 GOOD: list[tuple[dict[str, Any], dict[str, list[str]], Any]] = [
     ({"type": "string"}, {"p.x": ["two\r\nlines"]}, "two\nlines"),
     ({"type": "string", "secret": True}, {"p.x": ["s3cret"]}, "s3cret"),
-    ({"type": "string", "format": "file-ref"}, {"p.x": ["https://a.test/b.pdf"]}, "https://a.test/b.pdf"),
+    ({"type": "string", "format": "file-ref"}, {"m.x": ["https://a.test/b.pdf"]}, "https://a.test/b.pdf"),
+    ({"type": "string", "format": "file-ref"}, {"p.x": [option("a.pdf · 1 KB", KEY)], "m.x": [""]}, KEY),
+    ({"type": "string[]", "format": "file-ref"}, {"p.x": [option("a.pdf", KEY)], "m.x": ["https://a.test/b\n c"]},
+     [KEY, "https://a.test/b", "c"]),
     ({"type": "string", "options": ["a", "b"]}, {"p.x": [option("a", "a")]}, "a"),
     ({"type": "string[]"}, {"p.x": ["a\r\n\r\n b "]}, ["a", "b"]),
     ({"type": "string[]", "options": ["a", "b"]}, {"p.x": [option("a", "a"), option("b", "b")]}, ["a", "b"]),
@@ -307,3 +313,18 @@ def test_rows_and_json_are_two_ways_to_write_an_object(stage: Any) -> None:
     assert "holds values that are not text, so it stays JSON." in stays
     more = browser.send(f"{url}/rows/o", rows).text
     assert 'aria-label="Name 2"' in more
+
+
+def test_files_are_shown_again_and_an_address_stays_typed() -> None:
+    one = Prop(name="x", type="string", format="file-ref")
+    several = Prop(name="x", type="string[]", format="file-ref")
+    shown = prop_data.write_value(several, [KEY, "https://a.test/b.pdf"])
+    assert shown == {
+        "p.x": [option("a.pdf", KEY).replace(", ", ",").replace(": ", ":")],
+        "m.x": ["https://a.test/b.pdf"],
+    }
+    assert prop_data.read_value(several, shown) == [KEY, "https://a.test/b.pdf"]
+    assert prop_data.file_id(KEY) == "file_Zz9" and prop_data.file_id("https://a.test/file_Zz9/a.pdf") == ""
+    new = prop_data.with_file(one, {"p.x": ["old"], "m.x": ["https://a.test"]}, Option("b", KEY))
+    assert prop_data.read_value(one, new) == KEY and new["m.x"] == [""]
+    assert len(prop_data.with_file(several, shown, Option("b", KEY))["p.x"]) == 2

@@ -12,11 +12,12 @@ from typing import Any
 from webapp.dashboard.client.connect import UserCalls
 from webapp.dashboard.client.models.components import Choices, Component, Kind, Reloaded
 from webapp.dashboard.client.models.lenient import PageOf
-from webapp.dashboard.client.models.runs import Outcome, Run
+from webapp.dashboard.client.models.runs import Outcome, Run, StashedFile
 from webapp.dashboard.client.transport import Params
 
 LOOKUP_TIMEOUT_S = 35.0  # options and fields come from the app's own provider
 RUN_TIMEOUT_S = 60.0
+UPLOAD_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,9 @@ class ComponentClient(UserCalls):
         return self.ask(Reloaded, "POST", path, body=body, timeout=LOOKUP_TIMEOUT_S)
 
     def run(self, component: Component, values: Mapping[str, Any], dynamic_id: str = "") -> Outcome:
-        """``POST P/actions/run`` (section 4.7a); measures how long it took."""
+        """``POST P/actions/run`` (section 4.7a); measures how long it took. Files that it writes are kept."""
         started, body = time.monotonic(), self.body(component, values, dynamic_id)
+        body |= {"stash_id": "NEW"} if component.stash else {}
         outcome = self.ask(Outcome, "POST", self.run_path(), body=body, timeout=RUN_TIMEOUT_S)
         return outcome.model_copy(update={"took_ms": round((time.monotonic() - started) * 1000)})
 
@@ -72,6 +74,20 @@ class ComponentClient(UserCalls):
     def past(self, run_id: str) -> Run:
         """``GET P/runs/{id}`` (an extension). Raises :class:`NotFound`."""
         return self.ask(Run, "GET", self.client.path("runs", run_id))
+
+    def upload(self, name: str, content: bytes) -> StashedFile | None:
+        """``POST P/file_stash`` (an extension). Raises :class:`Invalid` and :class:`TooLarge`."""
+        params: Params = {"external_user_id": self.user_id, "name": name}
+        path, timeout = self.client.path("file_stash"), UPLOAD_TIMEOUT_S
+        return self.ask_extension(StashedFile, "POST", path, params=params, file=content, timeout=timeout)
+
+    def file(self, file_id: str) -> StashedFile:
+        """``GET P/file_stash/{id}`` (an extension): a file with a new link. Raises :class:`NotFound`."""
+        return self.ask(StashedFile, "GET", self.client.path("file_stash", file_id))
+
+    def delete_file(self, file_id: str) -> None:
+        """``DELETE P/file_stash/{id}`` (an extension). Raises :class:`NotFound`."""
+        self.call("DELETE", self.client.path("file_stash", file_id))
 
     def run_path(self) -> str:
         """The API path for running an action, for code samples."""

@@ -75,6 +75,7 @@ class Call(TypedDict, total=False):
 
     params: Params
     body: Mapping[str, Any]
+    file: bytes
     timeout: float
     noted: bool
 

@@ -173,10 +173,14 @@ class Transport:
         environment: str | None = None,
         params: Params | None = None,
         body: Mapping[str, Any] | None = None,
+        file: bytes | None = None,
         timeout: float = TIMEOUT_S,
         noted: bool = True,
     ) -> Any:
-        """Make a call and return its JSON response, ``None`` if it is empty. Raises :class:`PatchbayError`."""
+        """Make a call and return its JSON response, ``None`` if it is empty. Raises :class:`PatchbayError`.
+
+        ``file`` is sent as the body instead of the JSON of ``body``.
+        """
         key = limited_together(method, path, token, body)
         self._backoff.check(key)
         headers = {"Accept": "application/json", "User-Agent": "Patchbay dashboard"}
@@ -187,6 +191,8 @@ class Transport:
         if body is not None:
             headers["Content-Type"] = "application/json"
         content = b"" if body is None else json.dumps(body, allow_nan=False).encode()
+        if file is not None:
+            headers["Content-Type"], content = "application/octet-stream", file
         answer, begun = None, perf_counter()
         try:
             answer = self._sender.send(method, self.base_url + path + _query(params), headers, content, timeout)

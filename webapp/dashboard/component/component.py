@@ -4,20 +4,24 @@ Every form of the page contains all values, so each route first saves them as th
 :mod:`.runs`, deploying triggers to :mod:`.deploying`.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 
-from flask import Blueprint, flash, redirect, request
+from flask import Blueprint, flash, make_response, redirect, request
 from flask.blueprints import BlueprintSetupState
+from markupsafe import escape
+from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.routing import BaseConverter
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.components import Kind, Prop, labels
 from webapp.dashboard.component import drafts, fields, prop_data
-from webapp.dashboard.component.forms import ComponentForm, opened, posted
+from webapp.dashboard.component.forms import ComponentForm, opened, posted, uploaded
 from webapp.dashboard.component.prop_data import InvalidValue
 from webapp.dashboard.component.rendering import Feedback, address, full_page, part
-from webapp.dashboard.dashboard import dashboard, public_url, service, viewer
+from webapp.dashboard.dashboard import components, dashboard, public_url, service, viewer
 from webapp.dashboard.pages import go, wants_fragment
+from webapp.errors import Invalid, NotFound, TooLarge
 from webapp.kit.translation import gettext
 
 blueprint = Blueprint("component", __name__, url_prefix="/apps/<slug>/<any(actions, triggers):kind>/<component:key>")
@@ -52,6 +56,8 @@ def save(slug: str, kind: Kind, key: str) -> AnyResponse:
     kept = form.save()
     if wants_fragment():
         return part("_saved.html", form, kept=kept)
+    if form.refused_files:
+        return full_page(form, Feedback(errors=form.refused_files), 422)
     sentence = gettext("Saved as a draft.") if kept else gettext("This is too large to keep as a draft.")
     flash(sentence, "ok" if kept else "bad")
     return go(address(form))
@@ -112,6 +118,32 @@ def rows(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
     if not wants_fragment():
         return full_page(form, feedback)
     return part("_one_field.html", form, feedback, field=fields.field_of(form, prop, problem))
+
+
+@blueprint.post("/files/<path:name>")
+def upload(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
+    """Take a file for a prop at once; return it as its list shows it, or a sentence why it is not taken."""
+    form = posted(kind, slug, key)
+    prop, sent = form.find(name), request.files.getlist("file")
+    if prop_data.control(prop) != "file" or form.component.kind != "actions":
+        raise NoPage
+    try:
+        if len(sent) != 1 or not sent[0].filename:
+            raise Invalid(gettext("Choose one file at a time; a folder cannot be sent."))
+        file = uploaded(sent[0])
+    except (Invalid, TooLarge) as error:
+        return make_response(str(escape(error.message)), error.status)
+    field = replace(fields.field_of(form, prop), data={f"p.{name}": [prop_data.encode(file)]})
+    return part("_files.html", form, field=field)
+
+
+@blueprint.post("/removed_files")
+def remove_file(slug: str, kind: Kind, key: str) -> AnyResponse:
+    """Delete an uploaded file that was removed from the form, before its day is over."""
+    posted(kind, slug, key)
+    with suppress(NotFound):
+        components().delete_file(prop_data.file_id(request.form.get("key", "")) or "none")
+    return make_response("", 204)
 
 
 @blueprint.post("/accounts")

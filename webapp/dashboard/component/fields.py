@@ -172,6 +172,11 @@ class Field:
         return [item for item in self.chosen if prop_data.encode(item) not in shown] + options
 
     @property
+    def takes_several(self) -> bool:
+        """Whether it holds several values."""
+        return self.prop.type.endswith("[]")
+
+    @property
     def as_radios(self) -> bool:
         """Whether the options are few and short enough for radio buttons."""
         options = self.prop.options
@@ -239,6 +244,11 @@ class FieldGroups:
         """Whether the optional fields are unfolded: one is new, has a value or an error, or its list is open."""
         answered = any(item.filled or item.error or item.option_list or item.added for item in self.optional)
         return answered or not any(item.kind not in ("account", "alert") for item in self.required)
+
+    @property
+    def has_files(self) -> bool:
+        """Whether files can be chosen."""
+        return any(item.kind == "file" for item in [*self.required, *self.optional])
 
     @property
     def reloads(self) -> bool:

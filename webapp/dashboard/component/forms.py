@@ -10,17 +10,18 @@ import hashlib
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from flask import request
+from werkzeug.datastructures import FileStorage
 from werkzeug.exceptions import NotFound as NoPage
 
 from webapp.dashboard.client.components import OptionsQuery
 from webapp.dashboard.client.models import components as models
 from webapp.dashboard.client.models.accounts import Account, App
-from webapp.dashboard.client.models.components import Choices, Component, Kind, Prop
+from webapp.dashboard.client.models.components import Choices, Component, Kind, Option, Prop
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.overview import Overview
 from webapp.dashboard.component import drafts, prop_data
@@ -35,7 +36,7 @@ from webapp.dashboard.dashboard import (
     triggers,
     viewer,
 )
-from webapp.errors import PatchbayError
+from webapp.errors import Invalid, PatchbayError, TooLarge
 from webapp.kit.translation import gettext, translated
 
 MAX_NAME, MAX_URL = 200, 2_000
@@ -52,6 +53,8 @@ class ComponentForm:
     overview: Overview
     saved_at: int = 0
     trigger: Trigger | None = None
+    refused_files: Mapping[str, str] = field(default_factory=dict)
+    """Why the files that came with the request were not taken, by prop."""
 
     @property
     def draft(self) -> str:
@@ -85,6 +88,9 @@ class ComponentForm:
         configured: dict[str, Any] = {}
         errors: dict[str, str] = {}
         for prop in self.props:
+            if prop.name in self.refused_files:
+                errors[prop.name] = self.refused_files[prop.name]
+                continue
             if self.leaves_out(prop):
                 continue
             try:
@@ -273,7 +279,42 @@ def posted(kind: Kind, slug: str, key: str) -> ComponentForm:
     drawn = set(request.form.getlist("d"))
     data = {name: texts for name, texts in form.data.items() if name.partition(".")[2] not in drawn}
     data |= prop_data.sent(request.form.lists())
-    return replace(form, data=data, overview=known_accounts())
+    return _with_uploads(replace(form, data=data, overview=known_accounts()))
+
+
+def uploaded(sent: FileStorage) -> Option:
+    """The file ``sent`` as the value of a prop, once the stash has it. Raises :class:`PatchbayError`."""
+    content = sent.stream.read(prop_data.MAX_FILE_BYTES + 1)
+    if not content:
+        raise Invalid(gettext("“{name}” is empty.").format(name=sent.filename))
+    if len(content) > prop_data.MAX_FILE_BYTES:
+        raise TooLarge(gettext("“{name}” is larger than 10 MB. Choose a smaller file.").format(name=sent.filename))
+    file = components().upload(sent.filename or "", content)
+    if file is None:
+        raise Invalid(gettext("This service takes no files. Give an address instead."))
+    return Option(f"{file.name} · {file_size(file.size)}", file.key)
+
+
+def file_size(size: int) -> str:
+    """``size`` in bytes for people, such as 9.0 MB; powers of 1,024."""
+    for unit, length in (("MB", 2**20), ("KB", 2**10)):
+        if size >= length:
+            return f"{size / length:,.1f} {unit}"
+    return f"{size:,} B"
+
+
+def _with_uploads(form: ComponentForm) -> ComponentForm:
+    """``form`` with the files that came with the request itself, as they do without JavaScript."""
+    refused = {}
+    for prop in form.visible_props:
+        for sent in request.files.getlist(f"file.{prop.name}"):
+            if not sent.filename or control(prop) != "file":
+                continue
+            try:
+                form = replace(form, data=prop_data.with_file(prop, form.data, uploaded(sent)))
+            except (Invalid, TooLarge) as error:
+                refused[prop.name] = error.message
+    return replace(form, refused_files=refused)
 
 
 def sent_first_time() -> bool:

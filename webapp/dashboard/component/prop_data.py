@@ -48,6 +48,9 @@ BODIES: Mapping[str, str] = {
 AUTHS: Mapping[str, str] = {"none": _("None"), "basic": _("User name and password"), "bearer": _("Bearer token")}
 UNITS: Mapping[str, int] = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
 _FORM = "application/x-www-form-urlencoded"
+FILE = "file-ref"
+MAX_FILE_BYTES = 10 * 1024 * 1024
+_FILE_KEY = re.compile(r"\d{1,3}day/[^/]+/[^/]+/[^/]+/u/(file_[A-Za-z0-9]+)/([^/]+)", re.DOTALL)
 
 
 def control(prop: Prop) -> str:
@@ -62,6 +65,8 @@ def control(prop: Prop) -> str:
     if plain in _WHOLE:
         return plain
     many = prop.type.endswith("[]")
+    if prop.format == FILE and prop.type in ("string", "string[]"):
+        return "file"
     if prop.remote or prop.type.startswith(_REMOTE):
         return "picks" if many else "pick"
     if prop.options:
@@ -404,8 +409,38 @@ def encode(choice: Option) -> str:
     return json.dumps({"label": choice.label, "value": choice.value}, ensure_ascii=False, separators=(",", ":"))
 
 
+def file_id(key: str) -> str:
+    """The id of the file of the stash with that key; "" for another text."""
+    parts = _FILE_KEY.fullmatch(key)
+    return parts[1] if parts else ""
+
+
+def with_file(prop: Prop, data: FormData, file: Option) -> dict[str, list[str]]:
+    """``data`` with an uploaded file: of a prop with one file, instead of the one before and of an address."""
+    name, text = f"p.{prop.name}", encode(file)
+    if prop.type.endswith("[]"):
+        return {**data, name: [*data.get(name, ()), text]}
+    return {**data, name: [text], f"m.{prop.name}": [""]}
+
+
+def _files(prop: Prop, data: FormData) -> Any:
+    """The uploaded files, and the addresses that were typed; of a prop with one file, the file counts first."""
+    typed = [line.strip() for line in first(data, "m", prop).split("\n") if line.strip()]
+    values = [*(str(item.value) for item in chosen(prop, data)), *typed]
+    if prop.type.endswith("[]"):
+        return values or ABSENT
+    return values[0] if values else ABSENT
+
+
+def _file_parts(value: Any) -> dict[str, list[str]]:
+    texts = [str(item) for item in (value if isinstance(value, list) else [value])]
+    keys = [Option(parts[2], text) for text in texts if (parts := _FILE_KEY.fullmatch(text))]
+    typed = [text for text in texts if not file_id(text)]
+    return {"p": [encode(item) for item in keys], "m": ["\n".join(typed)] if typed else []}
+
+
 def _missing(kind: str) -> str:
-    is_choice = kind in ("account", "pick", "picks", "choice", "choices")
+    is_choice = kind in ("account", "pick", "picks", "choice", "choices", "file")
     return gettext("Choose “{label}”.") if is_choice else gettext("Fill in “{label}”.")
 
 
@@ -418,6 +453,8 @@ def _parts(prop: Prop, kind: str, value: Any) -> dict[str, list[str]]:
         listed = value.get("__lv") if isinstance(value, dict) else value
         items = listed if isinstance(listed, list) else [listed]
         return {"p": [encode(_known(prop, option(item))) for item in items]}
+    if kind == "file":
+        return _file_parts(value)
     if kind == "lines":
         items = value if isinstance(value, list) else [value]
         return {"p": ["\n".join(plain(item) for item in items)]}
@@ -560,6 +597,6 @@ def _of_parts(prop: Prop, data: FormData) -> Any:
 
 _READERS: Mapping[str, Callable[[Prop, FormData], Any]] = {
     "account": _account, "text": _text, "secret": _secret, "integer": _integer, "boolean": _boolean, "lines": _lines,
-    "object": _rows, "json": _json, "pick": _one, "choice": _one, "picks": _many, "choices": _many,
+    "object": _rows, "json": _json, "file": _files, "pick": _one, "choice": _one, "picks": _many, "choices": _many,
     "sql": _of_parts, "http": _of_parts, "timer": _of_parts,
 }  # fmt: skip

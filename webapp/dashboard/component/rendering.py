@@ -76,7 +76,9 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "component": form.component,
         "app": form.app,
         "feedback": feedback,
-        "groups": fields.field_groups(form, feedback.errors, feedback.option_lists, feedback.added),
+        "groups": fields.field_groups(
+            form, {**form.refused_files, **(feedback.errors or {})}, feedback.option_lists, feedback.added
+        ),
         "outcome": feedback.outcome,
         "deployment": forms.of(form),
         "schedule_words": prop_data.schedule_in_words,
@@ -89,6 +91,7 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "json_html": json_html,
         "structured": prop_data,
         "encode": prop_data.encode,
+        "file_id": prop_data.file_id,
     }
 
 

@@ -20,7 +20,7 @@ _SAFE = ("GET", "HEAD")
 # The pages of a portal by their nouns, and the scope without which they are not there; that of a component follows from
 # its kind.
 NEEDS = {
-    **dict.fromkeys(("home", "apps", "components", "component", "runs", "deploying"), ""),
+    **dict.fromkeys(("home", "apps", "components", "component", "runs", "deploying", "files"), ""),
     **dict.fromkeys(("accounts", "account", "activity"), "connect:accounts:read"),
     "agents": "connect:agents:read",
     "connections": "connect:accounts:write",

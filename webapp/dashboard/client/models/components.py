@@ -99,6 +99,7 @@ class Component(Lenient):
     version: str = ""
     description: str = ""
     component_type: str = ""
+    stash: str = ""
     props: tuple[Prop, ...] = Field(default=(), alias="configurable_props")
     annotations: dict[str, Any] = Field(default={})
     extras: ComponentExtras = Field(default_factory=ComponentExtras, alias="patchbay")

@@ -70,6 +70,16 @@ class Outcome(Lenient):
         return {name: value for name, value in self.all_exports.items() if name != "$summary"}
 
 
+class StashedFile(Lenient):
+    """A file of the file stash (contract "File stash"). ``key`` is its value for a prop, ``url`` downloads it."""
+
+    id: str = ""
+    key: str = Field(default="", alias="s3_key")
+    name: str = ""
+    size: int = 0
+    url: str = Field(default="", alias="get_url")
+
+
 class Run(Outcome):
     """One entry of the run history (an extension)."""
 
