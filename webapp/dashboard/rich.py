@@ -30,6 +30,11 @@ def json_html(value: Any, longest: int = LONGEST_JSON) -> Markup:
     return Markup(_STRING.sub(_coloured, str(escape(text))))  # noqa: S704  # only what was escaped, and our own tags
 
 
+def json_is_cut(value: Any, longest: int = LONGEST_JSON) -> bool:
+    """Whether :func:`json_html` leaves an end of ``value`` out."""
+    return len(json.dumps(value, ensure_ascii=False, indent=2)) > longest
+
+
 def _coloured(match: re.Match[str]) -> str:
     return f'<span class="{"k" if match[2] else "s"}">{match[1]}</span>{match[2] or ""}'
 

@@ -209,3 +209,73 @@ def test_a_run_whose_account_died_offers_to_reconnect_it(stage: Any, studio: Stu
     studio.refusal = (409, "The account needs you.")
     answer = stage.signed_in().send(f"{URL}/runs", SURE, htmx=True)
     assert re.search(r'name="reconnect"\s+value="apn_000000x">\s+Reconnect Ada', answer.text)
+
+
+TASKS = [{"id": number, "title": f"Task {number}", "by": {"name": "<b>Ada</b>"}} for number in range(1, 4)]
+
+
+def read(studio: Studio, **answer: Any) -> None:
+    studio.add("tasks-list-tasks", [ACCOUNT], annotations={"readOnlyHint": True})
+    studio.run_answer = answer
+
+
+def rows(page: str) -> list[list[str]]:
+    """The texts of the table of a page."""
+    table = page.partition("<table>")[2].partition("</table>")[0]
+    return [re.findall(r"<t[hd][^>]*>\s*([^<]*?)\s*</t[hd]>", row) for row in table.split("<tr>")[1:]]
+
+
+def test_a_list_is_a_table_whose_columns_are_remembered(stage: Any, studio: Studio) -> None:
+    read(studio, ret=TASKS)
+    browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-list-tasks"
+    page = browser.send(f"{url}/runs", {"p.tasks": "apn_000000x"}).text
+    assert rows(page)[:2] == [["by.name", "id", "title"], ["&lt;b&gt;Ada&lt;/b&gt;", "1", "Task 1"]]
+    assert "<b>Ada" not in page and 'id="result-json"' in page and "3 rows" in page
+    chosen = browser.send(f"{url}/runs/run_0/columns", {"column": ["title", "gone"]})
+    assert chosen.location.endswith("/runs/run_0#result")
+    assert rows(browser.get(url).text)[:2] == [["title"], ["Task 1"]]
+    part = browser.send(f"{url}/runs/run_0/columns", {"column": ["id"]}, htmx=True).text
+    assert rows(part)[0] == ["id"] and "<html" not in part
+    assert rows(browser.send(f"{url}/runs", {"p.tasks": "apn_000000x"}, htmx=True).text)[0] == ["id"]
+
+
+def test_a_result_is_saved_whole(stage: Any, studio: Studio) -> None:
+    read(studio, ret=TASKS)
+    browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-list-tasks"
+    browser.send(f"{url}/runs", {"p.tasks": "apn_000000x"})
+    saved = browser.get(f"{url}/runs/run_0/result.csv")
+    assert saved.headers["Content-Disposition"] == "attachment; filename=tasks-list-tasks.csv"
+    assert (saved.mimetype, saved.headers["X-Content-Type-Options"]) == ("text/csv", "nosniff")
+    assert saved.data.decode("utf-8-sig").splitlines()[:2] == ["by.name,id,title", "<b>Ada</b>,1,Task 1"]
+    assert browser.get(f"{url}/runs/run_0/result.json").json == TASKS
+    assert browser.get(f"{url}/runs/run_9/result.csv").status_code == 404
+
+
+def test_what_is_too_large_for_the_history_is_kept_as_a_file(stage: Any, studio: Studio) -> None:
+    read(studio, ret=[{"n": number, "text": "x" * 400} for number in range(1240)])
+    browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-list-tasks"
+    page = browser.send(f"{url}/runs", {"p.tasks": "apn_000000x"}).text
+    assert "First 200 of 1,240 shown." in page and len(page) < 500_000
+    ((name, content),) = studio.files.values()
+    assert name == "result.json" and len(json.loads(content)) == 1240
+    assert f"{url}/runs/run_0/result.csv?whole=file_1" in page
+
+
+def test_an_object_is_its_fields_and_what_it_holds_is_never_markup(stage: Any, studio: Studio) -> None:
+    evil = "<script>alert(1)</script>"
+    read(studio, ret={evil: evil, "page": "https://a.test/x?a=1&b=2", "bad": "javascript:alert(1)", "empty": None})
+    page = stage.signed_in().send("/apps/tasks/actions/tasks-list-tasks/runs", {"p.tasks": "apn_000000x"}).text
+    assert evil not in page and "&lt;script&gt;" in page
+    assert '<a class="link" href="https://a.test/x?a=1&amp;b=2" rel="noopener noreferrer nofollow"' in page
+    assert "<strong>a.test</strong>" in page and 'href="javascript:' not in page
+
+
+def test_files_of_a_run_are_downloaded(stage: Any, studio: Studio) -> None:
+    key = "1day/proj_Fake1/development/stash_x/u/file_7/<i>.png"
+    upload = {"localPath": "<i>.png", "path": "<i>.png", "s3Key": key, "get_url": "https://a.test"}
+    read(studio, ret=None, exports={"$filestash_uploads": [upload, {"path": "broken"}]})
+    studio.components["tasks-list-tasks"]["stash"] = "optional"
+    page = stage.signed_in().send("/apps/tasks/actions/tasks-list-tasks/runs", {"p.tasks": "apn_000000x"}).text
+    assert 'src="/files/file_7"' in page and 'href="/files/file_7"' in page
+    assert "&lt;i&gt;.png" in page and "<i>.png" not in page and "filestash_uploads" not in page
+    assert studio.ran[0]["stash_id"] == "NEW"

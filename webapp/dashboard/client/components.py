@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from webapp.dashboard.client.connect import UserCalls
 from webapp.dashboard.client.models.components import Choices, Component, Kind, Reloaded
@@ -84,6 +85,10 @@ class ComponentClient(UserCalls):
     def file(self, file_id: str) -> StashedFile:
         """``GET P/file_stash/{id}`` (an extension): a file with a new link. Raises :class:`NotFound`."""
         return self.ask(StashedFile, "GET", self.client.path("file_stash", file_id))
+
+    def stashed_json(self, file_id: str) -> Any:
+        """The content of a JSON file of the stash. Raises :class:`NotFound`, also for one that is too old."""
+        return self.call("GET", urlsplit(self.file(file_id).url).path)
 
     def delete_file(self, file_id: str) -> None:
         """``DELETE P/file_stash/{id}`` (an extension). Raises :class:`NotFound`."""

@@ -12,19 +12,21 @@ from flask import Response, make_response, render_template, url_for
 
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.models.runs import Outcome, Run
-from webapp.dashboard.component import fields, forms, prop_data
+from webapp.dashboard.component import drafts, fields, forms, prop_data, results
+from webapp.dashboard.component.drafts import DynamicProps
 from webapp.dashboard.component.fields import OptionList
 from webapp.dashboard.component.forms import ComponentForm
 from webapp.dashboard.component.snippets import snippets
 from webapp.dashboard.dashboard import components, dashboard, viewer
 from webapp.dashboard.pages import fragment
-from webapp.dashboard.rich import json_html, rich
+from webapp.dashboard.rich import LONGEST_JSON, json_html, json_is_cut, rich
 from webapp.errors import PatchbayError
 from webapp.people.preferences import time_zones
 
 HISTORY = 10
 _NOUNS = {
     **dict.fromkeys(("create", "past", "again_page", "again", "values"), "runs"),
+    **dict.fromkeys(("columns", "result_csv", "result_json"), "runs"),
     **dict.fromkeys(("deploy", "schedule"), "deploying"),
 }
 
@@ -33,7 +35,8 @@ _NOUNS = {
 class Feedback:
     """What a page shows besides a form: errors by prop, open lists of options, an outcome, a sentence.
 
-    ``added`` are the names of new fields. With ``confirm`` the page asks whether to run the action.
+    ``added`` are the names of new fields. With ``confirm`` the page asks whether to run the action. ``whole`` is the
+    id of the file with the outcome's whole result, if it is too large for the history.
     """
 
     errors: Mapping[str, str] | None = None
@@ -42,6 +45,7 @@ class Feedback:
     confirm: bool = False
     sentence: str = ""
     added: Collection[str] = ()
+    whole: str = ""
 
 
 def address(form: ComponentForm, endpoint: str = "show", **more: Any) -> str:
@@ -57,7 +61,8 @@ def full_page(form: ComponentForm, feedback: Feedback, code: int = 200) -> Respo
     earlier = history(form)
     if feedback == Feedback():
         feedback = Feedback(outcome=_last_run(earlier["runs"]))
-    page = render_template("dashboard/components/show.html", **context(form, feedback), **earlier)
+    result = result_context(form, feedback, newest(earlier["runs"]))
+    page = render_template("dashboard/components/show.html", **context(form, feedback), **earlier, **result)
     return make_response(page, code)
 
 
@@ -89,10 +94,46 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "may_set_up": viewer().may_build,
         "rich": rich,
         "json_html": json_html,
+        "json_is_cut": json_is_cut,
         "structured": prop_data,
         "encode": prop_data.encode,
         "file_id": prop_data.file_id,
     }
+
+
+def shown_columns(form: ComponentForm) -> list[str]:
+    """The columns that the person chose for the results of this component."""
+    return list(drafts.load(dashboard().store, viewer().owner, _columns_key(form)).fields.get("columns", ()))
+
+
+def choose_columns(form: ComponentForm, columns: list[str]) -> None:
+    """Remember the columns for the results of this component."""
+    board = dashboard()
+    drafts.save(board.store, board.clock, viewer().owner, _columns_key(form), {"columns": columns}, DynamicProps())
+
+
+def _columns_key(form: ComponentForm) -> str:
+    return f"columns {viewer().here(form.component.key)}"
+
+
+def result_context(form: ComponentForm, feedback: Feedback, run_id: str = "") -> dict[str, Any]:
+    """The template context of a result: its view, and the run and file by whose id the whole is downloaded."""
+    outcome = feedback.outcome
+    view = results.view_of(outcome.result, shown_columns(form)) if outcome else None
+    is_table = isinstance(view, results.Table)
+    return {
+        "view": view,
+        "is_table": is_table,
+        "copied_csv": results.csv_of_shown(outcome.result, view) if outcome and isinstance(view, results.Table) else "",
+        "result_run": outcome.id if isinstance(outcome, Run) else run_id,
+        "whole": feedback.whole,
+        "longest_json": LONGEST_JSON // 4 if is_table else LONGEST_JSON,
+    }
+
+
+def newest(runs: PageOf[Run] | None) -> str:
+    """The id of the newest run; "" without a history."""
+    return runs.items[0].id if runs and runs.items else ""
 
 
 def _last_run(runs: PageOf[Run] | None) -> Run | None:

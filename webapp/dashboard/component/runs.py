@@ -1,5 +1,7 @@
 """Runs an action from its page, and shows its history: a run can be viewed, restored to the form and repeated."""
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,9 +12,20 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.client.models.runs import Outcome
+from webapp.dashboard.component import results
 from webapp.dashboard.component.component import changes
 from webapp.dashboard.component.forms import ComponentForm, opened, posted, sent_first_time
-from webapp.dashboard.component.rendering import Feedback, address, context, full_page, history, part
+from webapp.dashboard.component.rendering import (
+    Feedback,
+    address,
+    choose_columns,
+    context,
+    full_page,
+    history,
+    newest,
+    part,
+    result_context,
+)
 from webapp.dashboard.dashboard import components, known_accounts
 from webapp.dashboard.pages import go, wants_fragment
 from webapp.errors import Invalid, PatchbayError
@@ -21,6 +34,7 @@ from webapp.kit.translation import lazy as _
 
 blueprint = Blueprint("runs", __name__, url_prefix="/apps/<slug>/<any(actions, triggers):kind>/<component:key>/runs")
 
+LARGE_RESULT = 200_000  # bytes as JSON; the history keeps a little more with the rest of a run
 _TWICE = _("This was sent already and ran once. Its result is in the history below.")
 
 
@@ -58,6 +72,50 @@ def values(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
     return go(address(form))
 
 
+@blueprint.post("/<run_id>/columns")
+def columns(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
+    """Remember the columns of the component's results, and show the result with them."""
+    form = _action(opened(kind, slug, key))
+    choose_columns(form, request.form.getlist("column")[: results.MAX_COLUMNS])
+    file_id = request.form.get("whole", "")
+    if not wants_fragment() and not file_id:
+        return go(address(form, "past", run_id=run_id) + "#result")
+    run = components().past(run_id)
+    if file_id:
+        run = run.model_copy(update={"result": components().stashed_json(file_id)})
+    feedback = Feedback(outcome=run, whole=file_id)
+    if not wants_fragment():
+        return full_page(form, feedback)
+    return part("_result.html", form, feedback, **result_context(form, feedback))
+
+
+@blueprint.get("/<run_id>/result.csv")
+def result_csv(slug: str, kind: Kind, key: str, run_id: str) -> Response:
+    """The result of a run as CSV, to be saved."""
+    form = _action(opened(kind, slug, key))
+    return _download(form, results.csv_of(_result(run_id)), "csv", "text/csv")
+
+
+@blueprint.get("/<run_id>/result.json")
+def result_json(slug: str, kind: Kind, key: str, run_id: str) -> Response:
+    """The result of a run as JSON, to be saved."""
+    form = _action(opened(kind, slug, key))
+    return _download(form, json.dumps(_result(run_id), ensure_ascii=False, indent=2), "json", "application/json")
+
+
+def _result(run_id: str) -> Any:
+    """The result of a run: from the file that ``?whole=`` names, or as the history has it."""
+    file_id = request.args.get("whole", "")
+    return components().stashed_json(file_id) if file_id else components().past(run_id).result
+
+
+def _download(form: ComponentForm, text: str, ending: str, media_type: str) -> Response:
+    response = Response(text.encode("utf-8", "replace"), mimetype=media_type)
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", form.component.key).strip("-") or "result"
+    response.headers.set("Content-Disposition", "attachment", filename=f"{name}.{ending}")
+    return response
+
+
 @blueprint.get("/<run_id>/again")
 def again_page(slug: str, kind: Kind, key: str, run_id: str) -> str:
     """Ask for confirmation before repeating a run, and show its values."""
@@ -92,7 +150,19 @@ def _run(form: ComponentForm, values: Mapping[str, Any], dynamic_id: str | None 
         outcome = Outcome(error=error.message)
     if not outcome.ok:  # the account's state may have changed
         form = replace(form, overview=known_accounts(fresh=True))
-    return _answer(form, Feedback(outcome=outcome))
+    return _answer(form, Feedback(outcome=outcome, whole=_kept_whole(outcome)))
+
+
+def _kept_whole(outcome: Outcome) -> str:
+    """The id of a file with the result, if it is larger than what the history keeps; "" if there is none."""
+    text = json.dumps(outcome.result, ensure_ascii=False).encode("utf-8", "replace")
+    if len(text) < LARGE_RESULT:
+        return ""
+    try:
+        file = components().upload("result.json", text)
+    except PatchbayError:  # there is no room for it
+        return ""
+    return file.id if file else ""
 
 
 def at_fields(form: ComponentForm, error: Invalid) -> dict[str, str]:
@@ -107,7 +177,9 @@ def _answer(form: ComponentForm, feedback: Feedback, code: int = 200) -> Respons
         return full_page(form, feedback, code)
     if code == 422:
         return part("_refused.html", form, feedback, code)
-    return part("_ran.html", form, feedback, code, **(history(form) if feedback.outcome else {}))
+    earlier = history(form) if feedback.outcome else {}
+    result = result_context(form, feedback, newest(earlier.get("runs")))
+    return part("_ran.html", form, feedback, code, **earlier, **result)
 
 
 def refused(form: ComponentForm, errors: Mapping[str, str], sentence: str) -> Response:

@@ -56,6 +56,13 @@ class Run(Answer):
     agent: str | None = Field(None, description="The name of the agent that called it.", examples=["Desk Helper"])
 
 
+class RunFile(Answer):
+    """A file that a run wrote."""
+
+    name: str
+    s3_key: str
+
+
 class RunDetails(Run):
     """A run with its values and results. Secrets are masked."""
 
@@ -68,6 +75,9 @@ class RunDetails(Run):
     os: list[Observation] | None = Field(examples=[[]])
     ret: Any = Field(examples=[{"number": 42}])
     truncated: bool = Field(False, description="The results were too large to be kept.")
+    files: list[RunFile] = Field(
+        default_factory=list, description="The files that it wrote and that were kept, for a day."
+    )
 
 
 @operations.get(

@@ -6,6 +6,8 @@ from pydantic import AliasChoices, Field
 
 from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty
 
+UPLOADS = "$filestash_uploads"
+
 
 class Observation(Lenient):
     """A line of a run's log (section 2.6a); ``at`` is in epoch milliseconds."""
@@ -31,6 +33,19 @@ class Observation(Lenient):
         return str(self.error.get("stack") or "")
 
 
+class WrittenFile(Lenient):
+    """A file that a run wrote; ``key`` is its key in the file stash."""
+
+    name: NonEmpty = Field(validation_alias=AliasChoices("name", "path"))
+    key: NonEmpty = Field(validation_alias=AliasChoices("s3_key", "s3Key"))
+
+
+class _Uploads(Lenient):
+    """The export that lists the files of a run."""
+
+    files: tuple[WrittenFile, ...] = Field(default=(), alias="$filestash_uploads")
+
+
 class Outcome(Lenient):
     """What a run gave. ``error`` is a sentence where the service tells one."""
 
@@ -42,6 +57,13 @@ class Outcome(Lenient):
     ok_given: bool | None = Field(default=None, alias="ok")
     summary_given: str = Field(default="", alias="summary")
     status: str = ""
+    truncated: bool = False
+    kept_files: tuple[WrittenFile, ...] = Field(default=(), alias="files")
+
+    @property
+    def files(self) -> tuple[WrittenFile, ...]:
+        """The files that it wrote and that were kept."""
+        return self.kept_files or _Uploads.model_validate(dict(self.all_exports)).files
 
     @property
     def open(self) -> bool:
@@ -66,8 +88,8 @@ class Outcome(Lenient):
 
     @property
     def exports(self) -> Json:
-        """What it handed out besides its result and its summary."""
-        return {name: value for name, value in self.all_exports.items() if name != "$summary"}
+        """What it handed out besides its result, its summary and its files."""
+        return {name: value for name, value in self.all_exports.items() if name not in ("$summary", UPLOADS)}
 
 
 class StashedFile(Lenient):

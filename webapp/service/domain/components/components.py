@@ -122,7 +122,9 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
         summary=summary if isinstance(summary, str) else None,
         error=reply.error.message if reply.error else None,
     )
-    runs.end(service, request.scene, ended, outputs=outputs, secrets=prop_values.secrets_in(props, values.props))
+    written = [{"name": upload["path"], "s3_key": upload["s3Key"]} for upload in uploads]
+    secrets = prop_values.secrets_in(props, values.props)
+    runs.end(service, request.scene, ended, outputs=outputs, files=written, secrets=secrets)
     if request.stash_id is None:
         return {**outputs, **warned}
     exports = {**reply.exports, run_files.EXPORT: uploads}

@@ -116,10 +116,22 @@ def begin(service: Service, scene: Scene, run: Run, inputs: Mapping[str, Any]) -
             _audit(tx, scene, run)
 
 
-def end(service: Service, scene: Scene, run: Run, *, outputs: Mapping[str, Any], secrets: Sequence[str] = ()) -> None:
-    """Store the result of ``run``, even if it was marked interrupted. ``secrets`` are texts to mask in ``outputs``."""
+def end(
+    service: Service,
+    scene: Scene,
+    run: Run,
+    *,
+    outputs: Mapping[str, Any],
+    files: Sequence[Mapping[str, str]] = (),
+    secrets: Sequence[str] = (),
+) -> None:
+    """Store the result of ``run``, even if it was marked interrupted. ``secrets`` are texts to mask in ``outputs``.
+
+    ``files`` are those that it wrote, each with ``name`` and ``s3_key``.
+    """
     mask = Mask(secrets)
-    shown = _fitting(mask(orjson.dumps(outputs).decode()).encode())
+    written = {"files": list(files)} if files else {}
+    shown = _fitting(mask(orjson.dumps({**outputs, **written}).decode()).encode(), written)
     with service.store.write() as tx:
         _RUNS.update(
             tx,
@@ -213,11 +225,11 @@ def _where(scene: Scene, filters: Filter) -> tuple[str, dict[str, Any]]:
     return (f"{where} AND agent IS NOT NULL" if filters.by_agents else where), params
 
 
-def _fitting(outputs: bytes) -> bytes:
-    """``outputs``, or a note instead if they are too large to be stored."""
+def _fitting(outputs: bytes, files: Mapping[str, Any]) -> bytes:
+    """``outputs``, or only the ``files`` and a note if they are too large to be stored."""
     if len(outputs) <= MAX_OUTPUT:
         return outputs
-    return orjson.dumps({"exports": None, "os": None, "ret": None, "truncated": True})
+    return orjson.dumps({"exports": None, "os": None, "ret": None, "truncated": True, **files})
 
 
 def recent_action_keys(reader: Reader, scene: Scene, external_id: str) -> list[str]:
