@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from sqlite_utils import Database
 
+from tests.fakes.form_library import is_drawn
 from webapp.kit import cursors
 from webapp.kit.crypto import stable_id
 from webapp.service.catalog import build
@@ -216,18 +217,6 @@ def test_a_hundred_thousand_are_searched_in_milliseconds() -> None:
             spent_ms = (time.process_time() - began) * 1000
             print(f"{words}: {page.total_count:,} in {spent_ms:.1f} ms")
             assert page.items and spent_ms < limit_ms
-
-
-# Types that the form library of existing clients draws or passes over (version 3.0.1, its Control); for any other it
-# raises "Unsupported property type", and nothing of the form is drawn.
-DRAWN = frozenset({"alert", "app", "boolean", "http_request", "integer", "object", "sql", "string"})
-PASSED_OVER = frozenset({"$.service.db", "$.interface.http", "$.interface.apphook", "$.interface.timer", "dir"})
-
-
-def is_drawn(prop: Mapping[str, Any]) -> bool:
-    kind = prop["type"]
-    has_options = prop.get("remoteOptions") or prop.get("options") or kind.startswith("$.discord.channel")
-    return bool(has_options or kind.endswith("[]") or kind in DRAWN | PASSED_OVER)
 
 
 def test_no_built_in_component_offers_what_forms_of_existing_clients_cannot_draw(shipped: Any) -> None:

@@ -245,6 +245,8 @@ def test_calls_of_components_are_bounded_for_a_user_and_for_a_project(
     assert run(alice, "alice") == run(server, "alice") == (429, "2")
     assert [run(server, user)[0] for user in ("bob", "bob", "bob", 7, None, "carol")] == [400, 400, 429, 400, 400, 429]
     assert world.post("P/triggers/deploy", server, json={}).status_code == 400
+    elsewhere = world.post("P/actions/run", server, env="production", json={"external_user_id": "alice"})
+    assert elsewhere.status_code == 400, "each environment has its own"
     world.clock.advance(60 * SECOND)
     assert run(alice)[0] == 400
 

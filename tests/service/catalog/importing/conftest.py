@@ -1,6 +1,7 @@
 """Imported actions that are sent to a fake of their app."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,17 +17,28 @@ from webapp.service.components.calls import Call, Reply
 Send = Callable[..., Asked]
 
 
+def written(desk: Desk, action: Action) -> Path:
+    """The file of an imported action, in the folder of its app."""
+    path = desk.folder / "acme" / "actions" / f"{action.name}.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(toml(versioned(action.toml, "0.0.1")))
+    return path
+
+
+@pytest.fixture
+def declare(desk: Desk) -> Callable[[Action], Reply]:
+    """What an imported action declares, as the catalog is built from it."""
+    return lambda action: desk.interpreter.call(Call(str(written(desk, action)), method="declare"))
+
+
 @pytest.fixture
 def call(desk: Desk) -> Callable[..., Reply]:
     """Run an imported action with the values of its props."""
 
     def called(action: Action, files: dict[str, str] | None = None, **props: Any) -> Reply:
-        path = desk.folder / "acme" / "actions" / f"{action.name}.toml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(toml(versioned(action.toml, "0.0.1")))
         account = {"account": desk.grant}
         reply = desk.interpreter.call(
-            Call(str(path), accounts=account, allow_hosts=(desk.host,), props=props, files=files or {})
+            Call(str(written(desk, action)), accounts=account, allow_hosts=(desk.host,), props=props, files=files or {})
         )
         assert reply.error is None, reply.error
         return reply

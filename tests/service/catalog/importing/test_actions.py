@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.form_library import is_drawn
 from tests.fakes.openapi_documents import ADDRESS, action, body, planned, query, reason
 from tests.service.catalog.components.providers.app_harness import FakeAnswer
 from tests.service.catalog.importing.conftest import Send
 from tests.service.components.declared.conftest import Desk
-from webapp.service.catalog.importing.actions import HINTS, Draft, Unsaid, plain
+from webapp.service.catalog.importing.actions import HINTS, Action, Draft, Unsaid, plain
 from webapp.service.catalog.importing.documents import Refs
 from webapp.service.catalog.importing.schemas import Shape
 from webapp.service.catalog.importing.words import Names
@@ -313,3 +314,27 @@ def test_without_accounts_the_address_is_whole() -> None:
     made = action({}, security=[], schemes={})
     assert made.toml["request"]["url"] == "https://api.acme.example/v1/things"
     assert made.toml["props"] == {}
+
+
+ANYTHING: dict[str, Any] = {
+    "nothing": {}, "any": {"description": "Whatever you like."}, "lists": {"type": "array", "items": {"type": "array"}},
+    "rows": {"type": "array", "items": {"type": "object"}}, "many": {"type": "array", "items": {}},
+    "both": {"type": ["string", "object"]}, "one": {"oneOf": [{"type": "integer"}, {"type": "array", "items": {}}]},
+    "free": {"type": "object", "additionalProperties": True}, "whole": {"type": "integer"}, "part": {"type": "number"},
+    "on": {"type": "boolean"}, "file": {"type": "string", "format": "binary"}, "words": LIST,
+    "kind": {"enum": ["a", 1, None]}, "null": {"type": "null"}, "range": RANGE, "pet": PET,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"])
+def test_forms_of_existing_clients_draw_what_is_imported(
+    desk: Desk, declare: Callable[[Action], Reply], kind: str
+) -> None:
+    """A value of any kind is asked for as text that holds JSON: a form breaks as a whole at a type it does not know."""
+    members = body({"type": "object", "required": ["any"], "properties": ANYTHING}, kind)
+    asked = [query(f"q_{name}", schema) for name, schema in ANYTHING.items() if name != "file"]
+    for operation in ({"parameters": asked, **members}, body({}, kind) if kind == "application/json" else members):
+        facts = declare(action(operation, "post")).value
+        props = facts["configurable_props"]
+        assert facts["problems"] == [] and len(props) > 1
+        assert [prop for prop in props if not is_drawn(prop)] == []

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.form_library import is_drawn
 from tests.service.components.pieces.samples import DECLARATION, PIECE
 from webapp.service.components.pieces.form import ComponentFile
-from webapp.service.components.pieces.props import default, mapped, reloaded
+from webapp.service.components.pieces.props import _PLAIN, default, mapped, reloaded
 
 CHOICES = {"options": [{"label": "One", "value": 1}, {"label": "Two", "value": 2}]}
 KINDS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
@@ -110,6 +111,18 @@ def test_one_that_needs_a_word_more_says_it(described: dict[str, Any], fields: d
     assert prop is not None
     label = described.get("displayName", "Some prop")
     assert prop.prop == {"name": "some_prop", "label": label, "optional": True, **fields}
+
+
+EVERY_TYPE = ("ARRAY", "MARKDOWN", "NUMBER", "STATIC_DROPDOWN", "STATIC_MULTI_SELECT_DROPDOWN", *_PLAIN)
+
+
+@pytest.mark.parametrize("is_field", [False, True])
+@pytest.mark.parametrize("type_", EVERY_TYPE)
+@pytest.mark.parametrize("more", [{}, {"properties": {"a": {"type": "JSON"}}, "options": {"options": []}}])
+def test_forms_of_existing_clients_draw_every_type(type_: str, is_field: bool, more: dict[str, Any]) -> None:
+    """A form breaks as a whole at one prop that it does not know."""
+    found = mapped("some_prop", {"type": type_, "description": "Some.", **more}, is_field=is_field)
+    assert found is not None and is_drawn(found.prop), found
 
 
 def test_what_we_say_stands_behind_a_whole_sentence_of_the_piece() -> None:
