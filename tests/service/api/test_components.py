@@ -13,6 +13,7 @@ from webapp.kit.clock import MINUTE
 from webapp.service.domain.accounts import oauth_apps
 
 TASK, EVERY = "~/make-task", "~/every-type"
+PROJECTS: dict[str, Any] = {"id": TASK, "prop_name": "project_id"}
 
 
 def keys(answer: Any) -> list[str]:
@@ -170,7 +171,6 @@ class TestConfigure:
         ("body", "field"),
         [
             ({"prop_name": "nonsense"}, "prop_name"),
-            ({"id": EVERY, "prop_name": "flag"}, "prop_name"),
             ({"prop_name": "title", "page": -1}, "page"),
             ({"prop_name": "title", "page": 0.5}, "page"),
             ({"prop_name": "title", "page": "1"}, "page"),
@@ -194,6 +194,32 @@ class TestConfigure:
         assert wrong["errors"] == ["title is not valid: It must be text, not a whole number."]
         absent = {**body, "configured_props": {**values, "title": "x"}}
         assert good(ask(shared, f"P/components/{path}", absent))["errors"] == ["There is no such account."]
+
+    @pytest.mark.parametrize("path", ["configure", "props"])
+    def test_problems_are_errors_and_only_what_is_unknown_is_refused(self, world: Any, path: str) -> None:
+        mine = world.plant("alice", values={"api_key": GOOD_KEY, "region": "eu"}).id
+        dead = world.plant("alice", dead=True, healthy=False, error="The key was refused.").id
+        other = world.plant("alice", app="tinyoauth", values={"oauth_access_token": "x"}).id
+        accounts = {"apn_none": "There is no such", world.plant("bob").id: "There is no such", other: "Tiny OAuth"}
+        problems: list[tuple[Any, str]] = [
+            *(({"authProvisionId": account}, sentence) for account, sentence in accounts.items()),
+            ({"authProvisionId": dead}, "The key was refused."), ("words", "account is not valid"), (7, "account"),
+        ]  # fmt: skip
+        for value, sentence in problems:
+            values = {"account": value, "project_id": "p7"}
+            answer = good(ask(world, f"P/actions/{path}", {**PROJECTS, "configured_props": values}))
+            assert sentence in answer["errors"][0] and len(answer["errors"]) == 1, (value, answer)
+            assert answer.get("options") is answer.get("dynamicProps") is None
+        flag = good(ask(world, "P/components/configure", {"id": EVERY, "prop_name": "flag"}))
+        assert flag["errors"] == ["That prop has no options to look up; ask the person for its value."]
+        assert ask(world, f"P/actions/{path}", {**PROJECTS, "id": "~/none"}).status_code == 404
+        assert ask(world, f"P/actions/{path}", {**PROJECTS, "dynamic_props_id": "dyp_none"}).status_code == 404
+        nobody = world.post(f"P/actions/{path}", world.server(), json=PROJECTS)
+        assert nobody.status_code == 400 and nobody.json["details"][0]["field"] == "external_user_id"
+        bob = {**PROJECTS, "external_user_id": "bob", "configured_props": {"account": {"authProvisionId": mine}}}
+        assert ask(world, f"P/actions/{path}", bob).status_code == 403
+        unknown = world.post(f"P/actions/{path}", world.server(), json={**bob, "external_user_id": "nobody"})
+        assert good(unknown)["errors"] == ["There is no such account."]
 
     def test_without_its_account_options_say_so(self, shared: Any) -> None:
         answer = good(ask(shared, "P/components/configure", {"id": TASK, "prop_name": "project_id"}))

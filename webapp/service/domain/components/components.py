@@ -52,9 +52,9 @@ def configure(service: Service, request: ComponentRequest, lookup: OptionsQuery)
     prop = next((prop for prop in props if prop["name"] == lookup.prop), None)
     if prop is None:
         raise Invalid.of("prop_name", f"{request.component.name} has no prop of that name.")
-    if not _has_options(prop):
-        raise Invalid.of("prop_name", "That prop has no options to look up; ask the person for its value.")
     try:
+        if not _has_options(prop):
+            raise Invalid("That prop has no options to look up; ask the person for its value.")
         answer = _options(service, request, lookup, props, prop)
     except (Invalid, NotFound) as error:
         answer = {"options": None, "stringOptions": None, **_value_problems(error), "context": None}
