@@ -76,7 +76,9 @@ def untrue_of_account(world: World, account_id: str) -> str:
     if account["dead"]:
         return "" if world.upstream.dead and account["error"] else "it is said to be dead without a reason"
     answer = world.ask("GET", f"/accounts/{account_id}?include_credentials=true")
-    return "" if answer.ok else answer.text
+    given = answer.json()["credentials"]["oauth_access_token"] if answer.ok else answer.text
+    newest = f"a{world.upstream.exchanges}"
+    return "" if given == newest else f"{given} is given, {newest} is the newest"
 
 
 def come_back(world: World, _: str) -> None:

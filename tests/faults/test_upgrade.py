@@ -1,10 +1,12 @@
 """The manual's steps (upgrade "Upgrade one machine", "Roll back"), with the version of before the newest migration.
 
-What it kept is there after the upgrade, the newer schema is refused, and the backup leads back. Nothing is installed:
-both versions run with the same libraries.
+What it kept is there after the upgrade, the newer schema is refused, and the backup leads back. Today's version also opens
+what the first version kept that could serve. Nothing is installed: all versions run with the same libraries.
 """
 
+import base64
 import json
+import re
 import select
 import subprocess
 from collections.abc import Iterator
@@ -21,6 +23,7 @@ from tests.cli.conftest import COMMAND, ROOT, Shell
 pytestmark = pytest.mark.faults
 
 URL = "https://products-webhook.invalid/events"
+FIRST = "webapp/service/outbound/smtp.py"  # with this file, the first version could serve
 
 
 def git(*words: str) -> bytes:
@@ -34,8 +37,19 @@ def git(*words: str) -> bytes:
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The source tree of the version before the newest migration."""
     newest = git("log", "-1", "--format=%H", "--diff-filter=A", "--", "webapp/store/schema").decode().strip()
-    folder = tmp_path_factory.mktemp("earlier")
-    archive = git("archive", f"{newest}^", "webapp", "templates", "static")
+    return tree_of(f"{newest}^", tmp_path_factory.mktemp("earlier"))
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source tree of the first version that could serve."""
+    commits = git("log", "--reverse", "--format=%H", "--diff-filter=A", "--", FIRST).decode().split()
+    return tree_of(commits[0], tmp_path_factory.mktemp("first"))
+
+
+def tree_of(commit: str, folder: Path) -> Path:
+    """The source tree of ``commit`` in ``folder``, with the packages of today's front end."""
+    archive = git("archive", commit, "webapp", "templates", "static")
     subprocess.run(["tar", "--extract", "--directory", str(folder)], input=archive, check=True)
     (folder / "static" / "vendor").symlink_to(ROOT / "static" / "vendor")
     return folder
@@ -117,3 +131,43 @@ def test_there_and_back(earlier: Path, shell: Shell, data: Path, tmp_path: Path)
         client.ask("POST", address, json={"n": 3})
     assert new.run("restore", backup).returncode == 0, "a newer version reads it, too"
     assert "migrations wait" in new.run("check").stdout
+
+
+@pytest.mark.embedded
+def test_what_the_first_version_kept_is_there_today(first: Path, shell: Shell, data: Path, tmp_path: Path) -> None:
+    """The provider says whose key an account holds: what was sealed then opens now, and is the same."""
+    shell.env = {**shell.env, "PATCHBAY_MAIL": "off"}
+    old = Version(first, Shell({name: value for name, value in shell.env.items() if name != "PATCHBAY_MAIL"}))
+    catalog = (data / "catalog.db").rename(tmp_path / "todays.db")
+    sandbox = f"http://localhost:{int(shell.env['PATCHBAY_PORT']) + 1}"
+    with old.serving() as client:
+        ready = json.loads(old.run("init", "--json").stdout)
+        secret = {"grant_type": "client_credentials", **{name: ready[name] for name in ("client_id", "client_secret")}}
+        token = client.ask("POST", "/v1/oauth/token", json=secret)["access_token"]
+        place = f"/v1/connect/{ready['project_id']}"
+        keys = re.findall(r"sbx_live_[0-9a-f]{40}", requests.get(f"{sandbox}/keys", timeout=10).text)
+        accounts = {}
+        for user, key in zip(("lena", "omar"), dict.fromkeys(keys), strict=False):
+            link = client.ask("POST", f"{place}/tokens", token, json={"external_user_id": user})["token"]
+            given = {"app_slug": "sandbox_keys", "connect_token": link, "cfmap_json": json.dumps({"api_key": key})}
+            account = client.ask("POST", f"{place}/accounts", token, json=given)
+            accounts[account["id"]] = (user, key, account["created_at"])
+
+    new = Version(ROOT, shell)
+    catalog.rename(data / "catalog.db")
+    assert "migrations wait" in new.run("check").stdout
+    for _ in range(2):  # and once more, over what the upgrade left
+        with new.serving() as client:
+            assert client.ask("GET", f"{place}/projects/info", token), "a token of then still opens the project"
+            token = client.ask("POST", "/v1/oauth/token", json=secret)["access_token"]
+            listed = client.ask("GET", f"{place}/accounts", token)["data"]
+            assert {one["id"] for one in listed} == set(accounts)
+            for account_id, (user, key, created_at) in accounts.items():
+                shown = client.ask("GET", f"{place}/accounts/{account_id}", token)
+                assert (shown["created_at"], shown["healthy"], shown["external_id"]) == (created_at, True, user)
+                url = base64.urlsafe_b64encode(f"{sandbox}/api/me".encode()).decode().rstrip("=")
+                query = f"external_user_id={user}&account_id={account_id}"
+                seen = client.ask("GET", f"{place}/proxy/{url}?{query}", token)
+                said = requests.get(f"{sandbox}/api/me", headers={"X-Api-Key": key}, timeout=10).json()
+                assert seen == said and seen["id"], "the very key that was given then"
+            assert "The schema is up to date." in new.run("check").stdout
