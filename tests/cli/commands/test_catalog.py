@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.in_process import Commands
 from tests.service.catalog.samples import CATEGORIES, KEYS, bare
+from tests.service.catalog.test_registry import ACTION, TABLE
 from webapp.service.catalog.sources import Places
 
 PROBLEM = "umbrella/app.toml: the category nowhere does not exist; add it to categories.toml or use another."
@@ -50,6 +51,19 @@ def test_check_shows_every_app_and_says_what_is_wrong(patchbay: Commands, own_ap
     printed = patchbay.run("catalog", "check", "--json")
     assert printed.exit_code == 1
     assert json.loads(printed.stdout)["problems"] == [PROBLEM]
+
+
+def test_only_keys_of_the_registry_that_work_are_counted(patchbay: Commands, own_apps: Path) -> None:
+    (own_apps / "umbrella" / "app.toml").unlink()
+    (own_apps / "acme" / "actions").mkdir()
+    (own_apps / "acme" / "actions" / "send.toml").write_text(ACTION)
+    wrong = TABLE.replace("create-message", "tell").replace('content = "text"', 'words = "to"')
+    (own_apps / "acme" / "registry.toml").write_text(TABLE + wrong)
+    done = patchbay.run("catalog", "check")
+    assert done.stdout.splitlines()[-1].startswith("1 keys of the public registry are accepted; ")
+    assert "acme/registry.toml: tell: words stands for to, which is no prop of the component." in done.stderr
+    (own_apps / "acme" / "registry.toml").write_text(TABLE)
+    assert patchbay.json("catalog", "check", "acme")["apps"][0]["registry_keys"] == 1
 
 
 def test_a_component_that_cannot_be_loaded_is_a_problem(patchbay: Commands, data: Path, own_apps: Path) -> None:

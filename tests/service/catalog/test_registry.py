@@ -1,6 +1,6 @@
 """Keys of the public component registry: each finds a component of ours, and each required prop has its place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from tests.service.catalog.samples import KEYS
+from webapp.errors import Invalid
 from webapp.service.catalog import registry
 from webapp.service.catalog.build import build
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.registry import UNUSED, RegistryKey
 from webapp.service.catalog.sources import Places, read
 from webapp.service.components.runner import Runner
+from webapp.service.domain.components.component_requests import by_own_names
+from webapp.service.domain.components.prop_values import checked, is_required, option_value
 
 ACTION = """
 name = "Send"
@@ -138,3 +141,44 @@ def test_three_hundred_keys_of_the_registry_are_accepted(shipped: Catalog) -> No
             assert component is not None and component.key == f"{app.spec.slug}-{of.component or name}", name
             own = {prop["name"]: prop["name"] for prop in component.props}
             assert of.props.items() <= {**component.prop_aliases, **own}.items(), name
+
+
+def sample(prop: Mapping[str, Any]) -> Any:
+    """A value that ``prop`` takes."""
+    options = [] if prop.get("remoteOptions") else prop.get("options") or []
+    one = (
+        option_value(options[0]) if options else {"integer": prop.get("min", 1), "integer[]": 1}.get(prop["type"], "x")
+    )
+    several = {
+        "boolean": True,
+        "object": {"a": "b"},
+        "sql": {"query": "SELECT 1"},
+        "http_request": {"url": "https://x"},
+    }
+    return [one] if prop["type"].endswith("[]") else several.get(prop["type"], one)
+
+
+def test_what_the_registry_requires_is_enough_for_each_key(shipped: Catalog) -> None:
+    """With a value for each prop that the registry requires, or knows, an account is all that is missing."""
+    count = 0
+    for app in (app for app in read(Places()).apps if app.of is None):
+        for name, of in app.keys.items():
+            component = shipped.component(f"{app.spec.slug}-{name}")
+            assert component is not None
+            props = {prop["name"]: prop for prop in component.props}
+            ours = {
+                place: prop for prop, place in of.props.items() if place != UNUSED and props[place]["type"] != "app"
+            }
+            sent = {prop: sample(props[place]) for place, prop in ours.items()}
+            sent |= dict.fromkeys((prop for prop, place in of.required.items() if place is False), "x")
+            named = by_own_names(component, sent)
+            assert named == {place: sample(props[place]) for place in ours}, (component.key, name)
+            accounts = [prop["name"] for prop in component.props if prop["type"] == "app" and is_required(prop)]
+            try:
+                checked(component.props, named, whole=True)
+                missing = []
+            except Invalid as error:
+                missing = [detail.field.removeprefix("configured_props.") for detail in error.details]
+            assert missing == accounts, (component.key, name, missing)
+            count += 1
+    assert count >= 500

@@ -6,11 +6,12 @@ import click
 
 from webapp.cli.options import JSON, settings_from_env, show, table
 from webapp.errors import NotFound
+from webapp.service.catalog import registry
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.build import build as build_catalog
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.declarations import faults
-from webapp.service.catalog.sources import Places, read
+from webapp.service.catalog.sources import Places, Source, read
 from webapp.service.components.runner import Runner
 
 
@@ -46,7 +47,12 @@ def check(slugs: tuple[str, ...], as_json: bool) -> None:
     with Runner.start() as runner:
         files = components if slugs else components + sources.components
         problems = [*verdict.problems, *faults(files, runner.call, apps)]
-    rows = [asdict(row) for row in verdict.rows if not slugs or row.slug in slugs]
+    accepted = {app.spec.slug: _accepted_keys(app, problems) for app in apps if app.of is None}
+    rows = [
+        {**asdict(row), "registry_keys": accepted.get(row.slug, 0)}
+        for row in verdict.rows
+        if not slugs or row.slug in slugs
+    ]
     problems = [problem for problem in problems if not slugs or _folder(problem) in slugs]
     if as_json:
         show({"apps": rows, "problems": problems}, True)
@@ -58,6 +64,12 @@ def check(slugs: tuple[str, ...], as_json: bool) -> None:
             click.echo(problem, err=True)
     if problems:
         raise SystemExit(1)
+
+
+def _accepted_keys(app: Source, problems: list[str]) -> int:
+    """How many keys of the public registry ``app`` accepts: those about which no problem was found."""
+    places = (f"{app.spec.slug}/{registry.FILE}: {key}: " for key in app.keys)
+    return sum(not any(problem.startswith(place) for problem in problems) for place in places)
 
 
 def _folder(problem: str) -> str:

@@ -27,6 +27,7 @@ from webapp.service.outbound.client import header_refusal
 REQUEST_NAMES = (
     "$account",
     "$label",
+    "$now",
     "$fields",
     "$steps",
     "$values",

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from webapp.kit.cancellation import CURRENT
-from webapp.kit.clock import now
+from webapp.kit.clock import iso, now
 from webapp.service.components import limits
 from webapp.service.components.account_http import AccountHttp, RefusalReporter
 from webapp.service.components.calls import AccountGrant, Call
@@ -51,6 +51,7 @@ class Session:
             **values,
             "$account": _shown(self._grant),
             "$label": call.labels,
+            "$now": iso(now()),
             "$query": call.query or None,
             "$endpoint": call.endpoint,
             "$event": call.event,

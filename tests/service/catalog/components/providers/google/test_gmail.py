@@ -116,3 +116,6 @@ def test_an_attachment_is_downloaded(gmail: AppHarness) -> None:
     reply = gmail.run("download-attachment", message_id="1", attachment="a.csv")
     assert (reply.value["size"], reply.exports["$summary"]) == (3, "Downloaded a.csv")
     assert gmail.refuses("download-attachment", message_id="1", attachment="b").startswith("The e-mail has no")
+    gmail.on("GET /users/me/messages/1/attachments/at-0", {"size": 3, "data": data("a?>")})  # an id of an earlier look
+    renamed = gmail.run("download-attachment", message_id="1", attachment="at-0", filename="b.csv")
+    assert (renamed.value["name"], renamed.value["size"]) == ("b.csv", 3)

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from webapp.service.catalog.shared.hints import READS
-from webapp.service.components.authoring import Action, ComponentError, Context, Option, Options, string
+from webapp.service.components.authoring import Action, ComponentError, Context, HttpError, Option, Options, string
 
 from .. import common
 
@@ -28,17 +28,24 @@ class DownloadAttachment(Action):
 
     gmail = common.account
     message_id = common.message_prop
-    attachment = string(label="Attachment", options=find_attachments)
+    attachment = string(
+        label="Attachment", description="Its name, or the id that Gmail gave for it lately.", options=find_attachments
+    )
+    filename = string(label="Name of the file", description="That of the attachment unless given.", optional=True)
 
     def run(self, ctx: Context) -> Any:
         props = ctx.props
         attachments = common.fetch(ctx, props.message_id)["attachments"]
-        file = next((file for file in attachments if file["name"] == props.attachment), None)
-        if file is None:
-            raise ComponentError(f"The e-mail has no attachment {props.attachment}. Choose another one.")
+        by_id = {"id": props.attachment, "name": ctx.label("attachment") or "attachment", "content_type": None}
+        file = next((file for file in attachments if props.attachment in (file["name"], file["id"])), by_id)
         place = common.message_url(props.message_id, f"/attachments/{quote(file['id'], safe='')}")
-        content = common.decoded(ctx.http.get(place).json()["data"])
-        name = file["name"].replace("/", "_")
+        try:
+            content = common.decoded(ctx.http.get(place).json()["data"])
+        except HttpError as error:
+            if file is not by_id or error.status not in (400, 404):
+                raise
+            raise ComponentError(f"The e-mail has no attachment {props.attachment}. Choose another one.") from error
+        name = (props.filename or file["name"]).replace("/", "_")
         ctx.files.write(name, content)
         ctx.export("$summary", f"Downloaded {name}")
         return {"name": name, "size": len(content), "content_type": file["content_type"]}
