@@ -1,5 +1,5 @@
-"""What the form library of existing clients draws: the set of types in its ``Control``, read in version 3.0.1 of its npm
-package. For a prop of any other type it raises "Unsupported property type", and nothing of the form is drawn.
+"""What the form library of existing clients draws: the set of types in its ``Control``, read in version 3.0.1 of its
+npm package. For a prop of any other type it raises "Unsupported property type", and nothing of the form is drawn.
 """
 
 from collections.abc import Mapping

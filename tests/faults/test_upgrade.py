@@ -1,7 +1,7 @@
 """The manual's steps (upgrade "Upgrade one machine", "Roll back"), with the version of before the newest migration.
 
-What it kept is there after the upgrade, the newer schema is refused, and the backup leads back. Today's version also opens
-what the first version kept that could serve. Nothing is installed: all versions run with the same libraries.
+What it kept is there after the upgrade, the newer schema is refused, and the backup leads back. Today's version also
+opens what the first version kept that could serve. Nothing is installed: all versions run with the same libraries.
 """
 
 import base64
