@@ -82,6 +82,24 @@ def test_a_thread_begins_only_when_all_others_are_at_work() -> None:
         dispatcher.shutdown()
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_that_all_lost_their_slots_answer_what_waits(threads: int, steps: Steps) -> None:
+    """Each has its slot taken while the others are at work, too, so that nobody is there to have it."""
+    dispatcher, count = Dispatcher(threads, 1), 4 * threads
+
+    def work() -> None:
+        time.sleep(3 * dispatching.PATIENCE_S)  # a wait that is not declared
+        steps.add("done")
+
+    try:
+        for _ in range(count):
+            dispatcher.add_task(Task(work))
+        assert steps.wait(count) == ["done"] * count
+        assert not dispatcher.has_waiting_requests
+    finally:
+        dispatcher.shutdown()
+
+
 @pytest.mark.usefixtures("patient")
 def test_requests_of_one_slot_follow_each_other(one_slot: Dispatcher, steps: Steps) -> None:
     def work() -> None:

@@ -127,14 +127,19 @@ class Dispatcher:
         self._start(f"web-{self.count}", self._run, thread)
         return thread
 
-    def _next_task(self, thread: "_Thread") -> Task | None:
-        """Return the next task of ``thread``, which has finished one; None if others come first."""
+    def _take_next(self, thread: "_Thread") -> bool:
+        """Give ``thread``, which has finished a task, the next one; False if it waits for a slot first.
+
+        One that has lost its slot meanwhile may be the very thread that gets it, and a task, by waiting.
+        """
         if self._running.pop(thread, None) is not None and self._has_only_tasks():
             self._running[thread] = time.monotonic()
-            return self._tasks.popleft()
+            thread.task = self._tasks.popleft()
+            return True
+        thread.task = None
         self._idle.append(thread)
         self._fill()
-        return None
+        return False
 
     def _has_only_tasks(self) -> bool:
         return bool(self._tasks) and not self._resumed and not self._is_reading_due()
@@ -146,13 +151,14 @@ class Dispatcher:
         this_thread.slot = this_thread.waiting = thread
         while not self._closed:
             thread.wait_for_slot()
-            while thread.task is not None and not self._closed:
+            is_at_work = True
+            while is_at_work and thread.task is not None and not self._closed:
                 try:
                     thread.task.service()
                 except BaseException:
                     log.exception("A request could not be answered.")
                 with self._mutex:
-                    thread.task = self._next_task(thread)
+                    is_at_work = self._take_next(thread)
 
     def _watch(self) -> None:
         """Take slots from threads that have had theirs for long, if others need one."""
