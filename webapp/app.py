@@ -15,8 +15,8 @@ from webapp.dashboard.dashboard import KEY
 from webapp.dashboard.portal.mount import PREFIX, mount
 from webapp.errors import PatchbayError
 from webapp.kit import assets, crypto, heartbeat, translation
-from webapp.kit.brought_words import BroughtWords
 from webapp.kit.clock import Clock, now
+from webapp.kit.package_translations import PackageTranslations
 from webapp.manual import wiring as manual
 from webapp.people.agents.documents import Documents
 from webapp.people.openid_provider import OpenIdProvider
@@ -96,8 +96,8 @@ def create_app(
         agent_documents=Documents(service.outbound, service.store, clock),
     )
     service.catalog.when_refreshed(app.extensions[KEY].forget_apps)
-    words = BroughtWords(settings.data / "pieces" / "apps")
-    translation.take_from(words)
+    words = PackageTranslations(settings.data / "pieces" / "apps")
+    translation.use(words)
     service.catalog.when_refreshed(words.forget)
     app.wsgi_app = trusted(collapse_slashes(app.wsgi_app), settings)  # type: ignore[method-assign, assignment]
     return app

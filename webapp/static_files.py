@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from flask import Response, request
 from werkzeug.security import safe_join
 
-from webapp.kit import assets, compressed
+from webapp.kit import assets, compression
 
 _TEXTS = (".css", ".js", ".svg")
 MIN_COMPRESSED_BYTES = 400  # of an SVG; below, the added headers are larger than what compression saves
@@ -20,12 +20,12 @@ def sent(filename: str) -> Response | None:
     version = assets.content_hash(filename)
     if not version:
         return None
-    return compressed.conditional(_content(filename, version), mimetypes.guess_type(filename)[0], version)
+    return compression.conditional(_content(filename, version), mimetypes.guess_type(filename)[0], version)
 
 
 def drawing(svg: bytes, headers: Mapping[str, str]) -> Response:
     """The response with an SVG that never changes at its URL, compressed if it is large enough."""
-    answer = compressed.answer(svg, "image/svg+xml", min_bytes=MIN_COMPRESSED_BYTES)
+    answer = compression.answer(svg, "image/svg+xml", min_bytes=MIN_COMPRESSED_BYTES)
     answer.headers.update({"Cache-Control": assets.IMMUTABLE, **headers})
     return answer
 

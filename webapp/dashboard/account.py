@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import words
 from webapp.dashboard.apps import permissions, starters
-from webapp.dashboard.build.apps.client_form import set_up_by
+from webapp.dashboard.build.apps.app_setup import set_up_by
 from webapp.dashboard.client.models.accounts import Account, App, TestResult
 from webapp.dashboard.dashboard import forget_accounts, service
 from webapp.dashboard.pages import fragment, go, page, wants_fragment

@@ -14,8 +14,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import app_groups, words
 from webapp.dashboard.app_groups import Catalog
-from webapp.dashboard.build import known_projects
-from webapp.dashboard.build.apps import client_form as app_setup
+from webapp.dashboard.build import project_list
+from webapp.dashboard.build.apps import app_setup
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Component, Kind
@@ -77,7 +77,7 @@ def index() -> AnyResponse:
         part = "dashboard/apps/_more.html"
         return page(part, part, url=query.url(), focus=True, **_context(query, fresh=False, after=after))
     context = _context(query, fresh=not wants_fragment())
-    context["unnamed"] = not wants_fragment() and known_projects.unnamed()
+    context["unnamed"] = not wants_fragment() and project_list.needs_support_address()
     return page("dashboard/apps/index.html", "dashboard/apps/_results.html", url=query.url(), **context)
 
 

@@ -26,7 +26,7 @@ from webapp.dashboard.client.overview import Overview, TriggerOverview, read_acc
 from webapp.dashboard.client.transport import Memory
 from webapp.dashboard.client.triggers import TriggerClient
 from webapp.dashboard.shared.changes import Changes
-from webapp.dashboard.shared.shown_once import ShownOnce
+from webapp.dashboard.shared.one_time_secrets import OneTimeSecrets
 from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
 from webapp.people.agents.documents import Documents
@@ -38,7 +38,7 @@ from webapp.settings import Settings
 from webapp.store.contract import Store
 
 KEY = "patchbay_dashboard"
-KNOWN_PROJECTS = "all"  # the only key in the cache of projects
+ALL_PROJECTS = "all"  # the only key in the cache of projects
 T = TypeVar("T")
 
 
@@ -59,7 +59,7 @@ class Dashboard:
     components: Memory[Component]
     triggers: Memory[TriggerOverview]
     waiting: Memory[int]
-    shown_once: ShownOnce
+    one_time_secrets: OneTimeSecrets
     projects: Memory[tuple[Project, ...]]
     calls: Memory[deque[CallRecord]]
     first_project: FirstProject | None

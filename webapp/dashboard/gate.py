@@ -19,7 +19,7 @@ from webapp import audit
 from webapp.audit import Actor
 from webapp.dashboard import cookies
 from webapp.dashboard.client.calls import CallRecord
-from webapp.dashboard.dashboard import KNOWN_PROJECTS, Viewer, dashboard
+from webapp.dashboard.dashboard import ALL_PROJECTS, Viewer, dashboard
 from webapp.dashboard.pages import VARY, go
 from webapp.dashboard.portal import gate as portal
 from webapp.dashboard.portal.mount import HANDLE
@@ -211,7 +211,7 @@ def recognise() -> None:
 def viewer_of(person: User, session: Session) -> Viewer:
     """The viewer of this browser's pages: members are in the dashboard's scene, others in the one they chose."""
     client = dashboard().client
-    known = dashboard().projects.get(KNOWN_PROJECTS)
+    known = dashboard().projects.get(ALL_PROJECTS)
     gone = known is not None and session.project_id not in {project.id for project in known}
     project_id, environment = "" if gone else session.project_id, session.environment or client.environment
     if person.role == "member" or (not project_id and environment == client.environment):

@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo
 from flask import g, request, url_for
 
 from webapp.dashboard.build import frame as build
-from webapp.dashboard.build import known_projects
+from webapp.dashboard.build import project_list
 from webapp.dashboard.client.overview import TriggerOverview
 from webapp.dashboard.cookies import read_theme
 from webapp.dashboard.dashboard import (
-    KNOWN_PROJECTS,
+    ALL_PROJECTS,
     agents,
     dashboard,
     if_up,
@@ -135,9 +135,9 @@ def logo_url(source: str) -> str:
 
 def _scenes() -> dict[str, Any]:
     """The viewer's scene, and others to switch to."""
-    client, known = viewer().client, dashboard().projects.get(KNOWN_PROJECTS)
+    client, known = viewer().client, dashboard().projects.get(ALL_PROJECTS)
     if known is None and (viewer().in_chosen_project or dashboard().changes.shared):
-        known = if_up(known_projects.read_anew)
+        known = if_up(project_list.refresh)
     environments = [
         {"name": name, "label": label, "current": name == client.environment, "live": name == "production"}
         for name, label in ENVIRONMENTS.items()

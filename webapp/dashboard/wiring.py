@@ -20,7 +20,7 @@ from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.pages import compress, form_token, go, notice_stale
 from webapp.dashboard.portal import frame
 from webapp.dashboard.shared.changes import APPS, PROJECTS, Changes
-from webapp.dashboard.shared.shown_once import ShownOnce
+from webapp.dashboard.shared.one_time_secrets import OneTimeSecrets
 from webapp.kit import templates
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, Clock
 from webapp.people.agents.documents import Documents
@@ -90,7 +90,7 @@ def register(
         components=Memory(clock, lifetime=10 * SECOND, size=64, state=of_apps),
         triggers=Memory(clock, lifetime=30 * SECOND, state=of_viewer),
         waiting=Memory(clock, lifetime=30 * SECOND),
-        shown_once=ShownOnce(store, clock, _key(app)),
+        one_time_secrets=OneTimeSecrets(store, clock, _key(app)),
         projects=Memory(clock, lifetime=DAY, state=of_projects),
         calls=Memory(clock, lifetime=HOUR),
         first_project=first_project,

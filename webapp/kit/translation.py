@@ -21,8 +21,8 @@ from babel.dates import format_skeleton, format_timedelta
 from babel.numbers import format_decimal
 
 from webapp.kit import sentences
-from webapp.kit.brought_words import BroughtWords
 from webapp.kit.message_files import read
+from webapp.kit.package_translations import PackageTranslations
 
 DEFAULT = "en"
 # The name of each language in itself, by BCP 47 tag.
@@ -36,7 +36,7 @@ LANGUAGES: Mapping[str, str] = {
 _DOCUMENTATION = "See the documentation"  # the text of the links in the descriptions of components
 _FOLDER = Path(__file__).parent.parent / "translations"
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT)
-_brought: list[BroughtWords] = []
+_packages: list[PackageTranslations] = []
 
 
 def speak(language: str) -> None:
@@ -48,9 +48,9 @@ def speak(language: str) -> None:
     _language.set(next(spoken, DEFAULT))
 
 
-def take_from(words: BroughtWords) -> None:
-    """Use ``words`` for the texts of apps and components that our own message files do not translate."""
-    _brought[:] = [words]
+def use(translations: PackageTranslations) -> None:
+    """Use ``translations`` for the texts of apps and components that our own message files do not translate."""
+    _packages[:] = [translations]
 
 
 def language() -> str:
@@ -106,7 +106,7 @@ def translated(text: str) -> str:
     if not text or language == DEFAULT:
         return text
     words, link = without_link(text)
-    known = _brought[0].completing(_ours, language, words) if _brought else _ours(words)
+    known = _packages[0].translate(_ours, language, words) if _packages else _ours(words)
     label = gettext("See the documentation")
     return f"{known} [{label}]{link}" if link else known
 

@@ -60,13 +60,13 @@ def test_the_dashboard_may_show_the_token_as_well(stage: Stage) -> None:
 
 def test_a_token_is_kept_for_whoever_made_it(stage: Stage) -> None:
     with stage.request():
-        assert embed.kept() is None
-        embed.keep("ctok_1", f"{PUBLIC}/link?token=ctok_1")
-        token = embed.kept()
+        assert embed.saved_token() is None
+        embed.save_token("ctok_1", f"{PUBLIC}/link?token=ctok_1")
+        token = embed.saved_token()
         assert token and token.preview(EmbedQuery(app="github")) == f"{PUBLIC}/link?token=ctok_1&app=github"
         assert token.preview(EmbedQuery(app="github", shown="portal")) == f"{PUBLIC}/portal?token=ctok_1"
         session[embed._KEY][0] = "u_somebody"
-        assert embed.kept() is None
+        assert embed.saved_token() is None
 
 
 def test_apps_that_are_ready_come_first_and_those_without_accounts_not_at_all(stage: Stage) -> None:

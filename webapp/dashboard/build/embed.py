@@ -113,13 +113,13 @@ class Token:
         return self.link_url + (f"&app={app}" if app else "")
 
 
-def keep(token: str, link_url: str) -> None:
-    """Show ``token`` from now on, to this person in this browser."""
+def save_token(token: str, link_url: str) -> None:
+    """Store ``token`` in this person's browser, to show it from now on."""
     session[_KEY] = [viewer().key, token, link_url]
 
 
-def kept() -> Token | None:
-    """The token that was made last, by this person."""
+def saved_token() -> Token | None:
+    """The token that this person made last."""
     match session.get(_KEY):
         case [owner, str(token), str(link_url)] if owner == viewer().key:
             return Token(token, link_url)
@@ -136,7 +136,7 @@ def show(
     code: int = 200,
 ) -> Response:
     """The page. ``another`` is an origin that could not be added, ``verdict`` is about the page at ``url``."""
-    token = kept()
+    token = saved_token()
     if token:
         g.frame_src = "{0.scheme}://{0.netloc}".format(urlsplit(token.preview(query)))
     way = query.way
@@ -168,7 +168,7 @@ def show(
 
 def token_state(query: EmbedQuery) -> str | None:
     """Whether the token of the preview is used by now; None where there is none."""
-    token = kept()
+    token = saved_token()
     return fragment("dashboard/build/embed/_token_state.html", query=query, **_state(token)) if token else None
 
 
@@ -239,7 +239,7 @@ def make_token() -> AnyResponse:
     another = request.form.get("another", "").strip()
     try:
         query = _with(query, another)
-        keep(*EmbedClient(viewer().client).make_token(query.token_body()))
+        save_token(*EmbedClient(viewer().client).make_token(query.token_body()))
     except Invalid as error:
         return show(query, _errors(error), another=another, code=422)
     return go(query.address("preview"))

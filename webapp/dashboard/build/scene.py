@@ -9,7 +9,7 @@ from flask import Blueprint, abort, g, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build import frame as build
-from webapp.dashboard.build import known_projects
+from webapp.dashboard.build import project_list
 from webapp.dashboard.client.accounts import UserClient
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.gate import person, session_now, viewer_of
@@ -68,7 +68,7 @@ def return_to(account_id: str) -> None:
 
 def _is_project(project_id: str) -> bool:
     """Whether a person may work in it: always in the dashboard's own, in others while they exist."""
-    return project_id == dashboard().client.project_id or project_id in {each.id for each in known_projects.read_anew()}
+    return project_id == dashboard().client.project_id or project_id in {each.id for each in project_list.refresh()}
 
 
 def _list_of(path: str) -> str:

@@ -26,7 +26,7 @@ from webapp import errors
 from webapp.dashboard.client.calls import HIDDEN, CallRecord, masked, sentence_of
 from webapp.errors import Detail, PatchbayError, Throttled, Unavailable, about
 from webapp.kit.clock import MINUTE, SECOND, Clock, now
-from webapp.kit.kept_json import kept_json
+from webapp.kit.compact_json import compact_json
 from webapp.kit.translation import DEFAULT, language, translated
 
 _BY_STATUS: Mapping[int, type[PatchbayError]] = {
@@ -336,5 +336,5 @@ class Remembered:
         return orjson.loads(content)
 
     def _keep(self, question: str, answer: Any) -> Any:
-        self._answers.put(question, (kept_json(answer), self._clock()))
+        self._answers.put(question, (compact_json(answer), self._clock()))
         return answer

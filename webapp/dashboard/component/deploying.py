@@ -83,7 +83,7 @@ def _sent(form: ComponentForm, configured: Mapping[str, Any], deployment: Deploy
     trigger = client().deploy(body)
     if deployment.url and trigger.signing_key:
         sentence = gettext("It watches. This is the signing key of its address")
-        dashboard().shown_once.put(f"{viewer().key} {trigger.id}", sentence, trigger.signing_key)
+        dashboard().one_time_secrets.put(f"{viewer().key} {trigger.id}", sentence, trigger.signing_key)
     return _named(trigger, name)
 
 

@@ -156,9 +156,9 @@ def context_of(frame: Frame, tab: str) -> dict[str, Any]:
 
 def _new_key(trigger: Trigger) -> tuple[str, str]:
     """A signing key that was just made, for the first look at the page: a sentence and the key."""
-    kept, name = dashboard().shown_once, f"{viewer().key} {trigger.id}"
-    sentence_and_key = kept.get(name)
+    secrets, name = dashboard().one_time_secrets, f"{viewer().key} {trigger.id}"
+    sentence_and_key = secrets.get(name)
     if sentence_and_key is None:
         return "", ""
-    kept.drop(name)
+    secrets.drop(name)
     return sentence_and_key

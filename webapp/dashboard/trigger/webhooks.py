@@ -96,7 +96,7 @@ def rotate(trigger_id: str, endpoint_id: str) -> AnyResponse:
     frame, endpoint = _allowed(trigger_id, endpoint_id)
     sentence = gettext("This is the new signing key for {url}").format(url=endpoint.url)
     key = client().rotate_key(trigger_id, endpoint.id)
-    dashboard().shown_once.put(f"{viewer().key} {frame.trigger.id}", sentence, key)
+    dashboard().one_time_secrets.put(f"{viewer().key} {frame.trigger.id}", sentence, key)
     return _back(trigger_id)
 
 

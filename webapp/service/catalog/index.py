@@ -18,8 +18,8 @@ from typing import Any
 import orjson
 
 from webapp.kit import cursors
+from webapp.kit.compact_json import compact_json
 from webapp.kit.crypto import stable_id
-from webapp.kit.kept_json import kept_json
 from webapp.kit.text import fold
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App, Category
@@ -308,7 +308,7 @@ def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_s
         variables=_names(row["variables"]),
         aliases=_texts(row["aliases"]),
         own=bool(row["own"]),
-        json=kept_json(public),
+        json=compact_json(public),
         read_spec=read_spec,
     )
 

@@ -12,7 +12,7 @@ import re
 
 from flask import Blueprint, Flask, Response
 
-from webapp.kit import assets, compressed
+from webapp.kit import assets, compression
 
 SOURCE, TYPES = "js/embed/patchbay.js", "js/embed/patchbay.d.ts"
 CACHED = "public, max-age=3600, stale-while-revalidate=86400"
@@ -40,7 +40,7 @@ def text_of(name: str, public_url: str) -> str:
 
 def _send(name: str, public_url: str) -> Response:
     content, version = _content(name, public_url, assets.content_hash(SOURCE), assets.content_hash(TYPES))
-    answer = compressed.conditional(content, _FORMS[name][1], version)
+    answer = compression.conditional(content, _FORMS[name][1], version)
     answer.headers["Cache-Control"] = CACHED
     answer.headers["Access-Control-Allow-Origin"] = "*"
     answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"

@@ -1,4 +1,4 @@
--- dashboard/shared/shown_once.py: secrets that were just made, for the page that follows
+-- dashboard/shared/one_time_secrets.py: secrets that were just made, for the page that follows
 CREATE TABLE shown_once (
   name TEXT NOT NULL PRIMARY KEY,     -- who is to see it, and on which page
   secret_box BLOB NOT NULL,           -- JSON array: a sentence and the secret; a key of the installation's opens it

@@ -1,6 +1,6 @@
 """A project's own OAuth clients: viewed, changed, checked at their providers, and deleted.
 
-Adding one is left to :mod:`.client_form`. A secret is entered and never shown, except the one that a provider sent for
+Adding one is left to :mod:`.app_setup`. A secret is entered and never shown, except the one that a provider sent for
 its events, which is shown once, to paste it there.
 """
 
@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from flask import flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.apps import client_form, frame
-from webapp.dashboard.build.apps.frame import blueprint
+from webapp.dashboard.build.apps import app_setup
+from webapp.dashboard.build.apps.apps import back, blueprint, question
 from webapp.dashboard.build.frame import by_field
 from webapp.dashboard.client.build.oauth_apps import OAuthApp, OAuthApps, Verdict
 from webapp.dashboard.dashboard import dashboard, viewer
@@ -41,7 +41,7 @@ def change_client(oauth_app_id: str) -> AnyResponse:
     verdict = changed.check if secret else Verdict()
     sentence = gettext("The client for {app} is changed. {verdict}")
     flash(sentence.format(app=known.app_name, verdict=verdict.sentence).strip(), verdict.tone)
-    return frame.back("clients")
+    return back("clients")
 
 
 @blueprint.post("/<oauth_app_id>/check")
@@ -56,7 +56,7 @@ def check_client(oauth_app_id: str) -> AnyResponse:
 def ask_removal(oauth_app_id: str) -> str:
     """Ask before it is deleted, and say what stops."""
     known = _clients().get(oauth_app_id)
-    return frame.question(
+    return question(
         heading=gettext("Delete the client for {app}?").format(app=known.app_name),
         text=gettext("It is deleted here. At the provider it stays until you delete it there."),
         stops=_stops(known),
@@ -74,10 +74,10 @@ def delete_client(oauth_app_id: str) -> AnyResponse:
         _clients().delete(oauth_app_id)
     except Conflict as error:
         flash(error.message, "bad")
-        return frame.back("clients")
-    client_form.changed()
+        return back("clients")
+    app_setup.changed()
     flash(gettext("The client for {app} is deleted.").format(app=known.app_name), "ok")
-    return frame.back("clients")
+    return back("clients")
 
 
 def _clients() -> OAuthApps:
@@ -136,20 +136,20 @@ def take_events_secret(oauth_app_id: str) -> AnyResponse:
         flash(error.message, "bad")
         return _back(oauth_app_id)
     sentence = gettext("Paste this at {app} now; nobody can see it again.").format(app=known.app_name)
-    dashboard().shown_once.put(_name(oauth_app_id), sentence, secret)
+    dashboard().one_time_secrets.put(_name(oauth_app_id), sentence, secret)
     return _back(oauth_app_id)
 
 
 @blueprint.post("/<oauth_app_id>/events-secret/kept")
 def keep_events_secret(oauth_app_id: str) -> AnyResponse:
     """The person pasted it: show it no more."""
-    dashboard().shown_once.drop(_name(oauth_app_id))
+    dashboard().one_time_secrets.drop(_name(oauth_app_id))
     return _back(oauth_app_id)
 
 
 def shown_now(oauth_app_id: str) -> Sent | None:
     """The secret to show on the page of a client now; a reload shows it again."""
-    kept = dashboard().shown_once.get(_name(oauth_app_id))
+    kept = dashboard().one_time_secrets.get(_name(oauth_app_id))
     return Sent(*kept) if kept else None
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from flask import flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.apps import client_form, frame
+from webapp.dashboard.build.apps import app_setup
+from webapp.dashboard.build.apps.apps import back, blueprint, question
 from webapp.dashboard.build.apps.drafts import MOST_BYTES, Drafts
-from webapp.dashboard.build.apps.frame import blueprint
 from webapp.dashboard.build.frame import by_field
 from webapp.dashboard.client.build.imported_apps import Document, ImportedApps, ImportOperation, ImportReport
 from webapp.dashboard.dashboard import dashboard, viewer
@@ -51,15 +51,15 @@ def create_import() -> AnyResponse:
     except (Invalid, Conflict) as error:
         return _refused(error, document)
     _drafts().drop(request.form.get("draft", ""))
-    client_form.changed()
+    app_setup.changed()
     flash(_imported(report), "ok")
-    return frame.back("imports")
+    return back("imports")
 
 
 @blueprint.get("/imports/<slug>/removal")
 def ask_import_removal(slug: str) -> str:
     """Ask before it is removed, and say what stops."""
-    return frame.question(
+    return question(
         heading=gettext("Remove {app}?").format(app=slug),
         text=gettext("Its actions are removed with it. It can be imported again."),
         stops=[gettext("Whoever runs its actions gets an error.")],
@@ -76,10 +76,10 @@ def delete_import(slug: str) -> AnyResponse:
         _imported_apps().remove(slug)
     except Conflict as error:
         flash(error.message, "bad")
-        return frame.back("imports")
-    client_form.changed()
+        return back("imports")
+    app_setup.changed()
     flash(gettext("{app} is removed.").format(app=slug), "ok")
-    return frame.back("imports")
+    return back("imports")
 
 
 def _imported_apps() -> ImportedApps:

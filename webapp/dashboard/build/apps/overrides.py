@@ -6,8 +6,7 @@ from typing import Any
 from flask import flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.apps import frame
-from webapp.dashboard.build.apps.frame import blueprint
+from webapp.dashboard.build.apps.apps import back, blueprint, question
 from webapp.dashboard.build.frame import by_field
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.build.app_overrides import AppOverride, AppOverrides
@@ -41,7 +40,7 @@ def create_override() -> AnyResponse:
     except (Invalid, Conflict) as error:
         return _page(app, None, _by_field(error, app), 422)
     flash(gettext("“{name}” is made.").format(name=override.name), "ok")
-    return frame.back("overrides")
+    return back("overrides")
 
 
 @blueprint.get("/overrides/<override_id>")
@@ -62,14 +61,14 @@ def change_override(override_id: str) -> AnyResponse:
         return _page(app, known, _by_field(error, app), 422)
     sentence = gettext("“{name}” is changed. Accounts that were connected with it stay as they are.")
     flash(sentence.format(name=changed.name), "ok")
-    return frame.back("overrides")
+    return back("overrides")
 
 
 @blueprint.get("/overrides/<override_id>/removal")
 def ask_override_removal(override_id: str) -> str:
     """Ask before it is deleted, and say what stops."""
     known = _overrides().get(override_id)
-    return frame.question(
+    return question(
         heading=gettext("Delete “{name}”?").format(name=known.name),
         text=gettext("Accounts that were connected with it stay as they are."),
         stops=[gettext("Connect Links that name it end with a sentence.")],

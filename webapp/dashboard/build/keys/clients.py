@@ -11,7 +11,7 @@ from typing import Any
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import known_projects
+from webapp.dashboard.build import project_list
 from webapp.dashboard.build.keys import frame
 from webapp.dashboard.build.keys.frame import blueprint
 from webapp.dashboard.client.build.clients import Clients, OAuthClient
@@ -189,7 +189,7 @@ def _scope(access: str) -> str:
 
 def _project_names() -> Mapping[str, str]:
     """The names of the projects, by id."""
-    return {project.id: project.name or project.id for project in known_projects.recent()}
+    return {project.id: project.name or project.id for project in project_list.recent()}
 
 
 def _form(form: Mapping[str, str], errors: Mapping[str, str]) -> str:

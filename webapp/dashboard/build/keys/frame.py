@@ -24,19 +24,19 @@ class Secret(NamedTuple):
 
 def show_once(sentence: str, text: str) -> None:
     """Show ``text`` to this viewer until they confirm that they kept it, for five minutes at most."""
-    dashboard().shown_once.put(_name(), sentence, text)
+    dashboard().one_time_secrets.put(_name(), sentence, text)
 
 
 def shown_now() -> Secret | None:
     """The secret to show now; a reload of the page shows it again."""
-    kept = dashboard().shown_once.get(_name())
+    kept = dashboard().one_time_secrets.get(_name())
     return Secret(*kept) if kept else None
 
 
 @blueprint.post("/secret/kept")
 def keep_secret() -> AnyResponse:
     """The person copied it: show it no more."""
-    dashboard().shown_once.drop(_name())
+    dashboard().one_time_secrets.drop(_name())
     return back()
 
 

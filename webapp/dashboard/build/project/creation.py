@@ -6,7 +6,7 @@ from flask import Response, flash, make_response, render_template, request, url_
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build import frame as build
-from webapp.dashboard.build import known_projects, scene
+from webapp.dashboard.build import project_list, scene
 from webapp.dashboard.build.project.project import for_owners, projects
 from webapp.dashboard.dashboard import viewer
 from webapp.dashboard.pages import go
@@ -39,7 +39,7 @@ def create() -> AnyResponse:
         project = projects().create({"name": fields["app_name"], **fields})
     except Invalid as error:
         return _form(fields, build.by_field(error, _MISSING))
-    known_projects.changed()
+    project_list.changed()
     scene.work_in(project.id, viewer().client.environment)
     flash(gettext("“{name}” is made. You work in it now.").format(name=project.name), "ok")
     return go(url_for("dashboard.build_project.page"))

@@ -7,7 +7,7 @@ from flask import Response, abort, flash, make_response, render_template, reques
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build import frame as build
-from webapp.dashboard.build import known_projects, scene
+from webapp.dashboard.build import project_list, scene
 from webapp.dashboard.build.project.project import for_owners, load, projects
 from webapp.dashboard.client.build.projects import Project
 from webapp.dashboard.dashboard import dashboard, viewer
@@ -34,7 +34,7 @@ def delete() -> AnyResponse:
         projects().delete(project.id)
     except Conflict as error:
         return _ask(project, error.message)
-    known_projects.changed()
+    project_list.changed()
     scene.work_in("", viewer().client.environment)
     flash(gettext("“{name}” is deleted.").format(name=project.name), "ok")
     return go(url_for("dashboard.build_project.page"))

@@ -6,7 +6,7 @@ from flask import Response, abort, flash, make_response, render_template, reques
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build import frame as build
-from webapp.dashboard.build import known_projects
+from webapp.dashboard.build import project_list
 from webapp.dashboard.client.build.projects import Project, Projects
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
@@ -38,7 +38,7 @@ def save() -> AnyResponse:
         projects().update(project.id, fields)
     except Invalid as error:
         return show(project.model_copy(update=fields), build.by_field(error, TEXTS), 422)
-    known_projects.changed()
+    project_list.changed()
     flash(gettext("The project is saved."), "ok")
     return go(url_for("dashboard.build_project.page"))
 

@@ -15,7 +15,7 @@ from flask import Blueprint, Flask, Response, render_template
 from jinja2.runtime import Undefined
 from markupsafe import Markup, escape
 
-from webapp.kit import assets, compressed, templates
+from webapp.kit import assets, compression, templates
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.reference import openapi
 from webapp.service.api.reference.openapi import SCOPES, STATUSES
@@ -135,11 +135,11 @@ def register(app: Flask, service: Service, operations: Sequence[Operation]) -> N
 
     @blueprint.get("/openapi.json")
     def description() -> Response:
-        return compressed.answer(described(), "application/json")
+        return compression.answer(described(), "application/json")
 
     @blueprint.get("/docs/api")
     def reference() -> Response:
-        answer = compressed.answer(page(), "text/html")
+        answer = compression.answer(page(), "text/html")
         answer.headers["Content-Security-Policy"] = _POLICY
         return answer
 

@@ -1,4 +1,4 @@
-"""The translations that added integrations bring with them, such as the names of their actions.
+"""The translations in the packages of added integrations, such as the names of their actions.
 
 They are in ``<folder>/*/languages/*.<language>.json``, each a JSON object of texts by their English, and are read when
 a language is first used. Files that cannot be read are ignored.
@@ -13,7 +13,7 @@ from pathlib import Path
 _PAUSE = re.compile(r"(?<=[.!?…:]) |\n+")
 
 
-class BroughtWords:
+class PackageTranslations:
     """The translations in one folder. Safe to share between threads."""
 
     def __init__(self, folder: Path) -> None:
@@ -24,17 +24,17 @@ class BroughtWords:
         """The translation of ``text`` into ``language`` (BCP 47), or None."""
         return self._words(language).get(text)
 
-    def completing(self, ours: Callable[[str], str], language: str, text: str) -> str:
+    def translate(self, ours: Callable[[str], str], language: str, text: str) -> str:
         """``text`` in ``language``, translated by ``ours``, or else by these translations.
 
-        If these translations have the beginning of ``text``, up to the end of a sentence or line, they translate it,
-        and the rest is translated by itself: we append sentences to the texts of packages.
+        If these translations have the beginning of ``text``, up to the end of a sentence or line, the beginning and the
+        rest are translated separately, since sentences of ours are appended to the texts of packages.
         """
         words = self._words(language)
         for pause in reversed(list(_PAUSE.finditer(text))) if words else ():
             beginning = words.get(text[: pause.start()])
             if beginning is not None:
-                rest = self.completing(ours, language, text[pause.end() :])
+                rest = self.translate(ours, language, text[pause.end() :])
                 return f"{beginning}{pause[0]}{rest}".replace("。 ", "。")
         known = ours(text)
         return words.get(text, known) if known == text else known

@@ -1,7 +1,7 @@
 """What is known of projects: for those who build alone, read once a minute, and an owner hears of a missing address."""
 
 from tests.dashboard.embedded import Embedded
-from webapp.dashboard.dashboard import KEY, KNOWN_PROJECTS
+from webapp.dashboard.dashboard import ALL_PROJECTS, KEY
 from webapp.service.domain.projects import projects
 
 BANNER = "Tell your users where to ask for help."
@@ -22,9 +22,9 @@ def test_members_ask_for_no_projects(studio: Embedded) -> None:
     known = studio.app.extensions[KEY].projects
     known.clear()
     studio.browser("member").get("/apps")
-    assert known.get(KNOWN_PROJECTS) is None
+    assert known.get(ALL_PROJECTS) is None
     studio.browser("developer").get("/apps")
-    assert [project.id for project in known.get(KNOWN_PROJECTS)] == [studio.project.id]
+    assert [project.id for project in known.get(ALL_PROJECTS)] == [studio.project.id]
 
 
 def test_a_project_that_one_process_makes_is_known_to_another(studio: Embedded) -> None:

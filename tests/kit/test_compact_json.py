@@ -2,13 +2,13 @@ import tracemalloc
 
 import orjson
 
-from webapp.kit.kept_json import kept_json
+from webapp.kit.compact_json import compact_json
 
 
-def test_json_that_is_kept_holds_no_more_memory_than_it_needs() -> None:
+def test_it_holds_no_more_memory_than_it_needs() -> None:
     tracemalloc.start()
     try:
-        kept = [kept_json({"name": "x" * 100, "number": number}) for number in range(100)]
+        kept = [compact_json({"name": "x" * 100, "number": number}) for number in range(100)]
         size, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

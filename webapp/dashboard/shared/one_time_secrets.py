@@ -1,7 +1,7 @@
-"""New secrets for the page that follows their creation (table ``shown_once``).
+"""New secrets, which a page shows once, after they were made (table ``shown_once``).
 
-Any web process may render that page, so they are in the store, in boxes that only a key of the installation opens. Each
-is shown until the person has seen it, for five minutes at most. Expired boxes are removed when the next is stored.
+Any web process may render that page, so they are stored, sealed by a key of the installation. Each is shown until the
+person confirms that they have it, for five minutes at most. Expired ones are deleted when the next is stored.
 """
 
 import json
@@ -17,8 +17,8 @@ _PURPOSE = "shown-once"
 
 
 @dataclass(frozen=True, slots=True)
-class ShownOnce:
-    """All of them. ``key`` is one of the installation's."""
+class OneTimeSecrets:
+    """The secrets of all pages. ``key`` is one of the installation's."""
 
     store: Store
     clock: Clock
@@ -52,6 +52,6 @@ class ShownOnce:
         return sentence, secret
 
     def drop(self, name: str) -> None:
-        """It was seen."""
+        """Delete the secret of the page called ``name``: it was seen."""
         with self.store.write() as tx:
             tx.run("DELETE FROM shown_once WHERE name = :name", {"name": name})

@@ -4,7 +4,7 @@ import gzip
 
 from flask import Flask, Response
 
-from webapp.kit import compressed
+from webapp.kit import compression
 
 TEXT = b"the same for everybody " * 40
 GZIP = {"Accept-Encoding": "gzip"}
@@ -12,7 +12,7 @@ GZIP = {"Accept-Encoding": "gzip"}
 
 def asked(headers: dict[str, str], version: str = "v1") -> Response:
     with Flask(__name__).test_request_context(headers=headers):
-        return compressed.conditional(TEXT, "text/plain", version)
+        return compression.conditional(TEXT, "text/plain", version)
 
 
 def test_it_is_compressed_for_whoever_takes_it() -> None:
@@ -27,7 +27,7 @@ def test_it_is_compressed_for_whoever_takes_it() -> None:
 def test_short_ones_stay_as_they_are() -> None:
     with Flask(__name__).test_request_context(headers=GZIP):
         for min_bytes, packed in ((len(TEXT), True), (len(TEXT) + 1, False)):
-            answer = compressed.answer(TEXT, "text/plain", min_bytes=min_bytes)
+            answer = compression.answer(TEXT, "text/plain", min_bytes=min_bytes)
             assert ("Content-Encoding" in answer.headers) is packed
 
 

@@ -3,6 +3,6 @@
 import orjson
 
 
-def kept_json(value: object) -> bytes:
+def compact_json(value: object) -> bytes:
     """``value`` as JSON, without spare memory."""
     return memoryview(orjson.dumps(value)).tobytes()

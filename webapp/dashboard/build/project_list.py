@@ -7,7 +7,7 @@ need no further request; a browser in a project of its choice always knows its c
 from urllib.parse import urlsplit
 
 from webapp.dashboard.client.build.projects import Project, Projects
-from webapp.dashboard.dashboard import KNOWN_PROJECTS, dashboard, if_up, viewer
+from webapp.dashboard.dashboard import ALL_PROJECTS, dashboard, if_up, viewer
 from webapp.dashboard.shared.changes import PROJECTS
 from webapp.errors import Unauthorized
 from webapp.kit.clock import MINUTE
@@ -25,7 +25,7 @@ def recent() -> tuple[Project, ...]:
 def _read_fresh() -> tuple[Project, ...]:
     """The projects; none if the service does not show them to this client, which is no error."""
     try:
-        return read_anew()
+        return refresh()
     except Unauthorized:
         return dashboard().projects.put(_FRESH, (), MINUTE)
 
@@ -33,19 +33,19 @@ def _read_fresh() -> tuple[Project, ...]:
 def changed() -> None:
     """Drop the cache in all web processes, after a change of projects."""
     dashboard().changes.add(PROJECTS)
-    read_anew()
+    refresh()
 
 
-def read_anew() -> tuple[Project, ...]:
-    """The projects as they are now."""
-    kept = dashboard().projects
+def refresh() -> tuple[Project, ...]:
+    """Read the projects, and cache them."""
+    cache = dashboard().projects
     projects = Projects(dashboard().client).list().items
-    kept.put(KNOWN_PROJECTS, projects)
-    return kept.put(_FRESH, projects, MINUTE)
+    cache.put(ALL_PROJECTS, projects)
+    return cache.put(_FRESH, projects, MINUTE)
 
 
-def unnamed() -> bool:
-    """Whether to ask an owner for a support address: the viewer's project has only an assumed one."""
+def needs_support_address() -> bool:
+    """Whether to ask the viewer, an owner, for a support address, as their project has only an assumed one."""
     projects = recent()
     assumed = {f"support@{host}" for host in ("localhost", urlsplit(dashboard().settings.public_url).hostname)}
     waiting = {project.id for project in projects if project.support_email in assumed}
