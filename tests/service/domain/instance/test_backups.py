@@ -309,7 +309,6 @@ def test_killed_at_any_step_it_is_the_old_or_the_new_one(
 
 
 @pytest.mark.faults
-@pytest.mark.faults
 def test_a_backup_under_load_holds_all_that_was_connected_before_it(
     data: Path, acme: FakeProvider, tmp_path: Path
 ) -> None:
