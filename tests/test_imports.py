@@ -60,7 +60,7 @@ SOCKETS = {
 LOCAL = {  # Unix sockets between our processes
     "webapp.service.components.broker", "webapp.service.components.runner_connection",
     "webapp.service.components.confinement.namespaces",  # a loopback of one's own
-    "webapp.service.components.relay", "webapp.service.components.warming",
+    "webapp.service.components.relay", "webapp.service.components.warmup",
     "webapp.service.components.runner_job", "webapp.service.components.runner_process",
     "webapp.service.components.wire", "webapp.service.components.forks",
     "webapp.service.components.child_pipes",

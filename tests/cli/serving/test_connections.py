@@ -127,7 +127,7 @@ def test_a_sweep_looks_at_a_few_at_a_time_and_at_all_in_the_end(monkeypatch: pyt
     of_server._waiting.update({number: SimpleNamespace(descriptor=number, waits=True) for number in range(8)})  # type: ignore[misc]
     for _ in range(5):
         looks.append([])
-        of_server.settle()
+        of_server.update()
     assert looks == [[0, 1, 2], [3, 4, 5], [6, 7], [], []]
     assert 25 < of_server.pause_s() <= 30.0
     of_server._waiting.clear()
@@ -144,10 +144,10 @@ def test_a_connection_waits_until_its_request_is_whole() -> None:
         channel.forget = forgotten.append
         opened_at = channel.began_at
         channel.received(b"GET / HT")
-        assert channel.waits and channel.began_at >= opened_at and channel.came == 8
+        assert channel.waits and channel.began_at >= opened_at and channel.received_bytes == 8
         began_at = channel.began_at
         channel.received(b"TP/1.1\r\nHost: x\r\n\r\n")
-        assert (channel.began_at, channel.came, tasks) == (began_at, 27, [channel])
+        assert (channel.began_at, channel.received_bytes, tasks) == (began_at, 27, [channel])
         assert not channel.waits and polled == {channel.descriptor: channel}
         channel.close()
     assert forgotten == [channel] and polled == {}

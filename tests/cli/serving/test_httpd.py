@@ -280,7 +280,7 @@ def stop(listener: socket.socket) -> Iterator[Stop]:
     app = Flask(__name__)
     app.add_url_rule("/healthz", view_func=lambda: request.get_data() or b"ok", methods=["GET", "POST"])
     stop, ready = Stop(drain_s=60), threading.Event()
-    stop.tell_ready = ready.set
+    stop.report_ready = ready.set
     thread = threading.Thread(target=httpd.serve, args=(app, [listener.dup()]), kwargs={"threads": 2, "stop": stop})
     thread.start()
     assert ready.wait(5)

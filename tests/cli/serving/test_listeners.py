@@ -30,8 +30,8 @@ def test_who_gives_way(monkeypatch: pytest.MonkeyPatch, counts: tuple[int, int],
     pauses: list[float] = []
     monkeypatch.setattr("webapp.cli.serving.listeners.time.sleep", pauses.append)
     mine, other = listeners.shares(2)
-    mine.hold(counts[0])
-    other.hold(counts[1])
+    mine.set_count(counts[0])
+    other.set_count(counts[1])
     mine.give_way()
     assert bool(pauses) is gives_way
 
@@ -39,5 +39,5 @@ def test_who_gives_way(monkeypatch: pytest.MonkeyPatch, counts: tuple[int, int],
 def test_a_process_alone_never_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.cli.serving.listeners.time.sleep", pytest.fail)
     (alone,) = listeners.shares(1)
-    alone.hold(1_000)
+    alone.set_count(1_000)
     alone.give_way()

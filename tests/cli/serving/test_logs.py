@@ -50,8 +50,8 @@ def test_a_line_of_text_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 REOPENS = """
 import os, signal, sys
-from webapp.cli.serving.logs import on_hang_up
-on_hang_up(lambda: os.write(2, b"told\\n"))
+from webapp.cli.serving.logs import reopen_on_hangup
+reopen_on_hangup(lambda: os.write(2, b"told\\n"))
 os.write(2, b"before\\n")
 os.rename(sys.argv[1], sys.argv[1] + ".1")
 os.kill(os.getpid(), signal.SIGHUP)

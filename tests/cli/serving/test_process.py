@@ -45,11 +45,11 @@ for _ in range(3):
     b"x" * (19 << 20)  # as a password is hashed in
 print(held_kb() - before)
 """
-HOLD_LITTLE = "from webapp.cli.serving import process; process.hold_little()"
+HOLD_LITTLE = "from webapp.cli.serving import process; process.limit_spare_memory()"
 
 
 def work(stop: Stop) -> None:
-    stop.tell_ready()
+    stop.report_ready()
     stop.wait()
     os._exit(7 if stop.replaced else 3)
 
@@ -165,7 +165,7 @@ def test_garbage_is_looked_for_rarely_and_never_in_what_stays() -> None:
     program = """
 import gc
 from webapp.cli.serving import process
-process.collect_rarely()
+process.collect_garbage_rarely()
 kept = [[] for _ in range(1_000)]
 before = gc.get_freeze_count()
 process.freeze_garbage()

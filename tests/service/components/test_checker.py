@@ -101,7 +101,7 @@ def test_a_trigger_that_is_in_order(runner: Runner, write: Callable[..., Path], 
     [
         ("unique", "often", "dedupe must be unique, greatest, last or None."),
         ('schedule = timer(default={"intervalSeconds": 900})', "db = service_db()",
-         "nothing would set it off: it needs timer = timer(...) to poll, or http = http_interface() to be told."),
+         "nothing would start it: it needs timer = timer(...) to poll, or http = http_interface() to be notified."),
         ("    schedule =", "    other = timer(default={'intervalSeconds': 9})\n    schedule =",
          "it has 2 props of timer(); one is all that it may have."),
         ('schedule = timer(default={"intervalSeconds": 900})', f"{HTTP}\n{ON}",

@@ -5,7 +5,7 @@ import os
 import socket
 from pathlib import Path
 
-from webapp.service.components.child_pipes import BROKER, MESSAGES, Pipes, received, settle
+from webapp.service.components.child_pipes import BROKER, MESSAGES, Pipes, received, set_up
 from webapp.service.components.wire import encode
 
 
@@ -16,7 +16,7 @@ def test_it_has_its_own_descriptors_alone_and_takes_a_request_that_comes_later(t
     pid = os.fork()
     if pid == 0:
         try:
-            settle(Pipes(messages, messages, far.fileno()), tmp_path, None)
+            set_up(Pipes(messages, messages, far.fileno()), tmp_path, None)
             request = received()
             os.write(BROKER, b"a question")
             descriptors = sorted(map(int, os.listdir("/proc/self/fd")))  # noqa: PTH208
@@ -40,7 +40,7 @@ def test_it_ends_where_nobody_sends_a_request(tmp_path: Path) -> None:
     if pid == 0:
         try:
             near.close()
-            settle(Pipes(1, 1, far.fileno()), tmp_path, None)
+            set_up(Pipes(1, 1, far.fileno()), tmp_path, None)
             received()
         finally:
             os._exit(1)

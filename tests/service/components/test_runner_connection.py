@@ -40,15 +40,15 @@ def test_what_comes_is_kept_with_the_descriptor_that_came_last(pair: Pair) -> No
     assert connection.receive() is False
 
 
-def test_what_is_heard_is_something_nothing_or_the_end(pair: Pair) -> None:
+def test_it_receives_something_nothing_or_the_end(pair: Pair) -> None:
     connection, far = pair
     calls: list[str] = []
-    heard = partial(connection.heard, partial(calls.append, "push"), partial(calls.append, "close"))
-    assert not heard()
+    receive = partial(connection.receive_or_else, partial(calls.append, "push"), partial(calls.append, "close"))
+    assert not receive()
     far.sendall(b"a")
-    assert heard()
+    assert receive()
     far.shutdown(socket.SHUT_WR)
-    assert not heard()
+    assert not receive()
     assert calls == ["push", "close"]
 
 

@@ -14,7 +14,7 @@ class Conversation:
     network: str
     since: float
     busy: bool = False
-    came: int = 0
+    received_bytes: int = 0
     ended: list[str] = field(default_factory=list)
 
     def end(self, sentence: str) -> None:
@@ -44,7 +44,7 @@ def test_the_longest_idle_of_all_gives_way_when_there_are_too_many() -> None:
 
 def test_what_all_send_has_one_bound() -> None:
     places = MailSessions(DEFAULTS)
-    many = [Conversation("a", number, came=mail_sessions.MOST_BYTES // 10) for number in range(11)]
+    many = [Conversation("a", number, received_bytes=mail_sessions.MOST_BYTES // 10) for number in range(11)]
     for sender in many[:10]:
         places.admit(sender)
     assert not places.is_full()

@@ -38,13 +38,13 @@ _ANSWER = (
 class Channel(HTTPChannel):
     """One connection. It calls ``forget`` when it is closed.
 
-    ``began_at`` is when it began to wait for its next request, or when the first byte of that arrived; ``came`` counts
-    the bytes received of it, and ``answered`` says whether there was a request before.
+    ``began_at`` is when it began to wait for its next request, or when the first byte of that arrived.
+    ``received_bytes`` counts what has arrived of it, and ``answered`` says whether there was a request before.
     """
 
     forget: "Callable[[Channel], None]"
     network = ""
-    came = 0
+    received_bytes = 0
     answered = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -54,12 +54,12 @@ class Channel(HTTPChannel):
     def received(self, data: bytes) -> bool:
         """Parse ``data``, the next bytes that the client has sent."""
         if self.request is None:
-            self.began_at, self.came = time.monotonic(), 0
-        self.came += len(data)
+            self.began_at, self.received_bytes = time.monotonic(), 0
+        self.received_bytes += len(data)
         return bool(super().received(data))
 
     def handle_close(self) -> None:
-        """Close it. Waitress calls this twice for a client that sends a last word and hangs up."""
+        """Close it. Waitress calls this twice for a client that sends data and closes at once."""
         if self.descriptor >= 0:
             super().handle_close()
 
@@ -125,7 +125,7 @@ class Connections:
         self.count += 1
 
     def forget(self, channel: Channel) -> None:
-        """Count ``channel``, which was closed, no longer."""
+        """Stop counting ``channel``, which was closed."""
         self._leave(channel)
         of_network = self._of[channel.network]
         if channel in of_network:
@@ -134,8 +134,8 @@ class Connections:
         if not of_network:
             del self._of[channel.network]
 
-    def settle(self) -> None:
-        """Let answered connections wait again, and end those that have waited too long; called after each turn."""
+    def update(self) -> None:
+        """Let answered connections wait again, and close those that have waited too long; called after each turn."""
         for entry in list(self._map.values()):
             if isinstance(entry, Channel) and entry.waits:
                 entry.began_at, entry.answered = time.monotonic(), True
@@ -209,7 +209,8 @@ class Connections:
             return deadlines.HEADERS_S if waited > IDLE_S else None
         if channel.request is None or not channel.request.headers_finished:
             return deadlines.HEADERS_S if waited > numbers[deadlines.HEADERS_S.name] else None
-        body_s = numbers[deadlines.HEADERS_S.name] + numbers[deadlines.BODY_S.name] + channel.came / deadlines.BODY_RATE
+        body_s = numbers[deadlines.HEADERS_S.name] + numbers[deadlines.BODY_S.name]
+        body_s += channel.received_bytes / deadlines.BODY_RATE
         return deadlines.BODY_S if waited > body_s else None
 
     def _end(self, channel: Channel, bound: Bound) -> None:

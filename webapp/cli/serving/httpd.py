@@ -91,10 +91,10 @@ def serve(
         listener.stop, listener.channel_class = stop, connections.open
         listener.handle_accept = _yielding(listener.handle_accept, share)
     stop.then(listeners[0].pull_trigger)
-    stop.tell_ready()
+    stop.report_ready()
     while not stop.is_set():
         loop.turn(5.0)
-        share.hold(connections.count)
+        share.set_count(connections.count)
     _drain(loop, listeners, replaced=stop.replaced)
     dispatcher.shutdown()
     wasyncore.close_all(polled)
@@ -124,7 +124,7 @@ class Loop:
             for descriptor, flags in events:
                 if (entry := self.polled.get(descriptor)) is not None:
                     wasyncore.readwrite(entry, flags)
-            self.connections.settle()
+            self.connections.update()
         finally:
             self._slot.release()
 

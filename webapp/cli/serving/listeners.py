@@ -41,8 +41,8 @@ class Share:
     def __init__(self, memory: mmap.mmap, number: int) -> None:
         self._memory, self._place = memory, number * _COUNT.size
 
-    def hold(self, connections: int) -> None:
-        """Note how many ``connections`` this process has open."""
+    def set_count(self, connections: int) -> None:
+        """Publish how many ``connections`` this process has open."""
         _COUNT.pack_into(self._memory, self._place, connections)
 
     def give_way(self) -> None:

@@ -1,8 +1,8 @@
 """Where log lines go: to standard error, one line each; standard output belongs to what a command prints.
 
 As text for people, or as JSON objects for machines. Either names the process, and the request that was answered. Where
-standard error is a file, SIGHUP has it opened anew, as programs that rotate logs expect; at a terminal it means that
-the terminal is gone.
+standard error is a file, SIGHUP has it reopened, as programs that rotate logs expect; at a terminal it means that the
+terminal was closed.
 """
 
 import logging
@@ -25,12 +25,14 @@ def configure(level: str, process: str = "patchbay", form: str = "text") -> None
     handler.setFormatter(_json(process) if form == "json" else _text(process))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     if level != "debug":
-        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a full pool is no fault
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a full pool is not an error
 
 
-def on_hang_up(tell: Callable[[], object] = lambda: None) -> None:
-    """Open the files of standard output and error anew on SIGHUP, by the names that they have now; then ``tell``
-    others. For the main thread. At a terminal SIGHUP ends the process as SIGTERM does."""
+def reopen_on_hangup(then: Callable[[], object] = lambda: None) -> None:
+    """Reopen the files of standard output and error on SIGHUP, by their present names, and call ``then``.
+
+    To be called in the main thread. At a terminal SIGHUP ends the process as SIGTERM does.
+    """
     if sys.stderr.isatty():
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
         return
@@ -41,7 +43,7 @@ def on_hang_up(tell: Callable[[], object] = lambda: None) -> None:
             fresh = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             os.dup2(fresh, descriptor)
             os.close(fresh)
-        tell()
+        then()
 
     signal.signal(signal.SIGHUP, reopen)
 
@@ -57,7 +59,7 @@ def _file(descriptor: int) -> Path | None:
 
 
 def flush() -> None:
-    """Write out what is still buffered, before a process ends without ceremony."""
+    """Write out what is still buffered, before a process ends by ``os._exit``."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
 

@@ -1,4 +1,4 @@
-"""A process of ``patchbay serve``: how it is forked, how it hears that it should end, and how it takes memory.
+"""A process of ``patchbay serve``: how it is forked, how it is asked to end, and how it uses memory.
 
 Which processes there are is decided in :mod:`webapp.cli.serving.supervisor`, and what each of them does in
 :mod:`webapp.cli.serving.roles`.
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from webapp.cli.options import sentence_of
-from webapp.cli.serving.logs import flush, on_hang_up
+from webapp.cli.serving.logs import flush, reopen_on_hangup
 
 LEAVE = signal.SIGUSR2
 ENDINGS = (signal.SIGTERM, signal.SIGHUP, LEAVE)
@@ -41,7 +41,7 @@ class Stop(threading.Event):
         self._drain_s = drain_s
         self.closing = self.replaced = False
         self.lifeline: int | None = None  # a pipe that ends with the parent process; for a program that replaces us
-        self.tell_ready: Callable[[], object] = lambda: None  # to be called once the process answers
+        self.report_ready: Callable[[], object] = lambda: None  # to be called once the process answers
 
     @property
     def stopping(self) -> bool:
@@ -87,7 +87,7 @@ def _end_with_parent(lifeline: int, grace_s: float) -> None:
         os.read(lifeline, 1)
         os.kill(os.getpid(), signal.SIGTERM)
         threading.Event().wait(AGAIN_S)
-        os.kill(os.getpid(), signal.SIGTERM)  # nobody is left who sends requests elsewhere: there is nothing to drain
+        os.kill(os.getpid(), signal.SIGTERM)  # no supervisor is left: there is nothing to drain
         threading.Event().wait(grace_s)
         flush()
         os._exit(1)
@@ -136,7 +136,7 @@ class Child:
         pid = os.fork()
         if pid == 0:
             stop = Stop(drain_s if self.answers else 0.0)
-            stop.lifeline, stop.tell_ready = lifeline, lambda: os.write(writing, b"\0")
+            stop.lifeline, stop.report_ready = lifeline, lambda: os.write(writing, b"\0")
             self._run_child(stop, (reading, *unneeded), configure_logs, GRACE_S + drain_s)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(writing)
@@ -171,7 +171,7 @@ class Child:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everyone; the supervisor decides
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             stop.on(signal.SIGTERM, LEAVE)
-            on_hang_up()
+            reopen_on_hangup()
             configure_logs(self.name)
             _end_with_parent(stop.lifeline or 0, grace_s)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
@@ -248,19 +248,19 @@ def _answer(work: Callable[[], dict[str, Any]], writing: int) -> None:
 
 ARENAS = 2
 LARGE, SPARE = 1 << 20, 2 << 20
-"""From how many bytes on a block is mapped by itself, and how many free bytes an arena may keep at its end."""
+"""A block of so many bytes is mapped separately, and an arena may keep so many free bytes at its end."""
 YOUNG = 10_000
-"""How many new objects there are before a garbage collection; a page makes thousands, nearly all short-lived."""
+"""New objects before a garbage collection; a page makes thousands, nearly all of them short-lived."""
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # malloc.h of the GNU C library
 
 
-def hold_little() -> None:
-    """Keep little memory that is free but not given back, in this process and those it forks (mallopt(3)).
+def limit_spare_memory() -> None:
+    """Limit the free memory that this process and those it forks do not return to the system (mallopt(3)).
 
     The GNU C library keeps eight arenas for each processor, so that threads need not wait for one another. Here one
-    thread computes at a time, and what each leaves free in an arena of its own is of no use to others. A large block is
-    given back when it is freed, but by default the library would take the next one of that size from an arena, and keep
-    it: hashing a password takes 19 MiB. Other C libraries have no such settings. To be called before the first thread
+    thread computes at a time, and others cannot use what each leaves free in its arena. A large block is returned when
+    it is freed, but by default the library would take the next one of that size from an arena, and keep it: hashing a
+    password takes 19 MiB. Other C libraries have no such settings. To be called before the first thread
     starts.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
@@ -269,7 +269,7 @@ def hold_little() -> None:
             mallopt(setting, value)
 
 
-def collect_rarely() -> None:
+def collect_garbage_rarely() -> None:
     """Collect garbage, in this process and those it forks, only after :data:`YOUNG` new objects."""
     gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
 

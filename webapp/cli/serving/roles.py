@@ -1,4 +1,4 @@
-"""What each process of ``patchbay serve`` does until it is told to stop: web, worker, runner, sandbox.
+"""What each process of ``patchbay serve`` does until it is asked to stop: web, worker, runner, sandbox.
 
 Each role imports what it needs when it begins, so that importing this module costs nothing. :data:`WEB`,
 :data:`WORKER` and :data:`SANDBOX` name what a supervisor imports before it forks them.
@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from webapp.cli.options import sentence_of
 from webapp.cli.serving import process
 from webapp.cli.serving.listeners import Share
-from webapp.cli.serving.logs import on_hang_up
+from webapp.cli.serving.logs import reopen_on_hangup
 from webapp.cli.serving.process import ENDINGS, Stop
 from webapp.cli.serving.supervisor import UNRECOVERABLE
 from webapp.errors import Damaged
@@ -68,7 +68,7 @@ class SandboxClient:
 
 
 def prepare(settings: Settings, runner: Path) -> dict[str, Any]:
-    """Bring schema and catalog up to date before the other processes start, in a process of its own that then ends.
+    """Bring schema and catalog up to date before the other processes start, in a separate process that then ends.
 
     The runner that listens at ``runner`` says what components declare. Returns what the supervisor has to know, as JSON
     carries it.
@@ -209,7 +209,7 @@ def _internal_url(settings: Settings) -> str:
 
 def stop_on_signals(drain_s: float = 0.0) -> Stop:
     """Return what ends a process that runs without a supervisor, ``drain_s`` seconds after the first signal."""
-    on_hang_up()
+    reopen_on_hangup()
     return Stop(drain_s).on(signal.SIGTERM, signal.SIGINT)
 
 

@@ -50,8 +50,8 @@ def serve(port: int | None) -> None:
     """Serve everything: web, worker and, on this machine, the sandbox. Prints the address to open."""
     settings = begin_process(port)
     embedded = _embedded(settings)
-    # After the end of a supervisor alone, its web process still answers what it has begun, and its worker ends: a new
-    # web process need not wait for them, but a new worker does.
+    # When a supervisor has died, its web process still finishes its requests and its worker ends: a new web process
+    # need not wait for them, but a new worker does.
     worker_lock, web_lock = lock_files.WorkerLock(embedded, wait=False), lock_files.WebLock(embedded)
     patience_s = PORT_S if worker_lock.is_succession or web_lock.is_succession else 0.0
     web_sockets = _listening_on(settings.host, settings.port, "PATCHBAY_PORT", patience_s)
@@ -187,8 +187,8 @@ def begin_process(port: int | None) -> Settings:
     signal.signal(LEAVE, lambda *_: None)  # by default it would end a process that has nothing to replace
     settings = settings_from_env(port)
     configure(settings.log_level, form=settings.log_format)
-    process.hold_little()
-    process.collect_rarely()
+    process.limit_spare_memory()
+    process.collect_garbage_rarely()
     if settings.web > 1 and settings.limits_storage == limit_counters.MEMORY:
         return replace(settings, limits_storage=limit_counters.create_shared())
     return settings

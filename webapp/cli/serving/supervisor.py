@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from webapp.cli.serving.logs import on_hang_up
+from webapp.cli.serving.logs import reopen_on_hangup
 from webapp.cli.serving.process import GRACE_S, LEAVE, Child
 
 UNRECOVERABLE = 78  # EX_CONFIG of sysexits.h: trying again cannot help; the child has said why
@@ -102,7 +102,7 @@ class Supervisor:
             signal.signal(number, self._ask_to_stop)
         signal.signal(REPLACE, self._ask_to_replace)
         signal.signal(signal.SIGCHLD, lambda *_: None)  # so that a death ends the sleep
-        on_hang_up(self._pass_hang_up_on)
+        reopen_on_hangup(self._pass_hang_up_on)
         signal.set_wakeup_fd(self._signals[1])
         code, ready = 0, False
         while not self._asked_to_stop:

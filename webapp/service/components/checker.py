@@ -117,7 +117,7 @@ def _emitter(component: type[Component], props: Mapping[str, Prop]) -> Iterator[
         return
     types = [prop.type for prop in props.values()]
     if not component.native and not any(kind in types for kind in (_TIMER, _HTTP, _APPHOOK)):
-        yield "nothing would set it off: it needs timer = timer(...) to poll, or http = http_interface() to be told."
+        yield "nothing would start it: it needs timer = timer(...) to poll, or http = http_interface() to be notified."
     for kind, made_by in ((_TIMER, "timer()"), (_HTTP, "http_interface()"), (_DB, "service_db()")):
         if types.count(kind) > 1:
             yield f"it has {types.count(kind)} props of {made_by}; one is all that it may have."

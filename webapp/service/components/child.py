@@ -21,7 +21,7 @@ from webapp.service.components.authoring import Component
 from webapp.service.components.brokered_http import BrokerLine
 from webapp.service.components.checker import problems
 from webapp.service.components.child_calls import ChildCall
-from webapp.service.components.child_pipes import BROKER, MESSAGES, Pipes, received, settle
+from webapp.service.components.child_pipes import BROKER, MESSAGES, Pipes, received, set_up
 from webapp.service.components.confinement import readable_paths
 from webapp.service.components.confinement.confinement import Confinement
 from webapp.service.components.confinement.places import Place
@@ -59,7 +59,7 @@ def live(pipes: Pipes, home: Home) -> NoReturn:
         limits.die_with_parent(home.runner)
         confinement, relay = home.confinement, home.relay
         restriction = confinement.restriction(None, home.place.folder, relay=relay)
-        settle(pipes, home.place.folder, restriction)
+        set_up(pipes, home.place.folder, restriction)
         limits.limit_memory_and_files()
         confinement.change_user(home.place.number, relay=relay)
         limits.die_with_parent(home.runner)  # the kernel clears the setting when the user changes

@@ -48,7 +48,7 @@ def received() -> bytes:
     return request
 
 
-def settle(pipes: Pipes, folder: Path, restriction: Restriction | None) -> None:
+def set_up(pipes: Pipes, folder: Path, restriction: Restriction | None) -> None:
     """Keep only these descriptors; start a session, enter ``folder``, and reset signals to those of a new process."""
     os.setsid()
     signal.set_wakeup_fd(-1)
@@ -72,7 +72,7 @@ def settle(pipes: Pipes, folder: Path, restriction: Restriction | None) -> None:
 
 
 def _above(descriptor: int) -> int:
-    """A copy of ``descriptor`` above the numbers that :func:`settle` assigns."""
+    """A copy of ``descriptor`` above the numbers that :func:`set_up` assigns."""
     copy = descriptor
     while copy <= _REQUESTS:
         copy = os.dup(copy)

@@ -20,7 +20,7 @@ from webapp.service.components.child import Home
 from webapp.service.components.child_pipes import Pipes
 from webapp.service.components.confinement.confinement import Confinement
 from webapp.service.components.confinement.places import Place, Places
-from webapp.service.components.warming import DRIVERS, preload
+from webapp.service.components.warmup import DRIVERS, preload
 from webapp.service.components.wire import frame
 
 _ORDER_BYTES, _ANSWER_BYTES = 64 * 1024, 32

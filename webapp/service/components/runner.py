@@ -25,8 +25,7 @@ from webapp.service.components.wire import FOLDER, MAX_MESSAGE, SOCKET, Line, co
 START_S = 10.0  # how long a call waits for a runner that is starting
 GRACE_S = 15.0  # added to a call's own deadline, for queueing and for the reply
 _NOT_RUNNING = "Components cannot run now, because the runner does not answer. Try again in a moment."
-LOST = "The runner ended while the component was working. Run it again."
-"""What it did is not known."""
+LOST = "The runner ended while the component was working. Run it again."  # whatever it did is unknown
 _STUCK = "The runner has too much to do. Try again in a moment."
 
 

@@ -44,8 +44,9 @@ class RunnerConnection:
         self.inbox += block
         return bool(block)
 
-    def heard(self, push: Callable[[], None], close: Callable[[], None]) -> bool:
-        """Whether bytes have arrived. Otherwise calls ``push``, or ``close`` if the client closed the connection."""
+    def receive_or_else(self, push: Callable[[], None], close: Callable[[], None]) -> bool:
+        """Read into ``inbox``, and return whether bytes have arrived; if not, call ``push``, or ``close`` if the client
+        has closed the connection."""
         received = self.receive()
         if received is None:
             push()

@@ -91,8 +91,8 @@ class Job:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def receive(self) -> None:
-        """Read the request, or notice that the client is gone; write pending bytes."""
-        if not self._connection.heard(self._push, self.close):
+        """Read the request, or notice that the client has disconnected; write pending bytes."""
+        if not self._connection.receive_or_else(self._push, self.close):
             return
         try:
             self._read_request()
@@ -217,8 +217,8 @@ class Job:
 
     def _push(self) -> None:
         """Write pending bytes; close the connection after the last one."""
-        stands = self._connection.push()
-        if not stands or (self._is_over and not self._connection.outbox):
+        is_open = self._connection.push()
+        if not is_open or (self._is_over and not self._connection.outbox):
             self.close()
 
     def _close_pipe(self, descriptor: int) -> None:

@@ -20,7 +20,7 @@ from webapp.service.components.confinement import usage
 from webapp.service.components.confinement.confinement import Confinement
 from webapp.service.components.confinement.places import Places
 from webapp.service.components.runner_job import Jobs
-from webapp.service.components.warming import FEEDS, preload, warm_up
+from webapp.service.components.warmup import FEEDS, preload, warm_up
 from webapp.service.components.wire import FOLDER, listen
 
 GRACE_S = 8.0

@@ -131,11 +131,11 @@ class MailSession(SMTP):
         )
         self._sessions, self._mail_s, self._admitted = sessions, mail_s, False
         self._overdue: asyncio.TimerHandle | None = None
-        self.network, self.since, self.came, self.busy = "", 0.0, 0, False
+        self.network, self.since, self.received_bytes, self.busy = "", 0.0, 0, False
 
     def begin_mail(self) -> None:
         """Begin the deadline of the next mail."""
-        self.busy, self.came, self.since = False, 0, self.loop.time()
+        self.busy, self.received_bytes, self.since = False, 0, self.loop.time()
         if self._overdue is not None:
             self._overdue.cancel()
         self._overdue = self.loop.call_later(self._mail_s, self._end_overdue)
@@ -160,10 +160,10 @@ class MailSession(SMTP):
 
     def data_received(self, data: bytes) -> None:
         """Pass data to the library, unless it is more than may be kept: the library limits neither lines nor mails."""
-        self.came += len(data)
-        if self.came > 2 * MAX_MAIL_BYTES and isinstance(self.transport, asyncio.WriteTransport):
+        self.received_bytes += len(data)
+        if self.received_bytes > 2 * MAX_MAIL_BYTES and isinstance(self.transport, asyncio.WriteTransport):
             self.transport.abort()
-        elif self._admitted and self.came > MAX_LINE_BYTES and self._sessions.is_full():
+        elif self._admitted and self.received_bytes > MAX_LINE_BYTES and self._sessions.is_full():
             self.end("Too many large mails at once; try again later.")
         elif self._admitted:
             super().data_received(data)

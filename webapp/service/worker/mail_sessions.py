@@ -20,7 +20,7 @@ class Sender(Protocol):
 
     network: str
     since: float
-    came: int
+    received_bytes: int
     busy: bool
 
     def end(self, sentence: str) -> None:
@@ -64,7 +64,7 @@ class MailSessions:
 
     def is_full(self) -> bool:
         """Whether the mails being received need more memory than allowed."""
-        return sum(sender.came for sender in self._senders) > MOST_BYTES
+        return sum(sender.received_bytes for sender in self._senders) > MOST_BYTES
 
     def _make_room(self, bound: Bound, counts: Callable[[Sender], bool]) -> bool:
         there = [other for other in self._senders if counts(other)]

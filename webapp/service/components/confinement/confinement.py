@@ -122,7 +122,7 @@ class Confinement:
         return (
             _measure(
                 "files", self.landlock > 0,
-                "reads the interpreter, the libraries and its own files, and writes its own folder alone",
+                "reads the interpreter, the libraries and its own files, and writes only its own folder",
                 "can read and write what this user can, such as the key and the database; Linux 5.13 or later with "
                 "Landlock switched on would keep it from that",
             ),

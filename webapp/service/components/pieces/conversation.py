@@ -236,9 +236,9 @@ class Conversation:
         most = limits.output_bytes(self._request.stash)
         deadline = time.monotonic() + self._request.deadline_s
         carrier = Carrier(host, self._request.reach, self._take, deadline, most)
-        stands = True
+        is_open = True
         try:
-            stands = carrier.carry(first, line.fileno())
+            is_open = carrier.carry(first, line.fileno())
         except TimeoutError:
             self._builder.take({"end": "timeout", "code": 0})
         except TooMuch:
@@ -249,9 +249,9 @@ class Conversation:
             self._refused = tuple(carrier.refused)
             carrier.close()
         with suppress(TimeoutError):
-            if stands and carrier.is_clean and not self._is_spent:
+            if is_open and carrier.is_clean and not self._is_spent:
                 line.send(encode({"done": True}))
-        if not stands:
+        if not is_open:
             self._ended(line)
 
     def _take(self, message: Any) -> bool:

@@ -109,7 +109,7 @@ def _live(
         restriction = None
         if confinement.landlock:
             restriction = Restriction(confinement.landlock, readable_paths.of_program(program, files, place.folder))
-        _settle(ends, place.folder, restriction)
+        _set_up(ends, place.folder, restriction)
         limits.limit_node((package.memory_mb + package.base_mb + _THREADS_MB) * 2**20)
         confinement.enter(restriction, place.number, becomes_program=True)
         limits.die_with_parent(runner)  # the kernel clears the setting when the user changes
@@ -120,7 +120,7 @@ def _live(
         os._exit(70)
 
 
-def _settle(ends: tuple[int, int], folder: Path, restriction: Restriction | None) -> None:
+def _set_up(ends: tuple[int, int], folder: Path, restriction: Restriction | None) -> None:
     """Keep only the descriptors of frames and of errors; start a session, enter ``folder``, and reset signals to those
     of a new process."""
     os.setsid()
@@ -138,7 +138,7 @@ def _settle(ends: tuple[int, int], folder: Path, restriction: Restriction | None
 
 
 def _above(descriptor: int) -> int:
-    """``descriptor`` duplicated to a number above those that :func:`_settle` assigns."""
+    """``descriptor`` duplicated to a number above those that :func:`_set_up` assigns."""
     while descriptor <= _RULES:
         descriptor = os.dup(descriptor)
     return descriptor

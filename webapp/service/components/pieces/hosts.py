@@ -177,7 +177,7 @@ class Lease:
 
     def receive(self) -> None:
         """Notice that the call is done or the client has disconnected."""
-        if not self._connection.heard(self._push, self.close):
+        if not self._connection.receive_or_else(self._push, self.close):
             return
         try:
             payload = take(self._connection.inbox)
