@@ -14,7 +14,7 @@ ENOUGH = 4.5
 
 
 class Tone(NamedTuple):
-    """A colour in OKLCH. ``hue`` is in degrees; None stands for the brand's."""
+    """A colour in OKLCH. ``hue`` is in degrees; None is the brand's."""
 
     lightness: float
     chroma: float

@@ -3,7 +3,7 @@
 :func:`prepare` adds an extension that removes, when a template is compiled, white space that browsers do not show: a
 line break with its indentation becomes one space, and nothing next to a block element (``<p>``, ``<td>``) or at the
 start or end of a template, macro or block. ``<pre>``, ``<textarea>``, ``<script>`` and ``<style>`` are left unchanged;
-``{% trans %}`` trims line breaks by itself. Otherwise pages are exactly what Jinja renders.
+``{% trans %}`` trims line breaks. Otherwise pages are exactly what Jinja renders.
 """
 
 import functools

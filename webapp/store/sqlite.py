@@ -314,7 +314,7 @@ class WriteHealth:
             self._since = time.monotonic()
             cause = error.cause if isinstance(error, Unwritable) else error.message
             log.error(
-                "Nothing can be written in %s: %s. What was accepted is kept; the work goes on by itself afterwards.",
+                "Nothing can be written in %s: %s. What was accepted is kept; work resumes by itself afterwards.",
                 self._folder,
                 cause.rstrip("."),
             )

@@ -21,7 +21,8 @@ def test_new_data_keys_leave_what_is_sealed_readable(patchbay: Commands) -> None
     report = patchbay.json("keys", "rotate")
     assert (report["resumed"], report["provider_clients"], report["unreadable"]) == (False, 2, 0), "the sandbox's too"
     done = patchbay.run("keys", "rotate")
-    assert done.stdout.splitlines()[0] == ("Everything is sealed with new keys; the old keys are deleted. Sealed anew:")
+    sentence = "Everything is sealed with new keys; the old keys are deleted. Sealed again:"
+    assert done.stdout.splitlines()[0] == sentence
 
 
 def test_the_key_in_the_file_is_replaced(patchbay: Commands, data: Path) -> None:

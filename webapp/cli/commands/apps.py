@@ -57,7 +57,7 @@ def new(slug: str, oauth: bool, as_json: bool) -> None:
 @click.option("--only", multiple=True, help="A tag, an operation's id, or its method and path; several by commas.")
 @click.option("--auth", default="", help="How accounts sign in: a security scheme, bearer, basic, header:NAME or none.")
 @click.option("--server", default="", help="The API's address, where the document names another or none.")
-@click.option("--test", default="", help="The operation or path that tells whether an account works, such as /me.")
+@click.option("--test", default="", help="The operation or path that tests an account, such as /me.")
 @click.option("--name", default="", help="What people read (the document's title).")
 @click.option("--category", default="", help="A category of the catalog (developer_tools).")
 @click.option("--docs", "docs_url", default="", help="Where people read about the API.")

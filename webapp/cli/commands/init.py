@@ -58,9 +58,9 @@ def migrate(as_json: bool) -> None:
 def compact(as_json: bool) -> None:
     """Rewrite the database without its free pages. Nothing else may use it meanwhile."""
     settings = settings_from_env()
-    refuse_server(settings, "PostgreSQL uses room again by itself; there is nothing to compact.")
+    refuse_server(settings, "PostgreSQL reuses space automatically; there is nothing to compact.")
     with lock_files.exclusive(settings.database), closing(SQLiteStore(settings.database, exclusive=True)) as store:
         before = store.sizes().database
         store.compact()
         after = store.sizes().database
-    show({"before": before, "after": after}, as_json, "The database was written anew. Its size in bytes:")
+    show({"before": before, "after": after}, as_json, "The database was compacted. Its size in bytes:")

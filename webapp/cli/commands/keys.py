@@ -31,7 +31,7 @@ def rotate(instance: bool, as_json: bool) -> None:
         report = rotation.rotate(service)
     sentence = "An interrupted rotation was finished" if report.resumed else "Everything is sealed with new keys"
     result = {"resumed": report.resumed, "owners": report.owners, **report.resealed, "unreadable": report.unreadable}
-    show(result, as_json, f"{sentence}; the old keys are deleted. Sealed anew:")
+    show(result, as_json, f"{sentence}; the old keys are deleted. Sealed again:")
 
 
 def _rotate_instance(settings: Settings, as_json: bool) -> None:

@@ -187,7 +187,7 @@ class NewAccount(Body):
     cfmap_json: str = Field(description="The app's custom fields and their values, as JSON in a string.")
     connect_token: str = Field(description="The Connect token of the user whose account it will be.")
     name: str | None = Field(None, description="What it is called.")
-    account_id: str | None = Field(None, description="An account to connect anew.")
+    account_id: str | None = Field(None, description="An account to reconnect.")
     app_override_id: str | None = Field(None, description="An override that fills in fields.")
 
 
@@ -197,7 +197,7 @@ class NewLinkSession(Body):
     success_redirect_uri: str = Field(description="Where to go on after a success: a page of this installation.")
     error_redirect_uri: str = Field(description="Where to go on after a failure: a page of this installation.")
     app: str | None = Field(None, description="The app's slug; without one the person chooses.")
-    account_id: str | None = Field(None, description="An account to connect anew.")
+    account_id: str | None = Field(None, description="An account to reconnect.")
     theme: str | None = Field(None, description="`light` or `dark`; otherwise as the system has it.")
     language: str | None = Field(None, description="The language of the page; otherwise the browser's.")
     connect_token: str | None = Field(

@@ -91,7 +91,7 @@ class Agent(Answer):
     id: str = Field(examples=["ags_5Tn2Qb"])
     name: str = Field(examples=["Desk Helper"])
     kind: Literal["person", "token", "client"] = Field(
-        description="How it came in: by the person's sign-in, a Connect token or an OAuth access token."
+        description="How it connected: by the person's sign-in, a Connect token or an OAuth access token."
     )
     created_at: DateTime
     used_at: DateTime

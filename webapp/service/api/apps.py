@@ -138,7 +138,9 @@ class SetUp(Answer):
     secret_shape: Shape | None
     notes: list[SetUpNote]
     family: list[AppInFamily] = Field(description="Those that the same client serves, too.")
-    checkable: bool = Field(description="Whether the provider tells, before anybody signs in, if it knows a client.")
+    checkable: bool = Field(
+        description="Whether the provider can be asked, before anybody signs in, if it knows a client."
+    )
     read_on: str | None = Field(description="The day on which this was read in the provider's documentation.")
 
 

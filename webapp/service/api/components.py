@@ -291,7 +291,7 @@ TRIGGERS = Noun(
     "trigger",
     "trigger",
     (scopes.TRIGGERS,),
-    Group("Triggers", "What an app can tell you about: list triggers, ask what a field offers, deploy one."),
+    Group("Triggers", "Events of an app: list triggers, ask what a field offers, deploy one."),
 )
 NOUNS = (COMPONENTS, ACTIONS, TRIGGERS)
 COMPONENT_ID = PathParameter("component_id", "The component's key or id (`sc_…`).", "sandbox-create-task")

@@ -115,7 +115,7 @@ class DeployedTrigger(Answer):
     email_address: str = ""
     version: str = ""
     available: bool = Field(True, description="False where that version of it was removed from this installation.")
-    newest_version: str | None = Field(None, description="A later version; the newest where its own is gone.")
+    newest_version: str | None = Field(None, description="A later version; the newest if its own was removed.")
     app: str | None = None
     external_user_id: str = ""
     emitter_type: str = ""
@@ -128,7 +128,7 @@ class DeployedTrigger(Answer):
     notified: bool = Field(False, description="Whether its app notifies it at the moment; it then polls at once.")
     notification_error: str | None = Field(None, description="Why its app does not, where it should.")
     accounts: list[UsedAccount] = Field(default_factory=list)
-    waits: str | None = Field(None, description="Why it stands still by itself, until that is mended.")
+    waits: str | None = Field(None, description="Why it waits, until that is fixed; null if it does not wait.")
     last_error: str | None = None
 
 

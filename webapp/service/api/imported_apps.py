@@ -46,18 +46,18 @@ class AppImport(Body):
     document: str | None = Field(
         None, description="The document: JSON, YAML, or either as `data:application/gzip;base64,…`."
     )
-    url: str | None = Field(None, description="Where the document stands, in its place.")
+    url: str | None = Field(None, description="The URL of the document, instead of its text.")
     source: str = Field("", description="The name of the file that it came from.")
     only: list[str] = Field(
         [], max_length=5000, description="Tags, operation ids, or methods and paths such as `GET /me`."
     )
     auth: str = Field("", description="How accounts sign in: a security scheme, `bearer`, `basic` or `none`.")
     server: str = Field("", description="The address of the API.")
-    test: str = Field("", description="The operation or path that tells whether an account works.")
+    test: str = Field("", description="The operation or path that tests an account.")
     name: str = Field("", description="What people read.")
     category: str = Field("", description="A category of the catalog, by its slug.")
     docs_url: str = Field("", description="Where people read about the API.")
-    preview: bool = Field(False, description="Tell what would come of it, and change nothing.")
+    preview: bool = Field(False, description="Report what would be imported, and change nothing.")
 
 
 class ImportedApp(Answer):

@@ -72,7 +72,7 @@ class OAuthAppChange(Body):
     client_id: Short | None = Field(None, description="The client's id, as the provider gave it.")
     client_secret: Secret | None = Field(None, description="A new secret, which takes the place of the one before.")
     events_secret: Secret | None = Field(
-        None, description="Extension: the secret that signs the events which the provider tells to `events.uri`."
+        None, description="Extension: the secret that signs the events which the provider sends to `events.uri`."
     )
     scopes: Scopes | None = Field(None, description="Scopes to ask for instead of the app's own.")
     additional_scopes: Scopes | None = Field(None, description="Scopes to ask for besides.")
@@ -327,7 +327,7 @@ def share_oauth_app(call: Call) -> Response:
     client = load(call)
     app = call.service.catalog.app(call.body(SharedApp).app)
     if app is None or app.slug not in oauth_apps.family(call.service, client.app):
-        raise Invalid.of("app", "A client can be shared with another app of its provider alone.")
+        raise Invalid.of("app", "A client can be shared only with another app of its provider.")
     return answer(to_json(call.service, oauth_apps.share(call.service, client, app.slug)))
 
 

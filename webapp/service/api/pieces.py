@@ -27,7 +27,7 @@ operations = Operations(
     extension=True,
     workspace=True,
 )
-HOSTS = "Hosts such as `api.example.com`; `*.example.com` stands for all hosts below it."
+HOSTS = "Hosts such as `api.example.com`; `*.example.com` matches all hosts below it."
 
 
 class PieceSearch(Query):
@@ -129,7 +129,7 @@ class Piece(Answer):
     state: Literal["adding", "ready", "writing", "added", "failed"] = Field(
         description="`ready`: it was looked at, and waits to be confirmed. `writing`: it is added just now."
     )
-    step: int = Field(examples=[0], description="1 found, 2 brought here, 3 tried, 4 added; 0 when nothing is done.")
+    step: int = Field(examples=[0], description="1 found, 2 installed, 3 tested, 4 added; 0 while nothing is done.")
     error: str = Field(examples=[""], description="Why it failed, or why it is not whole on a machine.")
     version: str = Field(examples=["0.4.2"])
     wanted: str = Field(examples=[""])
@@ -194,7 +194,7 @@ class PiecePackages(Answer):
 @operations.get(ALL, answer=Pieces)
 def list_pieces(call: Call) -> Response:
     """Every integration, by name."""
-    call.service.catalog.refresh()  # as their rows may tell of what has just been written
+    call.service.catalog.refresh()  # as their rows may describe what was just written
     pieces = [_shown(view) for view in listing.listed(call.service)]
     return answer({"data": pieces, "node": listing.node_version() or None})
 
@@ -292,7 +292,7 @@ def delete_piece(call: Call) -> Response:
 
 
 def _one(call: Call, piece_id: str) -> Response:
-    call.service.catalog.refresh()  # as the row may tell of what has just been written
+    call.service.catalog.refresh()  # as the row may describe what was just written
     view = listing.find(call.service, piece_id)
     version = view.shown_version
     return answer({**_shown(view), "licence_text": version.licence_text if version else ""})

@@ -43,7 +43,7 @@ class NewToken(Body):
     )
     error_redirect_uri: str | None = Field(None, description="Where to go on after a failure.")
     success_redirect_uri: str | None = Field(None, description="Where to go on after a success.")
-    webhook_uri: str | None = Field(None, description="Where to send a notification of what came of it.")
+    webhook_uri: str | None = Field(None, description="Where to send a notification of the outcome.")
     expires_in: Annotated[int, Field(ge=1, le=tokens.MAX_LIFETIME_S)] | None = Field(
         None, description="For how many seconds the token works; four hours unless given."
     )
@@ -124,7 +124,7 @@ def create_token(call: Call) -> Response:
     example=Example(query={"app_id": "sandbox"}),
 )
 def validate_token(call: Call) -> Response:
-    """Tell a page whether its token still works, whose it is, and about the app that it wants to connect."""
+    """Whether a token is valid, whose it is, and the app that a page wants to connect with it."""
     ctok, origin, query = call.path["ctok"], call.request.environ.get("HTTP_ORIGIN"), call.query(ValidityQuery)
     try:
         token = tokens.verify(call.service, ctok)

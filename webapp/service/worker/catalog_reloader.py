@@ -54,7 +54,7 @@ class CatalogReloader:
         if self._builds:
             self._build()
         if self._service.catalog.refresh():
-            log.info("The catalog was read anew: %s apps.", len(self._service.catalog))
+            log.info("The catalog was reloaded: %s apps.", len(self._service.catalog))
 
     def _build(self) -> None:
         began = time.thread_time()

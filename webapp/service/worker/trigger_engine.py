@@ -118,7 +118,7 @@ class TriggerEngine:
                 inbox.realign(tx, now)
             changed = lifecycle.realign(self._service) + subscriptions.realign(self._service)
             if changed:
-                log.info("The clock was set back; %d schedules were set anew.", changed)
+                log.info("The clock was set back; %d schedules were recomputed.", changed)
 
     def _poll(self, trigger: DeployedTrigger) -> None:
         key = f"{trigger.id} {trigger.turn}"

@@ -16,11 +16,11 @@ from webapp.service.domain.base.rate_limits import LIMITS
 
 VERSION = "2.0.0"
 ABOUT = (
-    "Connect your users' accounts at other apps, run the apps' actions with them, and deploy triggers that tell you "
+    "Connect your users' accounts at other apps, run the apps' actions with them, and deploy triggers that notify you "
     "what happens there.\n\n"
     "Your server gets an access token with its OAuth client's id and secret, and sends it with every call: "
-    "`Authorization: Bearer <token>`. A browser gets a Connect token from your server, which stands for one of your "
-    "users and sees that user's things alone; with it every project path also works without its project.\n\n"
+    "`Authorization: Bearer <token>`. A browser gets a Connect token from your server, which acts for one of your "
+    "users and sees only that user's data; with it every project path also works without its project.\n\n"
     "Paths of a project need the header `x-pd-environment`. Lists come in pages: `after` takes the `end_cursor` of the "
     "page before, which is empty on the last one."
 )
@@ -29,10 +29,10 @@ STATUSES: Mapping[int, str] = {
     401: "No, an unknown, an expired or a revoked token.",
     403: "The scope, origin, environment or user is not allowed.",
     404: "Absent, or somebody else's: the two look the same.",
-    409: "It collides with something that already stands.",
+    409: "It conflicts with something that exists.",
     413: "The body is larger than 10 MiB.",
     415: "The body is not JSON.",
-    429: "A rate limit is exceeded; `Retry-After` tells for how many seconds.",
+    429: "A rate limit is exceeded; `Retry-After` says for how many seconds.",
     500: "Something went wrong on our side; quote the `request_id` to the operator.",
     502: "The app's own provider failed.",
     503: "The store is busy; try again in a moment.",

@@ -53,7 +53,7 @@ DASHBOARD_ID = "dashboard"
 EXAMPLE_ID = "example-product"
 OVERLAP_S = DAY // SECOND
 MAX_OVERLAP_S = 30 * DAY // SECOND
-LONGEST = HOUR  # from now until an assertion ends: what client libraries ask for unless they are told otherwise
+LONGEST = HOUR  # from now until an assertion ends: the default of client libraries
 LEEWAY_S = 60
 MAX_KEY, MAX_ASSERTION, MAX_ID = 10_000, 20_000, 500  # characters
 LEAST_RSA_BITS = 2_048
@@ -309,7 +309,7 @@ def _serializer(key: bytes) -> URLSafeSerializer:
     return URLSafeSerializer(key, salt="oauth", signer_kwargs=sha256, fallback_signers=[sha1])
 
 
-WRITTEN_EVERY = MINUTE  # when a client called last is told to the minute
+WRITTEN_EVERY = MINUTE  # the last call of a client is shown to the minute
 
 
 def _write_uses(service: Service, uses: Mapping[str, int]) -> None:

@@ -40,7 +40,7 @@ def connect_failed(tx: Tx, service: Service, token: ConnectToken, sentence: str)
 
 
 def notify_refused(service: Service, token: ConnectToken, error: ConnectFailed) -> None:
-    """Tell of a connection that was asked for without an attempt, and was refused."""
+    """Notify of a connection that was requested without an attempt, and refused."""
     with service.store.write() as tx:
         connect_failed(tx, service, token, error.message)
     service.wake()

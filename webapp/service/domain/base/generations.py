@@ -46,7 +46,7 @@ class Heartbeat(LifeLock):
         self._thread.start()
 
     def end(self) -> None:
-        """This life is over: it is not heard again, even where a heartbeat still waits for the store."""
+        """End this life: it sends no further heartbeat, even if one still waits for the store."""
         self._stopping.set()
         self._thread.join(HEARTBEAT / SECOND)
 
@@ -98,7 +98,7 @@ def dead(service: Service) -> list[int]:
 
 
 def beat(store: Store, clock: Clock, number: int) -> None:
-    """Say that a generation lives; one that was thought dead, since it could not be heard, lives again."""
+    """Record that a generation is alive; one that was thought dead, since its heartbeats were missing, lives again."""
     with store.write() as tx:
         tx.run(_SEEN, {"n": number, "now": clock()})
 

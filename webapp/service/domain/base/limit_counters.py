@@ -215,7 +215,7 @@ class StorageCounters:
 
     def _set_away(self, reason: object) -> None:
         if not self._is_away:
-            what = "Calls are refused" if self._closed else "Rate limits are counted in each process alone"
+            what = "Calls are refused" if self._closed else "Rate limits are counted in each process separately"
             log.error("%s until the storage of limits answers again: %s", what, reason)
         self._is_away, self._away_until = True, time.monotonic() + AWAY_S
 

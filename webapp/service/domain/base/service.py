@@ -50,7 +50,7 @@ def waking(wake: Callable[[], None], store: Store) -> Callable[[], None]:
 class Service:
     """The parts that domain functions use. It has no state of its own.
 
-    ``wake`` tells the worker that there is work; it is called after the commit. ``life`` shows other processes that
+    ``wake`` notifies the worker that there is work; it is called after the commit. ``life`` shows other processes that
     this one is alive (:mod:`generations`).
     """
 

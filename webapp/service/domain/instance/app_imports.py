@@ -113,7 +113,7 @@ def _plan(service: Service, source: Source, slug: str, options: Options) -> "tup
     before = files.check_slug(data, slug)
     known = service.catalog.app(slug)
     if known is not None and (known.slug != slug or not known.own):
-        raise Conflict(f"{slug} already stands for the app {known.name}. Give this one another slug.")
+        raise Conflict(f"{slug} is already the slug of the app {known.name}. Give this one another slug.")
     document = documents.read(source.content, source.address)
     reserved = files.others(data, slug, before)
     return plan(document, slug, options, before, reserved, _metadata(service)), before

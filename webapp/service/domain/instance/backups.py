@@ -95,7 +95,9 @@ def _pack(draft: Path, manifest: dict[str, Any], copy: Path, data: Path) -> None
 def _files(data: Path) -> Iterator[Path]:
     for folder in FOLDERS:
         for path in filter(Path.is_file, sorted((data / folder).rglob("*"))):
-            if folder == APPS or not path.relative_to(data / folder).parts[0].startswith("."):  # what is half brought
+            if folder == APPS or not path.relative_to(data / folder).parts[0].startswith(
+                "."
+            ):  # what is being installed
                 yield path
 
 
@@ -157,7 +159,7 @@ def _finish(data: Path) -> None:
         return
     old.mkdir(exist_ok=True)
     if (ready / DATABASE).exists():
-        for name in (f"{DATABASE}-wal", f"{DATABASE}-shm"):  # they belong to the old database alone
+        for name in (f"{DATABASE}-wal", f"{DATABASE}-shm"):  # they belong only to the old database
             if (data / name).exists():
                 (data / name).replace(old / name)
     for name in (*FOLDERS, DATABASE):

@@ -35,7 +35,7 @@ def open_service(
 ) -> Service:
     """The service of ``settings.data``, with its schema and catalog up to date.
 
-    Without a ``runner`` it has one of its own, which starts when a component is first called. ``wake`` tells the worker
+    Without a ``runner`` it starts its own when a component is first called. ``wake`` notifies the worker
     that there is work; workers on other machines are notified by the store.
 
     Raises :class:`webapp.service.domain.base.keyring.WrongKey`, :class:`webapp.errors.Unavailable`,
