@@ -44,7 +44,7 @@ def server(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> I
         os.write(pipes.messages, json.dumps(told).encode())
         os._exit(0)
 
-    monkeypatch.setattr(child, "live", live)
+    monkeypatch.setattr(child, "run", live)
     limits.adopt_orphans()
     begun, fork, asker = ForkServer(Confinement()), os.fork, os.getpid()
     failures = [OSError("too many processes")] if "fails" in getattr(request, "param", "") else []
@@ -137,7 +137,7 @@ def forks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forks]:
         os.read(pipes.requests, 1)
         os._exit(0)
 
-    monkeypatch.setattr(child, "live", live)
+    monkeypatch.setattr(child, "run", live)
     limits.adopt_orphans()
     forks = Forks(Places(tmp_path, Confinement()), {})
     forks.start()

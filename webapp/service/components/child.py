@@ -40,7 +40,7 @@ _OUT_OF_MEMORY = orjson.dumps(
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class Surroundings:
     """The surroundings of one call: its ``place``, the pid of the runner, and its confinement.
 
     With ``relay``, its broker may open connections for it.
@@ -52,17 +52,17 @@ class Home:
     relay: bool
 
 
-def live(pipes: Pipes, home: Home) -> NoReturn:
+def run(pipes: Pipes, surroundings: Surroundings) -> NoReturn:
     """Receive one call from ``pipes``, make it, and exit."""
     code = 70
     try:
-        limits.die_with_parent(home.runner)
-        confinement, relay = home.confinement, home.relay
-        restriction = confinement.restriction(None, home.place.folder, relay=relay)
-        set_up(pipes, home.place.folder, restriction)
+        limits.die_with_parent(surroundings.runner)
+        confinement, relay = surroundings.confinement, surroundings.relay
+        restriction = confinement.restriction(None, surroundings.place.folder, relay=relay)
+        set_up(pipes, surroundings.place.folder, restriction)
         limits.limit_memory_and_files()
-        confinement.change_user(home.place.number, relay=relay)
-        limits.die_with_parent(home.runner)  # the kernel clears the setting when the user changes
+        confinement.change_user(surroundings.place.number, relay=relay)
+        limits.die_with_parent(surroundings.runner)  # the kernel clears the setting when the user changes
         call = ChildCall.from_json(orjson.loads(received()))
         limits.limit_cpu_time(call.deadline_s)
         if restriction is not None:

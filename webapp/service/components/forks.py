@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 from webapp.service.components import child, limits
-from webapp.service.components.child import Home
+from webapp.service.components.child import Surroundings
 from webapp.service.components.child_pipes import Pipes
 from webapp.service.components.confinement.confinement import Confinement
 from webapp.service.components.confinement.places import Place, Places
@@ -129,7 +129,7 @@ def _fork(line: socket.socket, order: dict[str, object], pipes: Pipes, runner: i
         time.sleep(_ADOPTION_S)
     line.send(str(os.getpid()).encode())
     place = Place(int(str(order["number"])), Path(str(order["folder"])))
-    child.live(pipes, Home(place, runner, confinement, relay))
+    child.run(pipes, Surroundings(place, runner, confinement, relay))
 
 
 class ProcessOwner(Protocol):

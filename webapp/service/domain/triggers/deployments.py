@@ -152,7 +152,7 @@ def _begin(
     props: list[dict[str, Any]],
     values: TriggerValues,
 ) -> DeployedTrigger:
-    """Insert the row, invisible, with its webhooks."""
+    """Insert the row, which is invisible until the deployment is finished, with its webhooks."""
     now, trigger_id = service.clock(), new_id(kind.prefix)
     scene, component = deployment.scene, deployment.component
     name = configuration.checked_name(deployment.name or component.name)
@@ -195,7 +195,7 @@ def _begin(
 def _finish_deployment(
     tx: Tx, service: Service, trigger: DeployedTrigger, values: TriggerValues, emitted: list[Emitted]
 ) -> None:
-    """Let the trigger be seen and its ticks come, and record what its hooks emitted."""
+    """Make the trigger visible and schedule it, and record what its hooks emitted."""
     now = service.clock()
     for account_id in values.accounts.values():
         accounts.get(tx, trigger.scene, account_id)
@@ -213,7 +213,7 @@ def _finish_deployment(
 
 
 def _first_run(trigger: DeployedTrigger, now: int) -> int | None:
-    """When a trigger that was just switched on runs first: one that asks at intervals begins by asking."""
+    """When a trigger that was just switched on runs first: at once, if it polls at intervals."""
     if trigger.schedule is None:
         return None
     if trigger.emitter == "source" and "intervalSeconds" in trigger.schedule and not trigger.instant:
@@ -250,7 +250,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class _CheckedChange:
-    """A change that was found good: the trigger and its values before and after."""
+    """A valid change: the trigger and its values before and after."""
 
     before: DeployedTrigger
     old: Mapping[str, Any] = field(repr=False)
@@ -259,14 +259,16 @@ class _CheckedChange:
 
     @property
     def differs(self) -> bool:
-        """Whether the subscription with the old values is of no use any more."""
+        """Whether it needs another subscription than the one with the old values."""
         return bool(
-            _plain(self.old) != _plain(self.values.configured) or self.before.props != self.after.props or self.moves
+            _unlabelled(self.old) != _unlabelled(self.values.configured)
+            or self.before.props != self.after.props
+            or self.changes_version
         )
 
     @property
-    def moves(self) -> bool:
-        """Whether it is another version of its component from then on."""
+    def changes_version(self) -> bool:
+        """Whether it gets another version of its component."""
         return self.before.component_version != self.after.component_version
 
     @property
@@ -325,7 +327,7 @@ def _checked_change(service: Service, current: DeployedTrigger, change: Change) 
     if change.emit_on_deploy is not None:
         after = replace(after, emit_on_deploy=change.emit_on_deploy)
     if change.version is not None and change.version != current.component_version:
-        after = _moved(service, after, change.version)
+        after = _with_version(service, after, change.version)
     if change.dynamic_props_id is not None:
         owner = (current.scene, current.external_id, current.component_id)
         props = dynamic_props.get(service, *owner, change.dynamic_props_id)
@@ -336,8 +338,8 @@ def _checked_change(service: Service, current: DeployedTrigger, change: Change) 
     return _CheckedChange(current, old, after, values)
 
 
-def _moved(service: Service, trigger: DeployedTrigger, version: str) -> DeployedTrigger:
-    """``trigger`` with that version of its component. Fields that a reload had added stay, since it is reloaded."""
+def _with_version(service: Service, trigger: DeployedTrigger, version: str) -> DeployedTrigger:
+    """``trigger`` with that version of its component. Props that a reload has added stay, since it is reloaded then."""
     component = service.catalog.component(trigger.component_key, version)
     if component is None:
         raise Invalid.of("version", f"There is no version {version} of {trigger.component_key} here.")
@@ -463,7 +465,7 @@ def _activity_entries(checked: _CheckedChange) -> list[tuple[str, str]]:
     before, after, entries = checked.before, checked.after, list[tuple[str, str]]()
     if before.name != after.name:
         entries.append(("trigger_renamed", f"{before.name} is now called “{after.name}”."))
-    if checked.moves:
+    if checked.changes_version:
         entries.append(("trigger_changed", f"{after.name} runs with version {after.component_version} now."))
     elif checked.differs:
         entries.append(("trigger_changed", f"The configuration of {after.name} was changed."))
@@ -474,7 +476,7 @@ def _activity_entries(checked: _CheckedChange) -> list[tuple[str, str]]:
     return entries
 
 
-def _plain(configured: Mapping[str, Any]) -> dict[str, Any]:
+def _unlabelled(configured: Mapping[str, Any]) -> dict[str, Any]:
     """The values without their labels, so that a changed label changes nothing."""
     return {name: unwrapped(value)[0] for name, value in configured.items()}
 
