@@ -1,10 +1,7 @@
-"""Apps as a project meets them: found by slug or id, still named when they are gone, and connectable or not."""
+"""Apps are found by slug or id, and still named after they left the catalog."""
 
-from dataclasses import replace
-
-from webapp.service.domain.accounts import apps, oauth_apps
+from webapp.service.domain.accounts import apps
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects.projects import Project
 
 
 def test_a_filter_takes_slug_and_id(service: Service) -> None:
@@ -25,14 +22,3 @@ def test_an_account_of_an_app_that_left_the_catalog_says_so(service: Service) ->
     assert apps.removed_reason(service, "tinykeys") is None
     sentence = "Departed App was removed from this service. The account works again when the app is added back."
     assert apps.removed_reason(service, "departed_app") == sentence
-
-
-def test_why_an_app_cannot_be_connected(service: Service, project: Project) -> None:
-    keys, oauth = service.app("tinykeys"), service.app("tinyoauth")
-    assert apps.unavailable_reason(service, keys, project.id) is None
-    assert "has no OAuth client yet" in str(apps.unavailable_reason(service, oauth, project.id))
-    oauth_apps.add(service, app="tinyoauth", client_id="c", client_secret="s", project_id=project.id)
-    assert apps.unavailable_reason(service, oauth, project.id) is None
-    assert apps.unavailable_reason(service, oauth, "proj_other") is not None
-    bare = replace(keys, auth_type="none")
-    assert apps.unavailable_reason(service, bare, project.id) == "Tiny Keys needs no account."

@@ -1,11 +1,21 @@
-"""The apps of a project: the catalog's app, and whether it can be connected."""
+"""Apps as accounts name them: by slug or id, and also after they left the catalog."""
 
 from typing import Any
 
 from webapp.kit import slugs
-from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base.service import Service
+
+_REMOVED = {
+    "id": "",
+    "img_src": "",
+    "custom_fields_json": "[]",
+    "categories": [],
+    "featured_weight": 0,
+    "description": "This app is no longer in the catalog.",
+    "auth_type": "none",
+    "scope_profiles": [],
+    "oauth_app_id": None,
+}
 
 
 def slug_of(service: Service, slug_or_id: str) -> str:
@@ -19,7 +29,7 @@ def slug_of(service: Service, slug_or_id: str) -> str:
 def facts(service: Service, slug: str) -> dict[str, Any]:
     """The App object of ``slug`` (contract "Apps"), to add to; an app that left the catalog is still named."""
     app = service.catalog.app(slug)
-    return app.api_dict if app else {**_GONE, "name_slug": slug, "name": slugs.words(slug)}
+    return app.api_dict if app else {**_REMOVED, "name_slug": slug, "name": slugs.words(slug)}
 
 
 def removed_reason(service: Service, slug: str) -> str | None:
@@ -28,28 +38,3 @@ def removed_reason(service: Service, slug: str) -> str | None:
         return None
     removed_app = slugs.words(slug)
     return f"{removed_app} was removed from this service. The account works again when the app is added back."
-
-
-def unavailable_reason(
-    service: Service, app: App, project_id: str, oauth_app_id: str | None = None, *, user_id: str | None = None
-) -> str | None:
-    """Why ``app`` cannot be connected in this project by the user ``user_id``, in one sentence; None when it can."""
-    if app.auth_type == "none":
-        return f"{app.name} needs no account."
-    chosen = (service.store, project_id, app.slug, oauth_app_id)
-    if app.auth_type == "oauth" and oauth_apps.choose(*chosen, user_id=user_id) is None:
-        return f"{app.name} has no OAuth client yet. Whoever runs this service adds one, once for everybody."
-    return None
-
-
-_GONE = {
-    "id": "",
-    "img_src": "",
-    "custom_fields_json": "[]",
-    "categories": [],
-    "featured_weight": 0,
-    "description": "This app is no longer in the catalog.",
-    "auth_type": "none",
-    "scope_profiles": [],
-    "oauth_app_id": None,
-}
