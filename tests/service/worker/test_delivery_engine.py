@@ -93,7 +93,7 @@ def test_one_that_hangs_holds_up_nobody(live: DeliveryHarness) -> None:
         live.receiver.closing.set()
 
 
-def test_a_failure_is_tried_again_by_itself(live: DeliveryHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_is_tried_again(live: DeliveryHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.service.domain.deliveries.retry.SCHEDULE", (0, 300, 300))
     trigger = live.trigger(live.receiver.url("/", Mood(500)))
     with running(live) as engine:

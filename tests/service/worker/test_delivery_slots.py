@@ -109,7 +109,7 @@ def test_an_endpoint_in_penalty_is_tried_by_one(clock: Clock) -> None:
     assert claim(places, replace(failing, state="penalty")) == [[]]
 
 
-def test_a_delivery_that_is_gone_takes_no_place(clock: Clock) -> None:
+def test_a_deleted_delivery_takes_no_slot(clock: Clock) -> None:
     places, at = DeliverySlots(), endpoint("a")
     ((*tasks,),) = claim(places, at)
     for one in tasks:

@@ -72,7 +72,7 @@ def test_it_sleeps_until_the_next_piece_is_due(bench: Any) -> None:
     assert loop.pause_s(bench.service) == 0.2
 
 
-def test_run_stops_when_told_and_wakes_at_once(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_stops_on_request_and_wakes_at_once(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     turns: list[int] = []
     turned = threading.Event()
 

@@ -85,7 +85,7 @@ def outcome(task: Task, error: str | None = None, status: int = 200) -> Outcome:
     return Outcome(task, 1, 5, status, error)
 
 
-def test_a_success_settles_its_delivery(post: DeliveryHarness) -> None:
+def test_a_success_ends_its_delivery(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url())
     post.emit(trigger)
     assert post.finish([outcome(task) for task in post.claim()]) == 1
@@ -102,7 +102,7 @@ def test_a_failure_is_tried_again_later(post: DeliveryHarness) -> None:
     assert row["next_at"] > post.clock.at
 
 
-def test_a_receiver_that_is_gone_gets_nothing_more(post: DeliveryHarness) -> None:
+def test_a_receiver_that_answers_410_gets_nothing_more(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url())
     post.emit(trigger)
     (task,) = post.claim()

@@ -138,7 +138,7 @@ def test_five_days_without_a_success_switch_it_off_and_say_why(post: DeliveryHar
     assert "500" in (found.last_error or "")
 
 
-def test_a_success_in_between_begins_the_five_days_anew(post: DeliveryHarness) -> None:
+def test_a_success_in_between_restarts_the_five_days(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url("/", Mood(500)))
     post.emit(trigger)
     post.turn()

@@ -12,7 +12,7 @@ from webapp.service.domain.deliveries.claims import Outcome
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 
-def test_resetting_begins_anew(post: DeliveryHarness) -> None:
+def test_resetting_restarts_the_state(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url("/", Mood(410)))
     post.emit(trigger)
     post.turn()

@@ -178,7 +178,7 @@ def test_one_trigger_has_no_address_twice(post: DeliveryHarness) -> None:
         endpoints.add(tx, post.service, "trigger", "https://a.example/1", scene=post.scene, trigger_id=trigger.id)
 
 
-def test_the_audit_names_an_address_by_its_host_alone(post: DeliveryHarness) -> None:
+def test_the_audit_names_only_the_host_of_an_address(post: DeliveryHarness) -> None:
     with post.service.store.write() as tx:
         endpoint = endpoints.add(tx, post.service, "workflow", "https://a.example/secret", scene=post.scene)
         endpoints.move(tx, post.service, endpoint, "https://b.example/secret")
@@ -266,7 +266,7 @@ def in_files(post: DeliveryHarness, secret: str) -> bool:
 
 
 @pytest.mark.embedded
-def test_what_stood_in_the_clear_is_sealed_and_gone_from_the_file(
+def test_addresses_in_the_clear_are_sealed_and_deleted_from_the_file(
     post: DeliveryHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     urls = [f"{post.receiver.url(f'/{number}')}/{SECRET}" for number in range(3)]
@@ -286,7 +286,7 @@ def test_what_stood_in_the_clear_is_sealed_and_gone_from_the_file(
     assert sorted(got.path for got in post.receiver.got) == [f"/{number}/{SECRET}" for number in range(3)]
 
 
-def test_forgotten_hashes_are_made_anew_of_what_is_sealed(post: DeliveryHarness) -> None:
+def test_deleted_hashes_are_computed_again_from_sealed_addresses(post: DeliveryHarness) -> None:
     trigger = post.trigger("https://a.example/1")
     before = post.endpoint(trigger)
     with post.service.store.write() as tx:

@@ -180,14 +180,14 @@ def test_one_endpoint_has_half_and_the_others_the_rest() -> None:
         pass
 
 
-def test_what_is_larger_than_all_goes_alone() -> None:
+def test_a_body_larger_than_the_bound_is_sent_on_its_own() -> None:
     bodies = LargeBodies(100, wait_s=0.01)
     both = bodies.room("one", 10_000), bodies.room("two", 10_000)
     with both[0], both[1], pytest.raises(Unavailable), bodies.room("three", 10_000):
         pass
 
 
-def test_whoever_waits_goes_on_when_there_is_room() -> None:
+def test_a_sender_that_waits_continues_when_there_is_room() -> None:
     bodies, went = LargeBodies(100, wait_s=10), threading.Event()
 
     def wait() -> None:

@@ -67,7 +67,7 @@ def test_a_trigger_that_was_deleted_meanwhile_keeps_nothing(service: Service, sc
         calls.run_hooks(service, trigger, ["deploy"], {})
 
 
-def test_what_a_caller_is_told_of_a_failed_hook() -> None:
+def test_the_error_of_a_failed_hook() -> None:
     refused = Reply(None, error=ErrorInfo("exception", "ComponentError", "No."))
     away = Reply(None, error=ErrorInfo("runner", "Runner", "Not now."))
     account = Reply(None, error=ErrorInfo("exception", grants.UNUSABLE, "Reconnect."))
@@ -113,7 +113,7 @@ def failing(kind: Any, message: str, status: int | None = None) -> Reply:
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_what_is_gone_at_the_provider_counts_as_removed(
+def test_what_the_provider_no_longer_has_counts_as_removed(
     service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     trigger = deploy(service, scene)
@@ -134,7 +134,7 @@ def test_a_failure_after_an_interrupted_try_is_uncertain(
 
 
 @pytest.mark.parametrize(("removed", "told"), [(True, False), (None, True)])
-def test_what_an_interrupted_activation_left_is_removed_or_told(
+def test_what_an_interrupted_activation_left_is_removed_or_reported(
     service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch, removed: bool | None, told: bool
 ) -> None:
     trigger = deploy(service, scene)

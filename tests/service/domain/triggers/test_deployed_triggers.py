@@ -56,7 +56,7 @@ def test_filters_and_lists(service: Service, scene: Scene) -> None:
     assert len(deployed_triggers.of_project(service.store, scene.project_id)) == 3
 
 
-def test_deployed_triggers_of_the_scene_alone(service: Service, scene: Scene, clock: FakeClock) -> None:
+def test_only_deployed_triggers_of_the_scene(service: Service, scene: Scene, clock: FakeClock) -> None:
     workflow = workflows.add(service, scene, name="Orders", url="https://app.example.com/orders")
     for _ in range(3):
         clock.advance(1)

@@ -57,7 +57,9 @@ def told(service: Service, scene: Scene) -> list[str]:
     return [one.kind for one in found.items if one.trigger_id]
 
 
-def test_hooks_run_in_order_and_everything_stands(service: Service, scene: Scene, plant: Plant, provider: Any) -> None:
+def test_hooks_run_in_order_and_everything_is_stored(
+    service: Service, scene: Scene, plant: Plant, provider: Any
+) -> None:
     account = plant()
     trigger = deploy(
         service, scene, given=with_account(account, ids=["x"], fail=None), webhook_url="https://hooks.example/a"
@@ -127,7 +129,7 @@ def test_an_account_that_goes_meanwhile_undoes_the_hooks(
     assert listed(service, scene) == []
 
 
-def test_nothing_is_seen_before_it_stands_but_by_its_endpoint(
+def test_it_is_found_only_by_its_endpoint_until_it_is_deployed(
     service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Any] = []
@@ -234,7 +236,7 @@ def test_delete_says_goodbye_and_removes_all(service: Service, scene: Scene, pla
         deployments.delete(service, trigger)
 
 
-def test_delete_refuses_while_the_app_does_unless_told_to_go_on(service: Service, scene: Scene) -> None:
+def test_delete_refuses_while_the_app_does_unless_hook_errors_are_ignored(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene, given={"fail": "leave"})
     with pytest.raises(Conflict) as refused:
         deployments.delete(service, trigger)
@@ -344,7 +346,7 @@ def test_values_merge_by_key_and_null_removes(service: Service, scene: Scene, pl
     assert trigger_accounts.of_triggers(service.store, [trigger.id]) == {trigger.id: []}
 
 
-def test_other_values_subscribe_anew_while_it_is_on(
+def test_other_values_subscribe_again_while_it_is_on(
     service: Service, scene: Scene, plant: Plant, provider: Any
 ) -> None:
     trigger = deploy(service, scene, given=given(plant(), ids=["a"]))
@@ -436,7 +438,7 @@ def test_a_trigger_whose_version_was_removed_is_moved_without_leaving(
     assert (moved.component_version, called_hooks(provider.calls)) == ("1.0.0", ["subscribe=a"])
 
 
-def test_an_activation_that_fails_brings_back_what_stood(
+def test_an_activation_that_fails_restores_the_previous_state(
     service: Service, scene: Scene, plant: Plant, provider: Any
 ) -> None:
     trigger = deploy(service, scene, given=given(plant(), ids=["a"]))
@@ -595,7 +597,7 @@ def other_ids(service: Service, trigger: DeployedTrigger) -> Callable[[], object
     ],
     ids=["before the first hook", "between the hooks", "after the hooks"],
 )
-def test_a_change_that_broke_off_is_finished(
+def test_an_interrupted_change_is_completed(
     service: Service, trigger: DeployedTrigger, provider: Any, death: Any, place: str, behind: bool, hooks: list[str]
 ) -> None:
     death(other_ids(service, trigger), deployments, place, behind=behind)
@@ -641,7 +643,7 @@ def test_what_can_be_neither_finished_nor_undone_is_switched_off(
     assert pending_changes.find(service.store, trigger.id) is None
 
 
-def test_restoring_that_broke_off_is_repeated(
+def test_an_interrupted_restoration_is_repeated(
     service: Service, trigger: DeployedTrigger, provider: Any, death: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     restore = deployments._restore
@@ -660,7 +662,7 @@ def test_restoring_that_broke_off_is_repeated(
     assert ids(service, trigger) == ["a"] and stands(service, trigger).active
 
 
-def test_a_pause_and_a_resumption_that_broke_off_are_finished(
+def test_an_interrupted_pause_and_resumption_are_completed(
     service: Service, trigger: DeployedTrigger, provider: Any, death: Any
 ) -> None:
     death(lambda: deployments.update(service, trigger, Change(active=False)), deployments, "_write")
@@ -674,7 +676,7 @@ def test_a_pause_and_a_resumption_that_broke_off_are_finished(
     assert stands(service, trigger).active
 
 
-def test_a_change_that_is_not_valid_any_more_brings_back_what_stood(
+def test_a_change_that_is_no_longer_valid_restores_the_previous_state(
     service: Service, trigger: DeployedTrigger, plant: Plant, provider: Any, death: Any
 ) -> None:
     second = plant(name="Home")
@@ -688,7 +690,7 @@ def test_a_change_that_is_not_valid_any_more_brings_back_what_stood(
     assert pending_changes.find(service.store, trigger.id) is None
 
 
-def test_a_deletion_that_broke_off_is_finished(
+def test_an_interrupted_deletion_is_completed(
     service: Service, trigger: DeployedTrigger, provider: Any, death: Any
 ) -> None:
     death(lambda: deployments.delete(service, trigger), deployments, "_delete_unsubscribed")
@@ -711,7 +713,7 @@ def test_a_deletion_that_the_app_refuses_now_says_so(service: Service, scene: Sc
         stands(service, trigger)
 
 
-def test_removing_an_account_that_broke_off_leaves_its_triggers_subscribed(
+def test_an_interrupted_removal_of_an_account_leaves_its_triggers_subscribed(
     service: Service, scene: Scene, trigger: DeployedTrigger, provider: Any, death: Any
 ) -> None:
     def remove() -> int:
@@ -729,7 +731,7 @@ def test_removing_an_account_that_broke_off_leaves_its_triggers_subscribed(
     assert row(service, trigger)["busy_until"] == 0 and deployments.recover(service) == 0
 
 
-def test_a_deployment_that_broke_off_is_undone(
+def test_an_interrupted_deployment_is_undone(
     service: Service, scene: Scene, plant: Plant, provider: Any, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deployments, "_finish_deployment", die)

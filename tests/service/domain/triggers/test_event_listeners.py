@@ -34,7 +34,7 @@ from webapp.service.domain.triggers.event_listeners import PieceListener
 TELLERS = (GitHubApp, HubSpot, Intercom, Linear, Notion, Shopify, Square, Todoist)
 
 
-def test_what_is_paused_or_deleted_hears_nothing_and_goes_on_when_switched_on(stage: Stage) -> None:
+def test_paused_and_deleted_triggers_receive_nothing(stage: Stage) -> None:
     account = stage.connect("alice")
     alice = stage.deploy("alice", account)
     deployments.update(stage.service, alice, deployments.Change(active=False))
@@ -115,7 +115,7 @@ def test_where_an_account_is_several_that_is_asked_again(slack_bench: Bench, mon
     assert summaries(service, alice) == ["#1 The door sticks"] * 2
 
 
-def test_what_is_set_anew_while_a_provider_is_asked_again_stands(
+def test_a_listener_that_is_replaced_during_a_renewal_is_kept(
     slack_bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     github = ToldStage(slack_bench, GitHubApp)
@@ -156,7 +156,7 @@ def test_what_an_account_may_not_open_its_trigger_never_gets(stage: Stage) -> No
     assert stage.slack.asked == ["bob G1", "eve C1"]
 
 
-def test_what_waits_for_an_account_that_is_gone_is_struck_out(stage: Stage) -> None:
+def test_requests_for_a_disconnected_account_are_deleted(stage: Stage) -> None:
     account = stage.connect("alice")
     alice = stage.deploy("alice", account)
     stage.send(told("too late"))

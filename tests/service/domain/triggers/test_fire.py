@@ -256,7 +256,7 @@ def test_a_run_that_was_overtaken_by_a_change_keeps_nothing(service: Service, sc
     assert summaries(service, trigger) == ["Was there before", "Number 1"]
 
 
-def test_a_request_is_settled_with_what_came_of_it(service: Service, scene: Scene) -> None:
+def test_a_request_is_completed_with_the_outcome_of_its_run(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene, "~/echo")
     settled: list[bool] = []
 
@@ -287,7 +287,7 @@ def test_a_request_whose_caller_waits_keeps_what_was_emitted_before_it_failed(se
     assert (outcome.ok, len(outcome.events)) == (False, 1)
 
 
-def test_the_trigger_that_went_is_left_alone(service: Service, scene: Scene) -> None:
+def test_a_deleted_trigger_is_ignored(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene, "~/echo")
     with service.store.write() as tx:
         lifecycle.remove(tx, trigger.id)

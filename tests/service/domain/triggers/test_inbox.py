@@ -301,7 +301,7 @@ def test_a_call_during_a_look_brings_about_another(push_stage: Stage, graph: Gra
     assert row(push_stage.service, alice)["next_run_at"] == at
 
 
-def test_one_that_is_paused_or_gone_from_the_catalog_takes_nothing(
+def test_one_that_is_paused_or_not_in_the_catalog_receives_nothing(
     push_stage: Stage, graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice = push_stage.deploy("alice")

@@ -57,7 +57,7 @@ def test_a_later_one_replaces_the_one_before(service: Service, trigger: Deployed
     )
 
 
-def test_it_ends_by_itself_with_its_trigger_or_when_that_is_switched_off(
+def test_it_is_deleted_with_its_trigger_or_when_that_is_switched_off(
     service: Service, trigger: DeployedTrigger
 ) -> None:
     for end in (

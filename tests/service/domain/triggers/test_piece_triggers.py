@@ -115,7 +115,7 @@ def test_whoever_is_deleted_or_off_hears_nothing(piece_stage: PieceStage) -> Non
 
 
 @pytest.mark.parametrize("key", ["bench-hook", "bench-hook-header"])
-def test_an_address_that_the_piece_tells_its_app_by_itself_is_not_shown(piece_stage: PieceStage, key: str) -> None:
+def test_an_address_that_the_piece_registers_itself_is_not_shown(piece_stage: PieceStage, key: str) -> None:
     trigger = piece_stage.deploy("alice", key)
     answering = replace(trigger, props=[trigger.props[0], ANSWERS])
     for each in (trigger, answering):

@@ -49,7 +49,9 @@ def test_it_is_renewed_before_it_ends_and_looks_seldom_meanwhile(push_stage: Sta
     assert entries(push_stage, alice) == []
 
 
-def test_what_microsoft_lost_is_made_anew_and_what_came_meanwhile_is_fetched(push_stage: Stage, graph: Graph) -> None:
+def test_a_subscription_that_microsoft_lost_is_replaced_and_missed_events_are_fetched(
+    push_stage: Stage, graph: Graph
+) -> None:
     alice = push_stage.deploy("alice")
     push_stage.work()
     lost = graph.subscribed.pop(graph.subscription(push_stage, alice)["id"])

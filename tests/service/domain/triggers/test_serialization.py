@@ -36,7 +36,7 @@ def test_extensions_come_only_when_asked_for(service: Service, scene: Scene) -> 
     assert serialization.list_to_json(service, [], extensions=True) == []
 
 
-def test_a_version_that_is_not_here_is_told_and_where_to_go_on(service: Service, scene: Scene) -> None:
+def test_a_missing_version_is_named_with_the_one_to_change_to(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene)
     facts = serialization.to_json(service, trigger, extensions=True)
     assert (facts["available"], facts["newest_version"]) == (True, None)

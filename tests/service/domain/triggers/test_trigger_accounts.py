@@ -28,7 +28,7 @@ def deployed(service: Service, scene: Scene) -> DeployedTrigger:
     return trigger
 
 
-def test_accounts_are_written_down_anew(service: Service, scene: Scene, plant: Plant) -> None:
+def test_accounts_are_replaced(service: Service, scene: Scene, plant: Plant) -> None:
     trigger, old, new = deployed(service, scene), plant(), plant()
     use(service, trigger, left=old, right=old)
     use(service, trigger, right=new)
