@@ -38,6 +38,7 @@ RANKS = {
     "webapp.service.domain.agents": 5.65,
     "webapp.service.domain.triggers": 5.7,
     "webapp.service.domain.pieces": 5.75,
+    "webapp.service.domain.logs": 5.77,
     "webapp.service.domain.instance": 5.8,
     "webapp.service.api": 6,
     "webapp.service.link": 6,

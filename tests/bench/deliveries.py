@@ -208,6 +208,7 @@ class _Trigger:
     id: str
     scene: Scene
     external_user_id: str
+    app: str | None = None
 
 
 def bench_trigger(tx: Any, service: Service, scene: Scene, urls: list[str]) -> _Trigger:

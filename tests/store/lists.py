@@ -11,15 +11,21 @@ from webapp import audit
 from webapp.kit.cursors import Window
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.components import runs
+from webapp.service.domain.logs import logs
 from webapp.service.domain.projects import activity, external_users
 from webapp.service.domain.projects.external_users import ExternalUser
+from webapp.service.domain.projects.log_entries import KINDS, Kind, LogFilter
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.store.contract import Reader
 from webapp.store.sqlite import SQLiteStore
 
 WANTED = 15
-TABLES = ("external_users", "accounts", "deployed_triggers", "runs", "account_history", "audit")
+TABLES = (
+    "external_users", "accounts", "deployed_triggers", "runs", "account_history", "audit", "events", "deliveries",
+    "trigger_runs", "agent_approvals", "api_calls",
+)  # fmt: skip
+NOW = 1 << 40
 SCENE = Scene("proj_1", "development")
 USER = ExternalUser("exu_wanted", "wanted", SCENE)
 PAGE = Window(limit=10)
@@ -62,6 +68,30 @@ AUDIT = {
     "of a kind": audit.Filter(SCENE.project_id, SCENE.environment, "wanted"),
     "of another project": audit.Filter("proj_2", SCENE.environment),
 }
+OF_USER = {"external_id": "wanted", "user_id": USER.id}
+LOGS: dict[str, tuple[dict[str, Any], Kind | None, str | None]] = {
+    "of an environment": ({}, None, None),
+    "of a user": (OF_USER, None, None),
+    "of an app": ({"app": "wanted"}, None, None),
+    "that failed": ({"status": "failed"}, None, None),
+    "that wait": ({"status": "waiting"}, None, None),
+    "that succeeded": ({"status": "succeeded"}, None, None),
+    "until a time": ({"until": 10}, None, None),
+    "of a user that failed": (OF_USER | {"status": "failed"}, None, None),
+    "of an app that failed": ({"app": "wanted", "status": "failed"}, None, None),
+    "of an account": ({}, None, "apn_wanted"),
+    "of a trigger": ({}, None, "dc_wanted"),
+    "of a component": ({"component_key": "wanted"}, None, None),
+    "of an id of a component": ({}, None, "sc_wanted"),
+    **{f"of the kind {kind}": ({}, kind, None) for kind in KINDS},
+    **{f"of the kind {kind} that failed": ({"status": "failed"}, kind, None) for kind in KINDS if kind != "event"},
+    **{f"of the kind {kind} of a user": (OF_USER, kind, None) for kind in KINDS},
+}
+
+
+def _logs(reader: Reader, chosen: tuple[dict[str, Any], Kind | None, str | None]) -> object:
+    filters, kind, entry_id = chosen
+    return logs.page(reader, NOW, LogFilter(SCENE, **filters), PAGE, kind=kind, entry_id=entry_id).entries
 
 
 def _listed(noun: str, filters: Mapping[str, Any], page: Callable[[Reader, Any], object]) -> dict[str, List]:
@@ -78,6 +108,7 @@ LISTS: dict[str, List] = {
     **_listed("runs", RUNS, lambda reader, chosen: runs.page(reader, SCENE, chosen, PAGE)),
     **_listed("history", HISTORY, lambda reader, chosen: activity.of_scene(reader, SCENE, PAGE, chosen)),
     **_listed("audit", AUDIT, lambda reader, chosen: audit.page(reader, chosen, PAGE)),
+    **_listed("logs", LOGS, _logs),
     "every account of a user": lambda store: accounts.of_user(store, USER),
     "a user's accounts of an app": lambda store: accounts.of_app(store, SCENE, "wanted", user=USER),
     "every trigger of a user": lambda store: deployed_triggers.of_user(store, USER),
@@ -96,6 +127,12 @@ def filled(path: Path, rows: int) -> SQLiteStore:
             insert(connection, "projects", [{"id": f"proj_{number}"}])
         for table in TABLES:
             insert(connection, table, (_row(table, number, wanted=number >= rows) for number in range(rows + WANTED)))
+        ends = [
+            {**_of(kind), "id": f"dc_{kind}", "external_id": kind, "external_user_id": f"exu_{kind}"}
+            for kind in ("wanted", "other")
+        ]
+        insert(connection, "deployed_triggers", ends)
+        insert(connection, "endpoints", [{**_of(kind), "id": f"wh_{kind}"} for kind in ("wanted", "other")])
         users = [{**_of(kind), "id": f"exu_{kind}", "external_id": kind} for kind in ("wanted", "other")]
         insert(connection, "external_users", users)
         connection.commit()
@@ -105,17 +142,39 @@ def filled(path: Path, rows: int) -> SQLiteStore:
 def _row(table: str, number: int, *, wanted: bool) -> dict[str, Any]:
     kind = "wanted" if wanted else "other"
     row = {
-        **_of(kind), "id": f"{kind}_{number}", "external_id": kind, "external_user_id": f"exu_{kind}",
+        **_of(kind), "id": f"{_ID.get(table, '')}{kind}_{number}", "external_id": kind,
+        "external_user_id": f"exu_{kind}",
         "oauth_app_id": f"oa_{kind}", "emitter": "http" if wanted else "source", "deployed": 1, "component_key": kind,
         "component_id": f"sc_{kind}", "ok": int(not wanted), "account_id": f"apn_{kind}", "trigger_id": f"dc_{kind}",
         "subject_id": kind, "actor": kind, "noun": kind, "created_at": number, "started_at": number, "at": number,
         "authorized_scopes": "[]", "props": "[]",
     }  # fmt: skip
+    row |= _OF_TABLE.get(table, {}) | (_WANTED.get(table, {}) if wanted else {})
+    if table == "deliveries":
+        row |= {"event_id": f"events_{kind}_{number}", "endpoint_id": f"wh_{kind}"}
+        row["status"] = "waiting" if wanted and number % 2 else row["status"]
     if table == "external_users":
         row |= {"id": f"exu_{number}", "external_id": f"user {number}"}
     if wanted and (table == "external_users" or (table == "audit" and number % 2)):
         row["project_id"] = "proj_2"
     return row
+
+
+_ID = {table: f"{table}_" for table in TABLES[4:]}  # ids of the logs are of one table each
+_OF_TABLE: dict[str, dict[str, Any]] = {
+    "deliveries": {"status": "delivered"},
+    "agent_approvals": {"state": "used", "expires_at": 1},
+    "api_calls": {"status": 200},
+    "runs": {"state": "ended"},
+    "account_history": {"good": 1},
+}
+_WANTED: dict[str, dict[str, Any]] = {
+    "deliveries": {"status": "failed"},
+    "agent_approvals": {"state": "refused"},
+    "api_calls": {"status": 400},
+    "account_history": {"good": 0},
+}
+"""What rows that are looked for have in common, beside their names."""
 
 
 def _of(kind: str) -> dict[str, Any]:

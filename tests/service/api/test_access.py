@@ -169,6 +169,7 @@ def test_the_table_is_the_one_of_the_wire_contract() -> None:
     nouns = {"components": (actions, triggers), "actions": (actions,), "triggers": (triggers,)}
     verbs = ("configure", "props")
     project_write = ("connect:projects:write",)
+    any_of_the_lists = (*read, actions, "connect:agents:read", *look, *project)
     own = [
         (method, f"P/{noun}{one}")
         for noun, key in (("oauth_apps", "oauth_app_id"), ("app_overrides", "app_override_id"))
@@ -196,6 +197,8 @@ def test_the_table_is_the_one_of_the_wire_contract() -> None:
         ("GET", f"{account}/uses"): (read, True),
         ("GET", f"{account}/history"): (read, True),
         ("GET", "P/activity"): (read, True),
+        ("GET", "P/logs"): (any_of_the_lists, True),
+        ("GET", "P/logs/<entry_id>"): (any_of_the_lists, True),
         ("POST", "P/triggers/deploy"): ((triggers,), True),
         ("GET", "P/deployed-triggers"): (look, True),
         ("GET", deployed): (look, True),

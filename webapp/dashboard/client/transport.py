@@ -23,8 +23,9 @@ from requests.adapters import HTTPAdapter
 from requests.structures import CaseInsensitiveDict
 
 from webapp import errors
-from webapp.dashboard.client.calls import HIDDEN, CallRecord, masked, sentence_of
+from webapp.dashboard.client.calls import CallRecord, sentence_of
 from webapp.errors import Detail, PatchbayError, Throttled, Unavailable, about
+from webapp.kit.call_masking import HIDDEN, masked
 from webapp.kit.clock import MINUTE, SECOND, Clock, now
 from webapp.kit.compact_json import compact_json
 from webapp.kit.translation import DEFAULT, language, translated

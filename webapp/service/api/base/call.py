@@ -31,7 +31,7 @@ ANYONE = Caller(frozenset())
 MAX_BODY_BYTES = 10 * 1024 * 1024
 MAX_UPLOAD_BYTES = MAX_BODY_BYTES + 64 * 1024
 """A body with the largest file, and what a form has around it."""
-_PARSED_BODY = "patchbay.body"
+PARSED_BODY = "patchbay.body"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +160,9 @@ def read_json(request: Request) -> dict[str, Any]:
 
 def read_json_value(request: Request, max_bytes: int = MAX_BODY_BYTES) -> Any:
     """Read the body as any JSON value, with the same checks."""
-    body = request.environ.get(_PARSED_BODY)
+    body = request.environ.get(PARSED_BODY)
     if body is None:
-        body = request.environ[_PARSED_BODY] = _parse(request, max_bytes)
+        body = request.environ[PARSED_BODY] = _parse(request, max_bytes)
     return body
 
 

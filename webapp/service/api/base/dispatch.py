@@ -6,6 +6,7 @@ is counted first: a call that it stops does not count towards the service's own.
 """
 
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,8 +15,9 @@ from flask import Response, request
 from webapp import audit, quotas
 from webapp.errors import Invalid, Throttled
 from webapp.kit import crypto
+from webapp.kit.clock import SECOND
 from webapp.kit.crypto import hash_token
-from webapp.service.api.base import cors, problems
+from webapp.service.api.base import call_records, cors, problems
 from webapp.service.api.base.call import MAX_BODY_BYTES, MAX_UPLOAD_BYTES, Call, check_size_and_text, read_json
 from webapp.service.api.base.models import unknown_to
 from webapp.service.api.base.operations import HEADER, Operation
@@ -24,6 +26,7 @@ from webapp.service.domain.base.rate_limits import LIMITS, Limit, LimitName, Lim
 from webapp.service.domain.base.service import Service
 
 LIMIT_STATE = "patchbay.limit_state"
+_CALL = "patchbay.call"
 IGNORED = "X-Ignored-Parameters"
 _MAX_CUSTOM_LIMITS = 10_000  # kept in memory
 _OF_OUR_PAGES = "|dashboard|"  # part of the key under which calls of our own pages are counted
@@ -34,7 +37,7 @@ def view_of(service: Service, operation: Operation, gate: "Gate") -> View:
     """The Flask view of ``operation``, whose calls are counted at ``gate``."""
 
     def produce(path: Mapping[str, str]) -> Response:
-        call = _admitted(service, operation, path)
+        call = request.environ[_CALL] = _admitted(service, operation, path)
         if operation.public:
             return operation.handler(call)
         gate.count(call, operation)
@@ -45,7 +48,10 @@ def view_of(service: Service, operation: Operation, gate: "Gate") -> View:
             audit.ACTOR.reset(before)
 
     def view(**path: str) -> Response:
+        began = time.perf_counter()
         response = answered(service, path, lambda: produce(path))
+        if (call := request.environ.get(_CALL)) is not None:
+            call_records.note(call, operation, response, round((time.perf_counter() - began) * SECOND))
         if request.environ.get("QUERY_STRING") and not operation.proxied:
             _name_ignored(response, operation)
         return response

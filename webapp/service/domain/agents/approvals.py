@@ -8,7 +8,7 @@ props are not kept. Ending an agent's access refuses its open calls. Running a c
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -21,12 +21,14 @@ from webapp.kit.crypto import new_id
 from webapp.quotas import USER_APPROVALS
 from webapp.service.domain.agents import sessions
 from webapp.service.domain.agents.sessions import AgentSession
+from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import component_requests, grants, prop_values, run_files
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.prop_values import Values
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
+from webapp.service.domain.projects.log_entries import LogEntry, LogSource, Status
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
@@ -185,6 +187,14 @@ def inputs(service: Service, approval: Approval) -> dict[str, Any]:
     return values
 
 
+def values_of(service: Service, scene: Scene, approval_id: str) -> dict[str, Any]:
+    """The values of a call of ``scene``. Raises :class:`NotFound`."""
+    approval = _APPROVALS.get(service.store, approval_id)
+    if approval is None or approval.scene != scene:
+        raise NotFound(ABSENT)
+    return inputs(service, approval)
+
+
 def purge(service: Service) -> int:
     """Delete approvals that are older than 30 days, and return their number."""
     with service.store.write() as tx:
@@ -266,3 +276,46 @@ def end_session(service: Service, user: ExternalUser, session_id: str) -> None:
     """End an agent's access and refuse its open calls. Raises :class:`webapp.errors.NotFound`."""
     sessions.end(service, user, session_id)
     withdraw(service, session_id)
+
+
+_LOG_STATUSES: Mapping[State, Status] = {
+    "waiting": "waiting",
+    "approved": "succeeded",
+    "used": "succeeded",
+    "refused": "failed",
+    "expired": "failed",
+}
+
+
+def _log_entry(row: Sequence[Any], now: int) -> LogEntry:
+    approval_id, at, state, expires_at, agent, action, app, user_id = row
+    if state in ("waiting", "approved") and expires_at <= now:
+        state = "expired"
+    facts = (approval_id, at, _LOG_STATUSES[state], state, action)
+    return LogEntry("agent", *facts, app=app or None, user_id=user_id, agent=agent, component_key=action)
+
+
+_NOW = "CAST(:now AS BIGINT)"
+LOG = LogSource(
+    "agent",
+    "apr",
+    (scopes.AGENTS_READ,),
+    "agent_approvals",
+    "id, created_at, state, expires_at, agent, action, app, external_user_id",
+    _log_entry,
+    {
+        "succeeded": (
+            "state = 'used'",
+            f"state = 'approved' AND expires_at > :now AND created_at > {_NOW} - {2 * WAITS}",
+        ),
+        "failed": (
+            "state = 'refused'",
+            "state = 'waiting' AND expires_at <= :now",
+            "state = 'approved' AND expires_at <= :now",
+        ),
+        "waiting": (f"state = 'waiting' AND expires_at > :now AND created_at > {_NOW} - {WAITS}",),
+    },
+    at="created_at",
+    alone=("external_user_id",),
+)
+"""The calls that need consent, as the logs show them."""

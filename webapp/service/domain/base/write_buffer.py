@@ -52,6 +52,11 @@ class WriteBuffer(Generic[K, T]):
                 pending.timer.daemon = True
                 pending.timer.start()
 
+    def waiting(self, service: Service) -> int:
+        """How many values are to be written."""
+        pending = self._pending.get(service.store)
+        return len(pending.values) if pending else 0
+
     def flush(self, service: Service) -> None:
         """Write the collected records; if the store is busy, they are kept for the next time."""
         with self._lock:

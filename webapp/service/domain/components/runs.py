@@ -14,11 +14,13 @@ import orjson
 from webapp import audit
 from webapp.errors import NotFound
 from webapp.kit import cursors
-from webapp.kit.clock import DAY, MINUTE, iso
+from webapp.kit.clock import DAY, HOUR, MINUTE, iso
 from webapp.kit.crypto import new_id
 from webapp.service.components.masking import Mask
+from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects import external_users, usage
+from webapp.service.domain.projects.log_entries import LogEntry, LogSource, Status
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx
 from webapp.store.table import Table, by_one_index
@@ -241,3 +243,44 @@ def recent_action_keys(reader: Reader, scene: Scene, external_id: str) -> list[s
         {**scene.params, "external_id": external_id},
     )
     return [key for key, _ in rows]
+
+
+def _log_entry(row: Sequence[Any], _now: int) -> LogEntry:
+    run_id, at, state, ok, key, text, took_ms, app, external_id, agent = row
+    outcome = ("succeeded" if ok else "failed") if state == "ended" else state
+    return LogEntry(
+        "agent" if agent else "run",
+        run_id,
+        at,
+        "waiting" if state == "running" else "succeeded" if ok else "failed",
+        outcome,
+        key,
+        text,
+        None if state == "running" else took_ms,
+        app,
+        external_user_id=external_id,
+        agent=agent,
+        component_key=key,
+    )
+
+
+_LOGGED = "id, started_at, state, ok, component_key, COALESCE(error, summary), took_ms, app, external_id, agent"
+_OUTCOMES: Mapping[Status, tuple[str, ...]] = {
+    "succeeded": ("ok = 1",),
+    "failed": ("ok = 0 AND state <> 'running'",),
+    "waiting": (f"ok = 0 AND state = 'running' AND started_at > CAST(:now AS BIGINT) - {HOUR}",),
+}
+_FOUND_BY: Mapping[str, Any] = {
+    "at": "started_at",
+    "user": "external_id",
+    "subjects": ("component_key", "component_id"),
+    "without_outcome": ("component_key", "component_id"),
+}
+LOG = LogSource(
+    "run", "run", (scopes.ACTIONS,), "runs", _LOGGED, _log_entry, _OUTCOMES, only="agent IS NULL", **_FOUND_BY
+)
+"""The runs as the logs show them, but for those that agents called."""
+LOG_OF_AGENTS = LogSource(
+    "agent", "run", (scopes.ACTIONS,), "runs", _LOGGED, _log_entry, _OUTCOMES, only="agent IS NOT NULL", **_FOUND_BY
+)
+"""The runs that agents called."""

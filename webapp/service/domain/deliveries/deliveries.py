@@ -10,6 +10,7 @@ A waiting delivery has a time, ``next_at``; without one it is *put off*, until i
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -18,6 +19,7 @@ from webapp.kit.crypto import ordered_id
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import stats
 from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx, claiming
 
 LEASE = 40 * SECOND  # twice the request's deadline
@@ -26,25 +28,36 @@ _PUT_OFF = "endpoint_id = :id AND status = 'waiting' AND next_at IS NULL"
 _RESENDABLE = "EXISTS (SELECT 1 FROM endpoints p WHERE p.id = d.endpoint_id AND p.active = 1) AND d.lease_until <= :now"
 
 
-def add(tx: Tx, event_ids: Sequence[str], targets: Sequence[Endpoint], now: int, *, trigger_id: str | None) -> None:
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where events come from: a scene, and in it a trigger with its user (our id) and its app, unless they notify."""
+
+    scene: Scene
+    trigger_id: str | None = None
+    external_user_id: str | None = None
+    app: str | None = None
+
+
+def add(tx: Tx, event_ids: Sequence[str], targets: Sequence[Endpoint], now: int, origin: Origin) -> None:
     """A delivery of each event to each of ``targets``; for one that is switched off it is put off."""
+    whose = {**asdict(origin.scene), "trigger": origin.trigger_id, "user": origin.external_user_id, "app": origin.app}
     for endpoint in targets:
         for event_id in event_ids:
             tx.run(
-                "INSERT INTO deliveries (id, event_id, endpoint_id, trigger_id, status, next_at, last_error, "
-                "created_at, updated_at) "
-                "VALUES (:id, :event, :endpoint, :trigger, 'waiting', :next, :error, :now, :now)",
+                "INSERT INTO deliveries (id, event_id, endpoint_id, project_id, environment, external_user_id, app, "
+                "trigger_id, status, next_at, last_error, created_at, updated_at) VALUES (:id, :event, :endpoint, "
+                ":project_id, :environment, :user, :app, :trigger, 'waiting', :next, :error, :now, :now)",
                 {
+                    **whose,
                     "id": ordered_id("dlv"),
                     "event": event_id,
                     "endpoint": endpoint.id,
-                    "trigger": trigger_id,
                     "next": now if endpoint.active else None,
                     "error": None if endpoint.active else f"{SWITCHED_OFF}{endpoint.last_error or ''}".rstrip(),
                     "now": now,
                 },
             )
-        stats.added(tx, trigger_id, "waiting", len(event_ids))
+        stats.added(tx, origin.trigger_id, "waiting", len(event_ids))
 
 
 def next_due_at(reader: Reader, after: int | None = None) -> int | None:

@@ -25,10 +25,13 @@ import orjson
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Emitted
 from webapp.service.components.masking import MASK
+from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.deliveries import deliveries, stats, trigger_webhooks
+from webapp.service.domain.deliveries.deliveries import Origin
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.deliveries.trigger_webhooks import TriggerReference
+from webapp.service.domain.projects.log_entries import LogEntry, LogSource
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
@@ -177,7 +180,8 @@ class Event:
     """One event. ``at`` is when it was recorded, ``emitted_at`` when the component said that it happened (ms).
 
     ``body_sealed`` replaces ``body`` until :func:`opened`. ``kept`` is the number of stored bytes. For a request,
-    ``size`` is the length of its JSON, and its body may be ``in_parts``.
+    ``size`` is the length of its JSON, and its body may be ``in_parts``. ``external_user_id`` (our id) and ``app`` are
+    its trigger's.
     """
 
     id: str
@@ -193,6 +197,8 @@ class Event:
     size: int | None = None
     kept: int = 0
     in_parts: bool = False
+    external_user_id: str | None = None
+    app: str | None = None
 
 
 _EVENTS = Table("events", Event)
@@ -219,6 +225,8 @@ def record(
             summary=_without(secret, emission.summary)[:MAX_SUMMARY] if emission.summary else None,
             body=(body := body_bytes(emission.event)),
             kept=len(body),
+            external_user_id=trigger.external_user_id,
+            app=trigger.app,
         )
         for emission in emitted
     ]
@@ -235,7 +243,14 @@ def record_request(
     now, event_id, scene = service.clock(), ordered_id("evt"), trigger.scene
     packed, beside = request.packed()
     facts = (event_id, scene, trigger.id, EMIT, now, None, now, summary, packed)
-    event = Event(*facts, size=size, kept=len(packed) + len(beside), in_parts=bool(beside))
+    event = Event(
+        *facts,
+        size=size,
+        kept=len(packed) + len(beside),
+        in_parts=bool(beside),
+        external_user_id=trigger.external_user_id,
+        app=trigger.app,
+    )
     _insert(tx, service, event, sealed=True)
     store_parts(tx, service, scene.project_id, "event_id", event_id, beside)
     _deliver(tx, trigger, [event], now)
@@ -249,7 +264,7 @@ def notify(
     now = service.clock()
     event = Event(ordered_id("evt"), scene, None, kind, now, None, None, None, body)
     _insert(tx, service, event, sealed=sealed)
-    deliveries.add(tx, [event.id], targets, now, trigger_id=None)
+    deliveries.add(tx, [event.id], targets, now, Origin(scene))
     return event.id
 
 
@@ -322,7 +337,8 @@ def delete(tx: Tx, event_ids: Sequence[str]) -> None:
 def _deliver(tx: Tx, trigger: TriggerReference, events: Sequence[Event], now: int) -> None:
     stats.add_bytes(tx, trigger.id, trigger.external_user_id, sum(event.kept for event in events))
     targets = trigger_webhooks.targets(tx, trigger)
-    deliveries.add(tx, [event.id for event in events], targets, now, trigger_id=trigger.id)
+    origin = Origin(trigger.scene, trigger.id, trigger.external_user_id, trigger.app)
+    deliveries.add(tx, [event.id for event in events], targets, now, origin)
 
 
 def _insert(tx: Tx, service: Service, event: Event, *, sealed: bool) -> None:
@@ -341,3 +357,24 @@ def _opened(service: Service, event: Event, sealed: bytes) -> Event:
 def _without(secret: str | None, summary: str) -> str:
     """``summary`` as a database can hold it."""
     return (summary if secret is None else summary.replace(secret, MASK)).replace("\0", "")
+
+
+def _log_entry(row: Sequence[Any], _now: int) -> LogEntry:
+    event_id, at, kind, summary, app, user_id, trigger_id = row
+    title = summary or (kind if kind != EMIT else "")
+    ids = {"trigger_id": trigger_id, "event_id": event_id}
+    return LogEntry("event", event_id, at, "succeeded", kind, title, app=app, user_id=user_id, **ids)
+
+
+LOG = LogSource(
+    "event",
+    "evt",
+    (scopes.DEPLOYED_TRIGGERS_READ,),
+    "events",
+    "id, at, kind, summary, app, external_user_id, trigger_id",
+    _log_entry,
+    {"succeeded": ("",)},
+    subjects=("trigger_id",),
+    alone=("trigger_id", "external_user_id"),
+)
+"""The events as the logs show them."""

@@ -27,7 +27,7 @@ _TARGETS = (
 
 
 class TriggerReference(Protocol):
-    """A deployed trigger: its id (``dc_…``, ``hi_…``, ``ti_…``, ``ei_…``), its user and its scene."""
+    """A deployed trigger: its id (``dc_…``, ``hi_…``, ``ti_…``, ``ei_…``), user, scene and app."""
 
     @property
     def id(self) -> str:
@@ -42,6 +42,11 @@ class TriggerReference(Protocol):
     @property
     def scene(self) -> Scene:
         """The scene in which it is deployed."""
+        ...
+
+    @property
+    def app(self) -> str | None:
+        """The app that it watches, if there is one."""
         ...
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 from webapp import audit
 from webapp.errors import Conflict, NotFound, PatchbayError
 from webapp.people import setup_requests
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import api_calls, tokens
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts import lifecycle as account_lifecycle
 from webapp.service.domain.accounts.accounts import Account
@@ -45,6 +45,7 @@ def user(service: Service, gone: ExternalUser) -> None:
         tokens.revoke_all(tx, user=gone)
         dynamic_props.drop_user(tx, gone.scene, gone.external_id)
         runs.drop_user(tx, gone.scene, gone.external_id)
+        api_calls.drop_user(tx, gone.scene, gone.external_id)
         file_stash.drop_user(tx, gone.scene, gone.external_id)
         lifecycle.erase_of_user(tx, gone)
         account_lifecycle.erase_of_user(service, tx, gone)

@@ -3,6 +3,7 @@
 Each entry goes to the audit log as well. Sentences never contain a secret.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ from webapp import audit
 from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.crypto import ordered_id
+from webapp.service.domain.base import scopes
+from webapp.service.domain.projects.log_entries import LogEntry, LogSource
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table, by_one_index
@@ -108,3 +111,33 @@ def of_scene(reader: Reader, scene: Scene, window: cursors.Window, filters: Filt
 
 def _page(reader: Reader, window: cursors.Window, where: str, params: dict[str, Any]) -> cursors.Page[ActivityEntry]:
     return _ENTRIES.page(reader, window, where, params, order=("at", "id"), descending=True)
+
+
+def _log_entry(row: Sequence[Any], _now: int) -> LogEntry:
+    entry_id, at, kind, good, sentence, app, user_id, account_id, trigger_id = row
+    return LogEntry(
+        "account",
+        entry_id,
+        at,
+        "succeeded" if good else "failed",
+        kind,
+        sentence,
+        app=app or None,
+        user_id=user_id,
+        account_id=account_id or None,
+        trigger_id=trigger_id,
+    )
+
+
+LOG = LogSource(
+    "account",
+    "ev",
+    (scopes.ACCOUNTS_READ,),
+    "account_history",
+    "id, at, kind, good, sentence, app, external_user_id, account_id, trigger_id",
+    _log_entry,
+    {"succeeded": ("good = 1",), "failed": ("good = 0",)},
+    subjects=("trigger_id", "account_id"),
+    alone=("trigger_id", "account_id", "external_user_id"),
+)
+"""The entries as the logs show them."""

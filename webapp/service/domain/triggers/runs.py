@@ -10,11 +10,14 @@ from typing import Any, Literal
 
 import orjson
 
+from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import DAY
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Observation, Reply
+from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import SealedColumn, Service
+from webapp.service.domain.projects.log_entries import LogEntry, LogSource
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Tx
 
@@ -32,12 +35,15 @@ def write(
     """Store a run, in the transaction that stores its events; ``at`` is when it began."""
     run_id, project_id = ordered_id("tr"), trigger.scene.project_id
     tx.run(
-        "INSERT INTO trigger_runs (id, trigger_id, project_id, at, cause, ok, took_ms, emitted, error, lines_sealed) "
-        "VALUES (:id, :trigger, :project, :at, :cause, :ok, :took, :emitted, :error, :lines)",
+        "INSERT INTO trigger_runs (id, trigger_id, project_id, environment, external_user_id, app, at, cause, ok, "
+        "took_ms, emitted, error, lines_sealed) VALUES (:id, :trigger, :project, :environment, :user, :app, :at, "
+        ":cause, :ok, :took, :emitted, :error, :lines)",
         {
             "id": run_id,
             "trigger": trigger.id,
-            "project": project_id,
+            **trigger.scene.params,
+            "user": trigger.external_user_id,
+            "app": trigger.app,
             "at": at,
             "cause": cause,
             "ok": int(reply.ok),
@@ -87,3 +93,50 @@ def _lines(observations: Sequence[Observation]) -> bytes:
     while len(log := orjson.dumps(lines)) > MAX_LINES:
         lines = [*lines[: max(len(lines) // 2 - 1, 0)], lines[-1]] if len(lines) > 1 else []
     return log
+
+
+def observations(service: Service, trigger_id: str, run_id: str) -> list[dict[str, Any]]:
+    """What the run ``run_id`` of a trigger logged. Raises :class:`NotFound`."""
+    row = service.store.one(
+        "SELECT project_id, lines_sealed FROM trigger_runs WHERE id = :id AND trigger_id = :trigger",
+        {"id": run_id, "trigger": trigger_id},
+    )
+    if row is None:
+        raise NotFound("There is no such run.")
+    lines: list[dict[str, Any]] = orjson.loads(_LINES.open(service, row["project_id"], run_id, row["lines_sealed"]))
+    return lines
+
+
+def _log_entry(row: Sequence[Any], _now: int) -> LogEntry:
+    run_id, at, cause, ok, took_ms, emitted, error, app, user_id, trigger_id, name, key = row
+    return LogEntry(
+        "run",
+        run_id,
+        at,
+        "succeeded" if ok else "failed",
+        cause,
+        name or key or "",
+        error or f"{emitted} {'event' if emitted == 1 else 'events'}",
+        took_ms,
+        app,
+        user_id=user_id,
+        component_key=key,
+        trigger_id=trigger_id,
+    )
+
+
+LOG = LogSource(
+    "run",
+    "tr",
+    (scopes.DEPLOYED_TRIGGERS_READ,),
+    "trigger_runs",
+    "id, at, cause, ok, took_ms, emitted, error, app, external_user_id, trigger_id, "
+    "(SELECT t.name FROM deployed_triggers t WHERE t.id = trigger_runs.trigger_id), "
+    "(SELECT t.component_key FROM deployed_triggers t WHERE t.id = trigger_runs.trigger_id)",
+    _log_entry,
+    {"succeeded": ("ok = 1",), "failed": ("ok = 0",)},
+    subjects=("trigger_id",),
+    alone=("trigger_id", "external_user_id"),
+    only="(ok = 0 OR emitted > 0 OR cause <> 'timer')",
+)
+"""The runs as the logs show them, but for polls that found nothing."""
