@@ -265,6 +265,7 @@ class OAuth(Facts):
     the person and may contain ``{field}``, for a scope that names the account's own address. ``token_params`` and
     ``refresh_params`` are sent with a code and with a refresh token.
     ``keep``: members of the token response (dotted paths) that are stored as fields of the account, by name.
+    ``shown``: those of these fields, or of the look-up's, that are no secret, so that components may read them.
     ``own_clients``: whether a person may use their own client (contract "Connect Link").
     ``error_codes``: the meaning of error codes that are not those of RFC 6749 section 5.2.
     ``family``: all apps of a family can use the same client. ``revokes``: whether revoking one token ends only that
@@ -291,6 +292,7 @@ class OAuth(Facts):
     error_codes: dict[str, OAuthFailureKind] = Field(default_factory=dict)
     refresh: Literal["rotating", "reusable", "none"] = "reusable"
     keep: dict[FieldName, Text] = Field(default_factory=dict)
+    shown: tuple[FieldName, ...] = ()
     look_up: LookUp | None = None
     revocation: Revocation | None = None
     own_clients: bool = True
@@ -306,6 +308,12 @@ class OAuth(Facts):
     def _reachable(self) -> Self:
         if not self.issuer and not (self.authorize_url and self.token_url):
             raise ValueError("give authorize_url and token_url, or the issuer that says where they are")
+        return self
+
+    @model_validator(mode="after")
+    def _shown_is_kept(self) -> Self:
+        if unknown := {*self.shown} - self.keep.keys() - (self.look_up.keep.keys() if self.look_up else set()):
+            raise ValueError(f"{min(unknown)} is shown, but nothing keeps it")
         return self
 
     @model_validator(mode="after")

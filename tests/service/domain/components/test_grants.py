@@ -57,6 +57,20 @@ def test_the_refresh_token_stays_here(service: Service, plant: Plant) -> None:
     assert grant.secrets == (credentials.ACCESS_TOKEN,)
 
 
+def test_what_a_sign_in_keeps_is_secret_unless_the_app_shows_it(service: Service) -> None:
+    highlevel, docusign = service.catalog.app("gohighlevel"), service.catalog.app("docusign")
+    assert highlevel is not None
+    assert docusign is not None
+    token = {credentials.ACCESS_TOKEN: "a"}
+    assert grants.account_grant(highlevel, {**token, "location_id": "L1"}).secrets == (credentials.ACCESS_TOKEN,)
+    values = {"environment": "account.docusign.com", "base_uri": "https://eu.docusign.net", "account_id": "7"}
+    assert grants.account_grant(docusign, {**token, **values}).secrets == (
+        credentials.ACCESS_TOKEN,
+        "base_uri",
+        "account_id",
+    )
+
+
 def test_a_dead_account_is_refused_with_a_sentence(service: Service, plant: Plant) -> None:
     dead = lifecycle.mark_dead(service, plant(name="Work"), "The key was revoked.")
     with pytest.raises(AccountUnusable, match="account Work no longer works; reconnect it"):

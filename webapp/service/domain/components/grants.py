@@ -159,8 +159,9 @@ def account_grant(app: App, values: Mapping[str, str]) -> AccountGrant:
 
 
 def _secrets(app: App, values: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of secret values: all but the app's open fields and the owner's id at the provider."""
+    """The names of secret values: all but the app's open fields, those that it shows, and the owner's id there."""
     public = {field.name for field in app.spec.fields if not field.secret} | {credentials.UID}
+    public |= set(app.oauth.shown) if app.oauth else set()
     return tuple(name for name in values if name not in public)
 
 

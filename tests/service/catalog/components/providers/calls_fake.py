@@ -51,7 +51,7 @@ class FakeProvider:
             self.problems.append(f"asked beyond the last: {request}?{query} {body.decode(errors='replace')}")
             return None
         ask = self.asks[self.turn]
-        wanted = {**ask.headers, **self.headers}
+        wanted = {**self.headers, **ask.headers}
         seen = {
             "request": request,
             "query": _flat(query),
