@@ -22,10 +22,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from typing import Any
 from urllib.parse import urlsplit
 
+import click
 import pytest
 import requests
 
@@ -391,3 +392,19 @@ def test_there_is_a_folder_where_several_are_measured(
         assert Path(folder).is_dir()
         end()
         assert not Path(folder).exists()
+
+
+def test_the_port_of_a_web_process_that_is_slow_to_end_is_waited_for() -> None:
+    """One that was still starting when its supervisor was killed has it until it has started."""
+    port = free_ports()
+    with socket.socket() as old:
+        old.bind(("127.0.0.1", port))
+        old.listen()
+        with pytest.raises(click.ClickException, match=f"Port {port} on 127.0.0.1 cannot be used"):
+            serve._listening_on("127.0.0.1", port, "PATCHBAY_PORT")
+        ending = Timer(0.3, old.close)
+        ending.start()
+        (listener,) = serve._listening_on("127.0.0.1", port, "PATCHBAY_PORT", serve.PORT_S)
+        listener.close()
+        ending.join()
+    assert serve.PORT_S >= lock_files.PATIENCE_S

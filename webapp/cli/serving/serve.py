@@ -38,7 +38,7 @@ from webapp.settings import Settings
 from webapp.store import lock_files
 from webapp.store.lock_files import RoleLock
 
-PORT_S = 3.0  # for which the web process of a supervisor that was killed may still have the port
+PORT_S = lock_files.PATIENCE_S  # a web process that was still starting, or stands still, has the port for as long
 _LONGEST = 90  # a socket's path may have 107 bytes (unix(7)), of which its first name takes some more
 PORT = click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on, instead of PATCHBAY_PORT.")
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
