@@ -122,13 +122,14 @@ def processes_of(server: Running) -> dict[str, int]:
     }
     roles = dict[str, int]()
     for pid in children:
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        if command != Path(f"/proc/{parent}/cmdline").read_bytes():
-            roles["runner"] = pid
-        elif any(_target(entry) in listening for entry in Path(f"/proc/{pid}/fd").iterdir()):
-            roles["web"] = pid
-        else:
-            roles["worker"] = pid
+        with suppress(OSError):  # one that has just died
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+            if command != Path(f"/proc/{parent}/cmdline").read_bytes():
+                roles["runner"] = pid
+            elif any(_target(entry) in listening for entry in Path(f"/proc/{pid}/fd").iterdir()):
+                roles["web"] = pid
+            else:
+                roles["worker"] = pid
     return roles
 
 

@@ -106,8 +106,15 @@ def _kill(server: Running, victim: str) -> None:
         server.start()
         until_more(lambda: int(not _members(pid)), 1)  # the orphans have finished what they had begun
     else:
-        with suppress(ProcessLookupError, KeyError):
-            os.kill(processes_of(server)[victim], signal.SIGKILL)
+        until_more(lambda: int(_is_killed(server, victim)), 1)
+
+
+def _is_killed(server: Running, victim: str) -> bool:
+    """Kill the process that does ``victim``'s work; False where none does just now."""
+    with suppress(ProcessLookupError, KeyError):
+        os.kill(processes_of(server)[victim], signal.SIGKILL)
+        return True
+    return False
 
 
 def _members(group: int) -> list[str]:
