@@ -20,7 +20,7 @@ from tests.service.domain.agents.planted import plant_agent, plant_approval
 from tests.service.domain.pieces.planted import plant_pieces
 from webapp.kit.clock import now
 from webapp.kit.crypto import new_id
-from webapp.people import users
+from webapp.people import invitations, users
 from webapp.service.api.base.operations import USER
 from webapp.service.catalog.importing import documents, files
 from webapp.service.catalog.importing.plans import plan
@@ -76,11 +76,17 @@ def _filled(made: Workspace, service: Service) -> Workspace:
     client, secret = oauth_clients.create(service, name="Examples")
     project, other = projects.create(service, name="Acme"), projects.create(service, name="To delete")
     scene = Scene(project.id, "development")
-    users.create(service.store, now, email="owner@example.com", password="a long enough password", role="owner")
+    people = {name: _login(service, name) for name in ("LOGIN_ID", "OTHER_LOGIN_ID", "LOGIN_TO_DELETE_ID")}
+    invited = {
+        name: invitations.invite(service.store, now, email=f"{name.lower()}@example.com", role="member")[0].id
+        for name in ("INVITATION_ID", "INVITATION_TO_DELETE_ID")
+    }
     further = {
         name: oauth_clients.create(service, name=name)[0].id for name in ("OTHER_CLIENT_ID", "CLIENT_TO_DELETE_ID")
     }
     made.names |= {
+        **people,
+        **invited,
         **{
             name: workflows.add(service, scene, name=name, url=f"https://app.example.com/{name.lower()}").id
             for name in ("WORKFLOW_ID", "WORKFLOW_TO_DELETE_ID")
@@ -115,6 +121,13 @@ def _imported(service: Service) -> str:
     """An app that is to go; the running product takes it in by itself."""
     planned = plan(documents.read(DOCUMENT), "imported", Options(auth="bearer"))
     return files.write(planned, service.settings.data, None, "a document", now()).plan.slug
+
+
+def _login(service: Service, name: str) -> str:
+    """A person's login; the first is the owner's."""
+    role = "member" if users.any_user(service.store) else "owner"
+    email = f"{name.lower()}@example.com"
+    return users.create(service.store, now, email=email, password="a long enough password", role=role).id
 
 
 def _account(service: Service, scene: Scene, sandbox_url: str) -> str:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from webapp import audit
 from webapp.audit import Actor
 from webapp.errors import Conflict, Forbidden, Invalid, NotFound
+from webapp.kit import cursors
 from webapp.kit.clock import DAY, Clock
 from webapp.kit.crypto import hash_token, new_id
 from webapp.people import users
@@ -104,6 +105,11 @@ def get(reader: Reader, invitation_id: str) -> Invitation:
     if invitation is None:
         raise NotFound("There is no such invitation.")
     return invitation
+
+
+def page(reader: Reader, window: cursors.Window) -> cursors.Page[Invitation]:
+    """A page of the open invitations, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    return _INVITATIONS.page(reader, window, _OPEN)
 
 
 def list_open(reader: Reader) -> list[Invitation]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from webapp import audit
 from webapp.errors import Conflict, Detail, Invalid, NotFound
+from webapp.kit import cursors
 from webapp.kit.clock import Clock
 from webapp.kit.crypto import new_id
 from webapp.kit.translation import gettext
@@ -188,6 +189,11 @@ def by_id(reader: Reader, user_id: str) -> User | None:
 def by_email(reader: Reader, email: str) -> User | None:
     """The person with this address, ignoring case, or None."""
     return _USERS.one(reader, "email = :email", {"email": normal_email(email)})
+
+
+def page(reader: Reader, window: cursors.Window) -> cursors.Page[User]:
+    """A page of people, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    return _USERS.page(reader, window, "1 = 1")
 
 
 def all_users(store: Store) -> list[User]:

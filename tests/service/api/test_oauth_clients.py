@@ -94,10 +94,3 @@ def test_what_is_no_public_key_is_refused(world: Any, public_key: Any) -> None:
     client_id = world.post("/v1/oauth/clients", token, json={"name": "Shop"}).json["id"]
     refused = world.call("PUT", f"/v1/oauth/clients/{client_id}/public_key", token, json={"public_key": public_key})
     assert refused.status_code == 400 and "public_key" in refused.json["details"][0]["field"]
-
-
-def test_only_a_client_of_the_whole_workspace_may(world: Any) -> None:
-    refused = world.get("/v1/oauth/clients", world.server(project_id=world.scene.project_id))
-    assert refused.status_code == 403 and "whole workspace" in refused.json["error"]
-    assert world.get("/v1/oauth/clients", world.server("connect:*")).status_code == 403
-    assert world.get("/v1/oauth/clients", world.frontend()).status_code == 403

@@ -41,6 +41,12 @@ class DeliveryConverter(BaseConverter):
     part_isolating = True
 
 
+class LoginConverter(BaseConverter):
+    """A person's id (contract "Ids"); never the word in the same position."""
+
+    regex = "u_[a-zA-Z0-9]+"
+
+
 class PieceConverter(BaseConverter):
     """An integration's id; never the verb in the same position."""
 
@@ -59,6 +65,7 @@ CONVERTERS = {
     "project": ProjectConverter,
     "component": ComponentConverter,
     "delivery": DeliveryConverter,
+    "login": LoginConverter,
     "piece": PieceConverter,
     "rest": RestConverter,
 }
