@@ -65,7 +65,6 @@ class File(Answer):
     answer=File,
     scopes=(scopes.ACTIONS,),
     query=Upload,
-    limit="proxy",
     extension=True,
     upload=True,
     example=Example(query={"external_user_id": USER, "name": "notes.txt"}, file="hello"),
@@ -95,7 +94,7 @@ def download_file(call: Call) -> Response:
     return _sent(*file_stash.find(call.service, call.scene, call.query(Download).s3_key))
 
 
-@operations.get("P/file_stash/<file_id>", answer=File, scopes=(scopes.ACTIONS,), limit="tools", extension=True)
+@operations.get("P/file_stash/<file_id>", answer=File, scopes=(scopes.ACTIONS,), extension=True)
 def get_file(call: Call) -> Response:
     """One file, with a new link to download it."""
     return answer(_file(call).to_json(call.service))
@@ -104,7 +103,6 @@ def get_file(call: Call) -> Response:
 @operations.delete(
     "P/file_stash/<file_id>",
     scopes=(scopes.ACTIONS,),
-    limit="tools",
     extension=True,
     example=Example(path={"file_id": "$FILE_TO_DELETE_ID"}),
 )
