@@ -22,7 +22,7 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import Identity, LookUp, Request
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import accounts, connections, credentials, health, oauth_apps
+from webapp.service.domain.accounts import accounts, connections, credentials, health
 from webapp.service.domain.accounts.attempts import Question, Undecided
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown
 from webapp.service.outbound.oauth import OAuthFailure
@@ -68,7 +68,7 @@ def _refuses_to_connect(bench: Bench, app: App) -> None:
     made = tokens.create(bench.service, bench.scene, tokens.TokenRequest("alice"), client_id=None)
     with pytest.raises(Invalid):
         connections.connect_with_keys(bench.service, tokens.verify(bench.service, made["token"]), app, {})
-    assert oauth_apps.unavailable_reason(bench.service, app, bench.scene.project_id) == f"{app.name} needs no account."
+    assert connections.unavailable_reason(bench.service, app, bench.scene.project_id) == f"{app.name} needs no account."
 
 
 REVOKED_BY_REQUEST = ["dropbox", "github", "github_app", "linear", "quickbooks", "slack", "strava", "vimeo"]

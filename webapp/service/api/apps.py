@@ -24,7 +24,7 @@ from webapp.service.api.base.models import (
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.app import App as CatalogApp
 from webapp.service.catalog.search import Subset
-from webapp.service.domain.accounts import oauth_app_checks, oauth_apps
+from webapp.service.domain.accounts import connections, oauth_app_checks, oauth_apps
 from webapp.service.domain.pieces import uses
 
 APPS = Group("Apps", "The catalog: what can be connected, and how.")
@@ -241,7 +241,7 @@ def _extended(app: CatalogApp, oauth_app_id: str | None, ready: bool) -> orjson.
 
 def _with_extensions(call: Call, app: CatalogApp) -> dict[str, Any]:
     """The app with whether it can be connected here, and its scopes in words."""
-    why_not = oauth_apps.unavailable_reason(call.service, app, call.caller.project_id or "")
+    why_not = connections.unavailable_reason(call.service, app, call.caller.project_id or "")
     extensions = {
         "ready": app.auth_type == "none" or why_not is None,
         "connectable": why_not is None,

@@ -12,7 +12,7 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.search import Subset
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import LinkSession
-from webapp.service.domain.accounts import attempts, fields, oauth_apps
+from webapp.service.domain.accounts import attempts, connections, fields, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
@@ -147,7 +147,7 @@ def _why_not(service: Service, current: Visit, app: App) -> str | None:
     """Why ``app`` cannot be connected here, or None. Raises :class:`NotFound` for an unknown OAuth client."""
     if forms.asks_for_client(current, app):
         return None
-    return oauth_apps.unavailable_reason(
+    return connections.unavailable_reason(
         service, app, current.project.id, current.oauth_app_id, user_id=current.token.user.id
     )
 

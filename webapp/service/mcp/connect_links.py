@@ -12,7 +12,7 @@ from webapp.kit.clock import MINUTE, SECOND
 from webapp.kit.crypto import hash_token
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import TokenRequest
-from webapp.service.domain.accounts import accounts, oauth_apps
+from webapp.service.domain.accounts import accounts, connections
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.rate_limits import LIMITS, key_of
 from webapp.service.domain.base.service import Service
@@ -44,7 +44,7 @@ def link(service: Service, visitor: Visitor, missing: Unconnected) -> Link | str
     """
     app, connect, scene = service.app(missing.app), visitor.caller.connect, visitor.scene
     user = visitor.user(service)
-    if reason := oauth_apps.unavailable_reason(service, app, scene.project_id, user_id=user.id if user else None):
+    if reason := connections.unavailable_reason(service, app, scene.project_id, user_id=user.id if user else None):
         return reason
     key = key_of("tokens", scene.project_id, scene.environment)
     service.limits.hit(LIMITS["tokens"], f"{key}|{hash_token(visitor.external_id)}")

@@ -1,6 +1,7 @@
 """From a grant or keys to an account: nothing is stored before the provider accepted it, and nobody takes another's."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts, connections, credentials, health, lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Filter
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
+from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import removal
 from webapp.service.domain.projects import activity
+from webapp.service.domain.projects.projects import Project
 
 
 def listed(bench: Any, **wanted: str) -> tuple[int, int]:
@@ -257,3 +260,14 @@ def test_a_provider_that_is_down_for_six_hours_is_asked_a_bounded_number_of_time
     bench.clock.advance(HOUR)
     (due,) = lifecycle.claim_checks(bench.service, 10)
     assert health.check(bench.service, due).healthy
+
+
+def test_why_an_app_cannot_be_connected(service: Service, project: Project) -> None:
+    keys, oauth = service.app("tinykeys"), service.app("tinyoauth")
+    assert connections.unavailable_reason(service, keys, project.id) is None
+    assert "has no OAuth client yet" in str(connections.unavailable_reason(service, oauth, project.id))
+    oauth_apps.add(service, app="tinyoauth", client_id="c", client_secret="s", project_id=project.id)
+    assert connections.unavailable_reason(service, oauth, project.id) is None
+    assert connections.unavailable_reason(service, oauth, "proj_other") is not None
+    bare = replace(keys, auth_type="none")
+    assert connections.unavailable_reason(service, bare, project.id) == "Tiny Keys needs no account."

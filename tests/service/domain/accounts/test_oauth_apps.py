@@ -220,14 +220,3 @@ def test_only_the_projects_own_are_listed(service: Service, project: Project) ->
         oauth_apps.own(service.store, project.id, installations.id)
     assert {client.id for client in oauth_apps.list_all(service.store)} >= {own.id, installations.id}
     assert oauth_apps.own_clients(service.store, None) == {}
-
-
-def test_why_an_app_cannot_be_connected(service: Service, project: Project) -> None:
-    keys, oauth = service.app("tinykeys"), service.app("tinyoauth")
-    assert oauth_apps.unavailable_reason(service, keys, project.id) is None
-    assert "has no OAuth client yet" in str(oauth_apps.unavailable_reason(service, oauth, project.id))
-    oauth_apps.add(service, app="tinyoauth", client_id="c", client_secret="s", project_id=project.id)
-    assert oauth_apps.unavailable_reason(service, oauth, project.id) is None
-    assert oauth_apps.unavailable_reason(service, oauth, "proj_other") is not None
-    bare = replace(keys, auth_type="none")
-    assert oauth_apps.unavailable_reason(service, bare, project.id) == "Tiny Keys needs no account."

@@ -1,5 +1,5 @@
 """Connects an account from a grant or a set of keys: tests it, identifies it, and commits it with sealed
-credentials.
+credentials; and says why an app cannot be connected.
 
 Nothing is stored before the provider has accepted the credentials. A reconnected account keeps its id, and must have
 the same identity.
@@ -16,7 +16,15 @@ from webapp.kit.crypto import new_id
 from webapp.kit.retries import back_off
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import accounts, credentials, fields, lifecycle, notifications, provider
+from webapp.service.domain.accounts import (
+    accounts,
+    credentials,
+    fields,
+    lifecycle,
+    notifications,
+    oauth_apps,
+    provider,
+)
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import KEEP_BOTH, REPLACE, SITE, Question, Undecided
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
@@ -30,6 +38,18 @@ OnCommit = Callable[[Tx, str], None]
 """Called with the account's id in the transaction that commits it, to write what belongs to it."""
 Answers = Mapping[str, str] | None
 """What the person has decided so far, by the kind of question; None where there is nobody to ask."""
+
+
+def unavailable_reason(
+    service: Service, app: App, project_id: str, oauth_app_id: str | None = None, *, user_id: str | None = None
+) -> str | None:
+    """Why ``app`` cannot be connected in this project by the user ``user_id``, in one sentence; None when it can."""
+    if app.auth_type == "none":
+        return f"{app.name} needs no account."
+    chosen = (service.store, project_id, app.slug, oauth_app_id)
+    if app.auth_type == "oauth" and oauth_apps.choose(*chosen, user_id=user_id) is None:
+        return f"{app.name} has no OAuth client yet. Whoever runs this service adds one, once for everybody."
+    return None
 
 
 @dataclass(frozen=True, slots=True)

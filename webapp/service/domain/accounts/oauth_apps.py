@@ -23,7 +23,6 @@ from webapp.errors import Conflict, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, iso
 from webapp.kit.crypto import new_id
-from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
@@ -167,18 +166,6 @@ def choose(
         "ORDER BY CASE WHEN project_id IS NULL THEN 1 ELSE 0 END, created_at DESC, id LIMIT 1",
         {"app": app, "project": project_id},
     )
-
-
-def unavailable_reason(
-    service: Service, app: App, project_id: str, oauth_app_id: str | None = None, *, user_id: str | None = None
-) -> str | None:
-    """Why ``app`` cannot be connected in this project by the user ``user_id``, in one sentence; None when it can."""
-    if app.auth_type == "none":
-        return f"{app.name} needs no account."
-    chosen = (service.store, project_id, app.slug, oauth_app_id)
-    if app.auth_type == "oauth" and choose(*chosen, user_id=user_id) is None:
-        return f"{app.name} has no OAuth client yet. Whoever runs this service adds one, once for everybody."
-    return None
 
 
 def share(service: Service, client: OAuthApp, app: str) -> OAuthApp:
