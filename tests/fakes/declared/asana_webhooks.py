@@ -14,10 +14,10 @@ from tests.fakes.triggers import summaries
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connections, oauth_apps
-from webapp.service.domain.triggers import deployed_triggers, deployments, inbox
+from webapp.service.domain.triggers import deployed_triggers, deployments, inbound_requests
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deployments import Deployment
-from webapp.service.domain.triggers.inbox import InboundRequest
+from webapp.service.domain.triggers.inbound_requests import InboundRequest
 from webapp.service.outbound.oauth import TokenResult
 
 
@@ -79,11 +79,11 @@ class AsanaStage:
 
     def post(self, address: str, body: bytes, headers: dict[str, str]) -> HttpAnswer:
         """A request that comes to the address of a trigger."""
-        trigger = inbox.trigger_at(self.service, address.rpartition("/")[2])
+        trigger = inbound_requests.trigger_at(self.service, address.rpartition("/")[2])
         request = InboundRequest(
             "POST", "/", address, (), tuple(headers.items()), body, "192.0.2.1", self.service.clock()
         )
-        return inbox.receive_request(self.service, trigger, request)
+        return inbound_requests.receive_request(self.service, trigger, request)
 
     def tell(self, trigger: DeployedTrigger, events: list[Any], *, secret: str = "") -> int:
         """Tell ``events`` to the address of ``trigger``, signed by its own secret or another; the answer's status."""

@@ -17,10 +17,10 @@ from webapp.service.components.declared.interpreter import Interpreter
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.triggers import deployed_triggers, deployments, inbox, renewal, subscriptions
+from webapp.service.domain.triggers import deployed_triggers, deployments, inbound_requests, renewal, subscriptions
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deployments import Deployment
-from webapp.service.domain.triggers.inbox import InboundRequest
+from webapp.service.domain.triggers.inbound_requests import InboundRequest
 from webapp.service.outbound.oauth import TokenResult
 
 PUBLIC = "https://patchbay.example"
@@ -72,11 +72,11 @@ class Stage:
         self, url: str, body: Any = None, query: Mapping[str, str] = NONE, headers: Mapping[str, str] = NONE
     ) -> HttpAnswer:
         """A request that comes to a trigger's own address."""
-        trigger = inbox.trigger_at(self.service, url.rpartition("/")[2])
+        trigger = inbound_requests.trigger_at(self.service, url.rpartition("/")[2])
         raw = b"" if body is None else json.dumps(body).encode()
         pairs, told = tuple(query.items()), tuple(headers.items())
         request = InboundRequest("POST", "/", url, pairs, told, raw, "192.0.2.1", self.clock())
-        return inbox.receive_request(self.service, trigger, request)
+        return inbound_requests.receive_request(self.service, trigger, request)
 
     def work(self) -> None:
         """Do what the worker does: renew what is due, and look."""

@@ -18,7 +18,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.triggers import app_events, deployments, inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deployments import Deployment
-from webapp.service.domain.triggers.inbox import InboundRequest
+from webapp.service.domain.triggers.inbound_requests import InboundRequest
 from webapp.service.outbound.oauth import TokenResult
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"

@@ -20,7 +20,7 @@ from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.triggers import app_events, deployments, inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deployments import Deployment
-from webapp.service.domain.triggers.inbox import InboundRequest
+from webapp.service.domain.triggers.inbound_requests import InboundRequest
 from webapp.service.outbound.oauth import TokenResult
 
 SECRET = "canary-secret-of-the-events"

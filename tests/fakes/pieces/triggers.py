@@ -18,7 +18,7 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployments, inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deployments import Deployment
-from webapp.service.domain.triggers.inbox import InboundRequest
+from webapp.service.domain.triggers.inbound_requests import InboundRequest
 
 SECRET = "canary-secret-of-the-piece"
 TEAMS = {"alice": "acme", "bob": "acme", "eve": "evil"}

@@ -29,8 +29,8 @@ from webapp.kit.networks import network_of
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.triggers import app_events, inbox
-from webapp.service.domain.triggers.inbox import InboundRequest
+from webapp.service.domain.triggers import app_events, inbound_requests
+from webapp.service.domain.triggers.inbound_requests import InboundRequest
 from webapp.settings import Settings
 
 if TYPE_CHECKING:
@@ -182,15 +182,15 @@ class Receiver:
     def _received(self, key: str, rest: str) -> Response:
         service, address = self._service, network_of(current.remote_addr or "")
         service.count(quotas.ADDRESS_REQUESTS, address)
-        trigger = inbox.trigger_at(service, key)
-        inbox.count(service, trigger)
+        trigger = inbound_requests.trigger_at(service, key)
+        inbound_requests.count(service, trigger)
         if current.content_length:
             service.count(quotas.ADDRESS_MB, address, current.content_length)
         settings = service.settings
         base = settings.trigger_url(key) if OWN_HOST in current.environ else f"{settings.public_url}/h/{key}"
         received = read(current, base, rest, service.clock())
-        waits = inbox.caller_waits(service, trigger)
-        return self._run(lambda: inbox.receive_request(service, trigger, received), waits=waits)
+        waits = inbound_requests.caller_waits(service, trigger)
+        return self._run(lambda: inbound_requests.receive_request(service, trigger, received), waits=waits)
 
     def _run(self, receive: Callable[[], HttpAnswer], *, waits: bool) -> Response:
         """The response of ``receive``; 503 if it would wait for a run and too many requests do already."""

@@ -22,7 +22,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deployments, inbox
+from webapp.service.domain.triggers import deployments, inbound_requests, inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.outbound.oauth import TokenResult
 from webapp.settings import Settings
@@ -89,11 +89,11 @@ def test_task_updated_is_told(service: Service, scene: Scene, served: Served, ac
 
 def _arrive(service: Service, trigger: DeployedTrigger, raw: str, signature: str) -> None:
     headers = (("Content-Type", "application/json"), ("X-Sandbox-Signature", signature))
-    came = inbox.InboundRequest(
+    came = inbound_requests.InboundRequest(
         method="POST", path="/", url="http://localhost/h/k", query=(), headers=headers, body=raw.encode(),
         client_ip="127.0.0.1", at=now(),
     )  # fmt: skip
-    assert inbox.receive_request(service, trigger, came).status == 200
+    assert inbound_requests.receive_request(service, trigger, came).status == 200
     waiting = inbox.claim(service)
     assert waiting is not None
     inbox.run_queued(service, waiting)

@@ -15,8 +15,8 @@ from tests.fakes.triggers import summaries
 from webapp.errors import NotFound, Unavailable
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.domain.accounts import oauth_apps
-from webapp.service.domain.triggers import app_events, inbox
-from webapp.service.domain.triggers.inbox import InboundRequest
+from webapp.service.domain.triggers import app_events, inbound_requests
+from webapp.service.domain.triggers.inbound_requests import InboundRequest
 
 
 def test_two_users_on_one_client_each_get_their_own(stage: Stage) -> None:
@@ -58,7 +58,7 @@ def test_too_many_events_at_once_are_refused_and_none_is_lost_in_silence(
 def test_what_cannot_be_kept_now_is_taken_when_it_is_sent_again(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     alice = stage.deploy("alice")
     with monkeypatch.context() as patched:
-        patched.setattr(inbox, "count", Mock(side_effect=Unavailable))
+        patched.setattr(inbound_requests, "count", Mock(side_effect=Unavailable))
         with pytest.raises(Unavailable):
             stage.send(told("again"))
     assert stage.send(told("again")) == 200

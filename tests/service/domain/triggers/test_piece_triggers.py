@@ -19,7 +19,7 @@ from webapp.service.domain.triggers import (
     app_events,
     deployed_triggers,
     event_listeners,
-    inbox,
+    inbound_requests,
     serialization,
     trigger_state,
 )
@@ -37,20 +37,23 @@ def test_a_handshake_is_answered_by_the_piece_and_anything_else_runs(
     piece_stage: PieceStage, key: str, body: dict[str, Any], query: dict[str, str], headers: dict[str, str]
 ) -> None:
     trigger = piece_stage.deploy("alice", f"bench-{key}")
-    assert inbox.caller_waits(piece_stage.service, trigger)
-    answer = inbox.receive_request(piece_stage.service, trigger, request(body, query=query, headers=headers))
+    assert inbound_requests.caller_waits(piece_stage.service, trigger)
+    answer = inbound_requests.receive_request(piece_stage.service, trigger, request(body, query=query, headers=headers))
     assert (answer.status, answer.body, answer.headers) == (201, "shaken", {"x-hook-secret": "s"})
     assert trigger_state.read(piece_stage.service, trigger) == {"shaken": 1}
-    answer = inbox.receive_request(piece_stage.service, trigger, request({"text": "news"}))
+    answer = inbound_requests.receive_request(piece_stage.service, trigger, request({"text": "news"}))
     piece_stage.work()
-    assert (answer.body, summaries(piece_stage.service, trigger)) == (inbox.SUCCESS, ["news"])
+    assert (answer.body, summaries(piece_stage.service, trigger)) == (inbound_requests.SUCCESS, ["news"])
     assert [call.method for call in piece_stage.played.calls] == ["activate", "handshake", "run"]
 
 
 def test_a_trigger_without_one_takes_everything_in(piece_stage: PieceStage) -> None:
     trigger = piece_stage.deploy("alice", "bench-hook")
-    assert not inbox.caller_waits(piece_stage.service, trigger)
-    assert inbox.receive_request(piece_stage.service, trigger, request({"challenge": "c", "text": "t"})).status == 200
+    assert not inbound_requests.caller_waits(piece_stage.service, trigger)
+    assert (
+        inbound_requests.receive_request(piece_stage.service, trigger, request({"challenge": "c", "text": "t"})).status
+        == 200
+    )
     piece_stage.work()
     assert summaries(piece_stage.service, trigger) == ["t"]
 

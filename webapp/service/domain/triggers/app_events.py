@@ -22,8 +22,8 @@ from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries.events import ReceivedRequest
-from webapp.service.domain.triggers import deployed_triggers, event_listeners, inbox, piece_triggers
-from webapp.service.domain.triggers.inbox import InboundRequest
+from webapp.service.domain.triggers import deployed_triggers, event_listeners, inbound_requests, inbox, piece_triggers
+from webapp.service.domain.triggers.inbound_requests import InboundRequest
 from webapp.service.outbound.bodies import Json, at_path, parse_json
 from webapp.store.contract import Tx
 
@@ -35,9 +35,9 @@ log = logging.getLogger(__name__)
 
 def receive(service: Service, slug: str, oauth_app_id: str, received: InboundRequest) -> HttpAnswer:
     """Receive a request at the address of a client. Raises :class:`NotFound` if it expects none."""
-    request = inbox.stored_request(received, timestamp=received.at)
+    request = inbound_requests.stored_request(received, timestamp=received.at)
     if _is_handshake_secret(service, slug, oauth_app_id, received, request):
-        return HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
+        return HttpAnswer(200, inbound_requests.SUCCESS, inbound_requests.JSON)
     client, facts, secret = oauth_app_at(service, slug, oauth_app_id)
     if isinstance(facts, PieceEvents):
         address = oauth_apps.events_address(service, slug, client.id)
@@ -45,20 +45,22 @@ def receive(service: Service, slug: str, oauth_app_id: str, received: InboundReq
             service, piece_triggers.EventAddress(facts, client.id, secret, address), client, request
         )
     if not fits(facts.signature, secret, request.payload()):
-        return HttpAnswer(401, '{"error": "The signature does not fit."}', inbox.JSON)
+        return HttpAnswer(401, '{"error": "The signature does not fit."}', inbound_requests.JSON)
     parsed = parse_json(received.body)
     if not isinstance(parsed, Json):
-        return HttpAnswer(400, '{"error": "The body must be JSON."}', inbox.JSON)
+        return HttpAnswer(400, '{"error": "The body must be JSON."}', inbound_requests.JSON)
     if facts.handshake and (answer := handshake_answer(facts.handshake, parsed.value, _signer(secret))) is not None:
-        return HttpAnswer(200, json.dumps(answer), inbox.JSON)
+        return HttpAnswer(200, json.dumps(answer), inbound_requests.JSON)
     events = parsed.value if isinstance(parsed.value, list) else [parsed.value]
     if len(events) > MAX_EVENTS:
-        return HttpAnswer(413, f'{{"error": "Send at most {MAX_EVENTS:,} events in one request."}}', inbox.JSON)
+        return HttpAnswer(
+            413, f'{{"error": "Send at most {MAX_EVENTS:,} events in one request."}}', inbound_requests.JSON
+        )
     for event in events:
         if isinstance(event, dict):
             _store_event(service, client, facts, event, _with_single_event(request, received, event, len(events)))
     service.wake()
-    return HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
+    return HttpAnswer(200, inbound_requests.SUCCESS, inbound_requests.JSON)
 
 
 def is_read_by_piece(service: Service, slug: str) -> bool:
@@ -75,7 +77,7 @@ def oauth_app_at(service: Service, slug: str, oauth_app_id: str) -> tuple[OAuthA
     client = _client(service, slug, oauth_app_id)
     facts, secret = service.app(slug).spec.event_webhook, oauth_apps.events_secret(service, client)
     if facts is None or secret is None:
-        raise NotFound(inbox.NOT_FOUND)
+        raise NotFound(inbound_requests.NOT_FOUND)
     return client, facts, secret
 
 
@@ -90,7 +92,7 @@ def _client(service: Service, slug: str, oauth_app_id: str) -> OAuthApp:
         client = oauth_apps.get(service.store, oauth_app_id)
         if client.app == slug and service.catalog.app(slug) is not None:
             return client
-    raise NotFound(inbox.NOT_FOUND)
+    raise NotFound(inbound_requests.NOT_FOUND)
 
 
 def _is_handshake_secret(
@@ -132,7 +134,7 @@ def _receive_for_piece(
         text = json.dumps([events.identifier, events.name, event["query"], event["bodyRaw"]], sort_keys=True)
         _fan_out(service, client, events.name, frozenset({events.identifier}), text, request)
         service.wake()
-    return events.answer or HttpAnswer(200, inbox.SUCCESS, inbox.JSON)
+    return events.answer or HttpAnswer(200, inbound_requests.SUCCESS, inbound_requests.JSON)
 
 
 def _fan_out(
@@ -147,7 +149,7 @@ def _fan_out(
             if trigger is None or not trigger.active:
                 continue
             try:
-                inbox.count(service, trigger)
+                inbound_requests.count(service, trigger)
                 inbox.put(tx, service, trigger, request)
             except Unavailable:
                 raise  # the provider sends it again

@@ -31,7 +31,7 @@ from webapp.kit.text import one_line
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
-from webapp.service.domain.triggers import deployed_triggers, fire, inbox
+from webapp.service.domain.triggers import deployed_triggers, fire, inbound_requests
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Tx
 
@@ -220,7 +220,7 @@ def find(service: Service, local: str) -> DeployedTrigger:
     """The trigger whose address begins with ``local``. Raises :class:`NotFound`."""
     trigger = deployed_triggers.by_email(service.store, local)
     if trigger is None or not trigger.active:
-        raise NotFound(inbox.NOT_FOUND)
+        raise NotFound(inbound_requests.NOT_FOUND)
     return trigger
 
 
@@ -231,7 +231,7 @@ def receive(service: Service, incoming: IncomingMail) -> int:
     or events), :class:`webapp.errors.Unavailable`.
     """
     for _, trigger in incoming.to:
-        inbox.count(service, trigger)
+        inbound_requests.count(service, trigger)
     read = [(trigger.id, read_mail(incoming.raw, incoming.sender, address)) for address, trigger in incoming.to]
     with service.store.write() as tx:
         events = sum(_record_mail(tx, service, trigger_id, mail) for trigger_id, mail in read)
@@ -244,7 +244,7 @@ def _record_mail(tx: Tx, service: Service, trigger_id: str, read: Mail) -> int:
     if trigger is None or not trigger.active:
         return 0
     payload = {**read.facts, "attachments": _store_attachments(tx, service, trigger, read)}
-    summary = one_line(read.facts["subject"], inbox.MAX_SUMMARY) or None
+    summary = one_line(read.facts["subject"], inbound_requests.MAX_SUMMARY) or None
     mail = [Emitted(payload, read.message_id, summary, service.clock())]
     recorded = fire.record(tx, service, trigger, mail)
     fire.check_storage(tx, service, trigger)
