@@ -42,7 +42,7 @@ def webhook(product: Any) -> Endpoint:
 
 
 def test_an_address_that_was_given_up_begins_anew(olga: Any, product: Any, webhook: Endpoint, axe: Any) -> None:
-    olga.goto(product.url + URL)
+    olga.goto(f"{product.url}{URL}/webhooks")
     assert axe(olga, colours=True) == []
     assert olga.evaluate("document.documentElement.scrollWidth") <= 360
     olga.get_by_role("button", name="Try again: https://a.example/in").click()
@@ -66,6 +66,7 @@ def test_a_client_is_made_changed_over_and_deleted(olga: Any, product: Any, axe:
         assert olga.evaluate("document.documentElement.scrollWidth") <= 360, name
 
     olga.goto(product.url + URL)
+    olga.wait_for_url("**/build/keys/clients")
     check("empty")
     olga.get_by_role("link", name="Make a client").click()
     check("form")
@@ -98,7 +99,7 @@ def test_a_client_is_made_changed_over_and_deleted(olga: Any, product: Any, axe:
 
 
 def test_a_limit_is_made_and_tells_what_it_refused(olga: Any, product: Any, axe: Any) -> None:
-    olga.goto(product.url + URL)
+    olga.goto(f"{product.url}{URL}/limits")
     olga.get_by_role("link", name="Make a limit").click()
     olga.get_by_label("How many calls may pass").fill("3")
     olga.get_by_label("In", exact=True).select_option(label="an hour")
@@ -118,7 +119,7 @@ def test_a_limit_is_made_and_tells_what_it_refused(olga: Any, product: Any, axe:
 def test_calls_that_failed_are_opened_as_code(olga: Any, product: Any, axe: Any) -> None:
     olga.goto(f"{product.url}/accounts")
     olga.goto(f"{product.url}/accounts/apn_none")
-    olga.goto(product.url + URL)
+    olga.goto(f"{product.url}{URL}/calls")
     calls = olga.get_by_role("region", name="Calls")
     calls.get_by_text("/accounts?").first.wait_for()
     calls.get_by_role("link", name="Failed").click()
@@ -135,3 +136,28 @@ def test_calls_that_failed_are_opened_as_code(olga: Any, product: Any, axe: Any)
             assert axe(olga, colours=True) == [], (width, scheme)
             if folder := os.environ.get("SHOTS"):
                 calls.screenshot(path=f"{folder}/calls-{width}-{scheme}.png")
+
+
+def test_sections_by_keyboard_without_scripts_and_in_both_themes(
+    contexts: Callable[..., Any], olga: Any, product: Any, axe: Any
+) -> None:
+    plain = contexts(java_script_enabled=False, storage_state=olga.context.storage_state()).new_page()
+    plain.goto(product.url + URL)
+    for label in ("User API keys", "Webhooks", "Rate limits", "Usage", "Calls"):
+        plain.get_by_role("navigation", name="API & keys").get_by_role("link", name=label).press("Enter")
+        plain.wait_for_url(f"{product.url}{URL}/*")
+        assert plain.title().startswith(f"{label} · ")
+    for section in ("clients", "api-keys", "webhooks", "limits", "usage", "calls"):
+        olga.goto(f"{product.url}{URL}/{section}")
+        current = olga.get_by_role("navigation", name="API & keys").locator("[aria-current=page]")
+        box = current.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 360, f"{section}: its tab is out of sight"
+        for width, height in ((360, 1200), (1280, 1200)):
+            olga.set_viewport_size({"width": width, "height": 740})
+            if section != "calls":
+                assert olga.evaluate("document.documentElement.scrollHeight") <= height, (section, width)
+            assert olga.evaluate("document.documentElement.scrollWidth") <= width
+            for scheme in ("light", "dark"):
+                olga.emulate_media(color_scheme=scheme)
+                assert axe(olga, colours=True) == [], (section, width, scheme)
+        olga.set_viewport_size({"width": 360, "height": 740})

@@ -136,8 +136,8 @@ def session_now() -> Session:
 
 
 def note_call(call: CallRecord) -> None:
-    """Keep a call that a page made for a developer or owner; not of others, and not of the page that shows calls."""
-    if not has_request_context() or request.endpoint == "dashboard.build_keys.page":
+    """Keep a call that a page made for a developer or owner; not of others, and not of the pages that show calls."""
+    if not has_request_context() or request.endpoint == "dashboard.build_keys.section":
         return
     if (viewer := g.get("viewer")) and g.get("person") and viewer.may_build:
         calls = dashboard().calls

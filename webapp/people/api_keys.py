@@ -44,3 +44,9 @@ def created_at(reader: Reader, user_id: str) -> int | None:
     """When a user's key was created, in epoch milliseconds, or None without a key."""
     row = reader.one("SELECT created_at FROM user_api_keys WHERE user_id = :user", {"user": user_id})
     return int(row["created_at"]) if row else None
+
+
+def holders(reader: Reader) -> list[tuple[str, int]]:
+    """The users who have a key, with the time it was created (epoch milliseconds), newest first."""
+    rows = reader.all("SELECT user_id, created_at FROM user_api_keys ORDER BY created_at DESC, user_id")
+    return [(str(row["user_id"]), int(row["created_at"])) for row in rows]

@@ -4,6 +4,7 @@ The list of apps reads them again once they are older than a minute. Other pages
 need no further request; a browser in a project of its choice always knows its current project.
 """
 
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from webapp.dashboard.client.build.projects import Project, Projects
@@ -20,6 +21,11 @@ def recent() -> tuple[Project, ...]:
     if not viewer().may_build:
         return ()
     return dashboard().projects.get(_FRESH) or if_up(_read_fresh) or ()
+
+
+def names() -> Mapping[str, str]:
+    """The names of the projects, by id."""
+    return {project.id: project.name or project.id for project in recent()}
 
 
 def _read_fresh() -> tuple[Project, ...]:

@@ -52,7 +52,7 @@ def test_every_limit_has_words() -> None:
 def test_the_page_tells_what_servers_used_up(office: Embedded) -> None:
     key = key_of("proxy", office.project.id, "development")
     office.service.limits.hit(LIMITS["proxy"], key, 990)
-    page = office.browser("developer").get("/build/keys")
+    page = office.browser("developer").get("/build/keys/limits")
     assert "990 of 1,000, nearly full" in page and "0 of 3,000" in page
     assert "of the 5 minutes that began" in page
     assert "100 in 1 minute for each user" in page and "refused in the last hour" not in page
@@ -62,7 +62,7 @@ def test_the_page_tells_what_was_refused(office: Embedded) -> None:
     key = key_of("tokens", office.project.id, "development")
     for _ in range(2):
         embedding.note_refused_call(office.service, key, Actor("user", "user-4812"))
-    assert "2 refused in the last hour, all from user-4812" in office.browser("developer").get("/build/keys")
+    assert "2 refused in the last hour, all from user-4812" in office.browser("developer").get("/build/keys/limits")
 
 
 def test_a_limit_of_ones_own_is_made_and_listed(office: Embedded, office_clock: FakeClock) -> None:
@@ -73,7 +73,7 @@ def test_a_limit_of_ones_own_is_made_and_listed(office: Embedded, office_clock: 
     (token,) = set(re.findall(r"rl_[0-9A-Za-z]{32}", page))
     assert "250 calls in 1 minute" in page and "None in the last hour" in page
     browser.send("/build/keys/secret/kept")
-    later = browser.get("/build/keys")
+    later = browser.get("/build/keys/limits")
     assert token not in later and "250 calls in 1 minute" in later
     office.browser("member").get("/build/keys/limits/new", code=404)
 
@@ -88,5 +88,5 @@ def test_the_latest_limits_of_many_are_shown(office: Embedded, office_clock: Fak
     for requests in range(301, 323):
         office_clock.advance(1)
         custom_limits.create(office.service, Limit(requests, HOUR // SECOND))
-    page = office.browser("developer").get("/build/keys")
+    page = office.browser("developer").get("/build/keys/limits")
     assert "322 calls in 1 hour" in page and "301 calls" not in page and "The latest 20 of 2" in page

@@ -32,6 +32,7 @@ from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.projects import usage
 
 URL = "/build/keys"
+CALLS = f"{URL}/calls"
 TYPED = "canary-7f3a"
 CALL = CallRecord("GET", "/v1/connect/apps", "development", True, None, 200, 5, 0, "")
 
@@ -48,18 +49,13 @@ def test_hours_add_up_by_day() -> None:
 def test_the_page_says_what_was_used(office: Embedded, office_clock: FakeClock) -> None:
     with office.service.store.write() as tx:
         tx.run("DELETE FROM usage")
-    assert "Nothing was run" in office.browser().get("/build/keys")
+    assert "Nothing was run" in office.browser().get(f"{URL}/usage")
     with office.service.store.write() as tx:
         usage.add(tx, office.scene, "run", office_clock(), by=1200)
         usage.add(tx, office.scene, "event", office_clock() - DAY)
-    page = office.browser().get("/build/keys")
+    page = office.browser().get(f"{URL}/usage")
     for words in ("1,200 actions run", "0 requests sent through", "1 event delivered", '<td class="num">1,200</td>'):
         assert words in page
-
-
-def test_ones_own_key_stands_in_settings(office: Embedded) -> None:
-    page = office.browser("developer").get("/build/keys")
-    assert "Not made yet." in page and 'href="/settings#api-key"' in page
 
 
 def board(office: Embedded) -> Dashboard:
@@ -73,7 +69,7 @@ def kept(office: Embedded, role: str) -> list[CallRecord]:
 
 
 def section(browser: Browser, query: str = "") -> str:
-    return browser.get(URL + query).partition('id="calls"')[2]
+    return browser.get(CALLS + query).partition('id="calls"')[2]
 
 
 @pytest.fixture
@@ -134,7 +130,7 @@ def test_the_newest_twenty_come_first_and_lead_to_older_ones(office: Embedded, d
         addresses = re.findall(r"<code class=\"grow\">/v1/n(\d+)", text)
         assert (addresses[0], addresses[-1]) == (str(first), str(last)) and words in text, query
         assert ("Older" in text) == (last > 0) and ("Back to the newest" in text) == ("page=" in query and first < 44)
-    assert 'href="/build/keys?calls=failed&amp;page=2#calls"' in section(developer, "?calls=failed")
+    assert 'href="/build/keys/calls?calls=failed&amp;page=2#calls"' in section(developer, "?calls=failed")
 
 
 def test_a_failure_says_why_and_is_found(office: Embedded, developer: Browser) -> None:

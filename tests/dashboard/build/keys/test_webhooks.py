@@ -36,10 +36,10 @@ def test_an_address_is_added_and_one_that_cannot_be_reached_is_not(office: Embed
 
 def test_one_that_was_switched_off_says_why_and_begins_anew(office: Embedded, webhook: Endpoint) -> None:
     browser = office.browser()
-    assert "Nothing sent yet" in browser.get(URL) and "Try again" not in browser.get(URL)
+    assert "Nothing sent yet" in browser.get(f"{URL}/webhooks") and "Try again" not in browser.get(f"{URL}/webhooks")
     with office.service.store.write() as tx:
         endpoint_state.deactivate(tx, webhook.id, "It wants no more.", office.service.clock())
-    page = browser.get(URL)
+    page = browser.get(f"{URL}/webhooks")
     assert "Stopped" in page and "It wants no more." in page
     assert "is told again" in browser.follow(f"{URL}/webhooks/{webhook.id}/reset")
     fresh = endpoints.find(office.service.store, webhook.id)
@@ -69,7 +69,7 @@ def test_the_projects_own_address(office: Embedded) -> None:
     assert own is not None
     with office.service.store.write() as tx:
         endpoint_state.deactivate(tx, own.id, "It wants no more.", office.service.clock())
-    assert "It wants no more." in browser.get(URL)
+    assert "It wants no more." in browser.get(f"{URL}/webhooks")
     browser.follow(f"{project}/reset")
     own = endpoints.of_project(office.service.store, office.scene)
     assert own is not None and own.active

@@ -65,7 +65,7 @@ def context() -> dict[str, Any]:
     """The context of the list; ``clients`` is ``None`` if the service has none."""
     return {
         "clients": _clients().list(),
-        "projects": _project_names(),
+        "projects": project_list.names(),
         "in_words": in_words,
         "may_change": may_change,
         "own": is_own,
@@ -100,14 +100,14 @@ def create_client() -> AnyResponse | tuple[str, int]:
         return frame.back("clients")
     sentence = gettext("“{name}” is ready. Copy its secret now; nobody can see it again.").format(name=client.name)
     frame.show_once(sentence, client.secret)
-    return frame.back()
+    return frame.back("clients")
 
 
 @blueprint.get("/clients/<client_id>/rotation")
 def ask_rotation(client_id: str) -> str:
     """Ask how long the old secret stays valid together with the new one."""
     client = _changeable(client_id)
-    return frame.question("dashboard/build/keys/rotation.html", client=client, overlaps=OVERLAPS)
+    return frame.question("clients", "dashboard/build/keys/rotation.html", client=client, overlaps=OVERLAPS)
 
 
 @blueprint.post("/clients/<client_id>/rotation")
@@ -118,7 +118,7 @@ def rotate_client(client_id: str) -> AnyResponse:
     rotated = _clients().rotate(client.id, overlap_s)
     sentence = gettext("This is the new secret of “{name}”. Copy it now; nobody can see it again.")
     frame.show_once(sentence.format(name=client.name), rotated.secret)
-    return frame.back()
+    return frame.back("clients")
 
 
 @blueprint.post("/clients/<client_id>/old-secret/end")
@@ -187,22 +187,20 @@ def _scope(access: str) -> str:
     return " ".join(scope for scope in WORDS if scope in request.form.getlist("scopes"))
 
 
-def _project_names() -> Mapping[str, str]:
-    """The names of the projects, by id."""
-    return {project.id: project.name or project.id for project in project_list.recent()}
-
-
 def _form(form: Mapping[str, str], errors: Mapping[str, str]) -> str:
     return frame.question(
+        "clients",
         "dashboard/build/keys/new_client.html",
         form=form,
         errors=errors,
         ticked=request.form.getlist("scopes"),
         words=WORDS,
-        projects=_project_names(),
+        projects=project_list.names(),
         is_owner=viewer().role == "owner",
     )
 
 
 def _removal(client: OAuthClient, error: str = "") -> str:
-    return frame.question("dashboard/build/keys/removal.html", client=client, busy=is_busy(client), error=error)
+    return frame.question(
+        "clients", "dashboard/build/keys/removal.html", client=client, busy=is_busy(client), error=error
+    )

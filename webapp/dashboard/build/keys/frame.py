@@ -1,10 +1,11 @@
-"""What the parts of "API & keys" share: the blueprint, a secret that is shown once, and pages that ask for
+"""What the sections of "API & keys" share: the blueprint, a secret that is shown once, and pages that ask for
 confirmation.
 """
 
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
-from flask import render_template, url_for
+from flask import render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build import frame as build
@@ -35,19 +36,25 @@ def shown_now() -> Secret | None:
 
 @blueprint.post("/secret/kept")
 def keep_secret() -> AnyResponse:
-    """The person copied it: show it no more."""
+    """The person copied it: show it no more, and return to the section that showed it."""
     dashboard().one_time_secrets.drop(_name())
-    return back()
+    return back(request.form.get("section", ""))
 
 
-def question(template: str = "dashboard/build/keys/question.html", **context: Any) -> str:
-    """A question before a step, as a page; a script shows it in a dialog."""
-    return render_template(template, back_url=url_for("dashboard.build_keys.page"), **context)
+def question(section: str, template: str = "dashboard/build/keys/question.html", **context: Any) -> str:
+    """A question before a step, as a page that leads back to ``section``; a script shows it in a dialog."""
+    return render_template(template, back_url=url_of(section), **context)
 
 
-def back(anchor: str = "") -> AnyResponse:
-    """To the page, at one of its parts."""
-    return go(url_for("dashboard.build_keys.page", _anchor=anchor or None))
+def back(section: str) -> AnyResponse:
+    """Lead to a section; "" is the first."""
+    return go(url_of(section))
+
+
+def url_of(section: str) -> str:
+    """The address of a section; "" is the first, to which the address of the whole page redirects."""
+    page = url_for("dashboard.build_keys.page")
+    return f"{page}/{quote(section, safe='')}" if section else page
 
 
 def _name() -> str:

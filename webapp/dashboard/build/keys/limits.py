@@ -49,6 +49,12 @@ def context() -> dict[str, Any]:
     }
 
 
+def read() -> object:
+    """What the service says about limits; ``None`` if nothing."""
+    client = viewer().client
+    return limits.custom(client) if (known := limits.now(client)) is None else known
+
+
 @blueprint.get("/limits/new")
 def new_limit() -> str:
     """Ask for a limit of one's own."""
@@ -69,7 +75,7 @@ def create_limit() -> AnyResponse | tuple[str, int]:
     frame.show_once(
         gettext("The limit is made. Send this token as x-pd-rate-limit with the calls that it is for."), token
     )
-    return frame.back()
+    return frame.back("limits")
 
 
 def window_in_words(known: Sequence[LimitNow]) -> str:
@@ -119,5 +125,10 @@ def custom_in_words(limit: CustomLimit) -> str:
 def _form(requests: str, window_s: int, error: str = "") -> str:
     windows = list(WINDOWS.items())
     return frame.question(
-        "dashboard/build/keys/new_limit.html", requests=requests, window=window_s, windows=windows, error=error
+        "limits",
+        "dashboard/build/keys/new_limit.html",
+        requests=requests,
+        window=window_s,
+        windows=windows,
+        error=error,
     )

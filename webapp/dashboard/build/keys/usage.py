@@ -40,17 +40,24 @@ class UsageDay:
 
 
 def context() -> dict[str, Any]:
-    """The context of the chart; ``usage_days`` is ``None`` if the service does not say."""
-    now = dashboard().clock()
-    first = now // DAY * DAY - (DAYS - 1) * DAY
-    hours = usage.hours(viewer().client, first // SECOND, now // SECOND + 1)
-    days = None if hours is None else by_day(hours, first)
+    """The context of the chart."""
+    days = by_day(read() or (), _first())
     return {
         "usage_days": days,
-        "usage_bars": charts.columns([_stack(day) for day in days or ()]),
+        "usage_bars": charts.columns([_stack(day) for day in days]),
         "usage_width": charts.width_of(DAYS),
         "usage_height": charts.HEIGHT,
     }
+
+
+def read() -> Sequence[UsageHour] | None:
+    """What was used in the last 30 days, by hour; ``None`` if the service does not say."""
+    return usage.hours(viewer().client, _first() // SECOND, dashboard().clock() // SECOND + 1)
+
+
+def _first() -> int:
+    """When the first of the days began, in epoch milliseconds."""
+    return dashboard().clock() // DAY * DAY - (DAYS - 1) * DAY
 
 
 def by_day(hours: Sequence[UsageHour], first: int) -> list[UsageDay]:

@@ -6,6 +6,7 @@ from flask import abort, flash, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import words
+from webapp.dashboard.build import project_list
 from webapp.dashboard.build.keys import frame
 from webapp.dashboard.build.keys.frame import blueprint
 from webapp.dashboard.client.build.webhooks import GeneralWebhook, Webhooks
@@ -23,6 +24,7 @@ def context() -> dict[str, Any]:
     return {
         "general_webhooks": webhooks.general(),
         "project_webhook": webhooks.of_project(),
+        "projects": project_list.names(),
         "states": words.ENDPOINT_STATES,
         "tones": words.ENDPOINT_TONES,
     }
@@ -68,6 +70,7 @@ def ask_webhook_removal(webhook_id: str) -> str:
     """Ask for confirmation before a webhook is removed."""
     text = gettext("{url} gets nothing more, not even what waits for it.").format(url=_get(webhook_id).url)
     return frame.question(
+        "webhooks",
         heading=gettext("Remove this address?"),
         text=text,
         button=gettext("Remove"),
@@ -115,13 +118,14 @@ def reveal_signing_key() -> AnyResponse:
     if key is None:
         abort(404)
     frame.show_once(gettext("This is the signing key. Check the signature of everything that arrives with it."), key)
-    return frame.back()
+    return frame.back("webhooks")
 
 
 @blueprint.get("/signing-key/rotation")
 def ask_key_rotation() -> str:
     """Ask for confirmation before the key is replaced."""
     return frame.question(
+        "webhooks",
         heading=gettext("Make a new signing key?"),
         text=gettext(
             "From then on everything that these addresses get is signed with the new key. Receivers refuse it until "
@@ -138,7 +142,7 @@ def rotate_signing_key() -> AnyResponse:
     """Make a new key; the page that follows shows it."""
     sentence = gettext("This is the new signing key. Put it where your server checks signatures.")
     frame.show_once(sentence, _webhooks().rotate_key())
-    return frame.back()
+    return frame.back("webhooks")
 
 
 def _webhooks() -> Webhooks:
@@ -156,7 +160,7 @@ def _why(error: Invalid) -> str:
 
 
 def _form(url: str = "", error: str = "", *, of_project: bool = False) -> str:
-    return frame.question("dashboard/build/keys/address.html", url=url, error=error, of_project=of_project)
+    return frame.question("webhooks", "dashboard/build/keys/address.html", url=url, error=error, of_project=of_project)
 
 
 def _done(sentence: str) -> AnyResponse:
