@@ -17,7 +17,7 @@ EXTRACT := $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --projec
 # Kept as bytecode, what tests assert takes six seconds less to read. Plugins that come along with schemathesis stay away.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p no:hypothesispytest -p no:anyio
 
-.PHONY: run test postgres wheel format check bench bench-processes bench-servers bench-workers bench-growth steady sizes far shape mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test postgres wheel format check bench bench-processes bench-servers bench-workers bench-growth steady sizes far shape mutants browser faults peer schemathesis messages marks lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -117,6 +117,10 @@ messages: setup-dev
 			--input-file webapp/translations/$$(basename $$file)t; \
 	done
 	$(BIN)/python -m tests.messages
+
+# The marks of brands, from the packages that webapp/service/catalog/marks/sources.toml names.
+marks: setup-dev
+	$(BIN)/python -m tests.marks
 
 lock: setup-dev
 	$(LOCK) pyproject.toml --group build --output-file requirements.lock

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.in_process import Commands
 from tests.service.catalog.samples import CATEGORIES, KEYS, bare
 from tests.service.catalog.test_registry import ACTION, TABLE
+from webapp.service.catalog import logos
 from webapp.service.catalog.sources import Places
 
 PROBLEM = "umbrella/app.toml: the category nowhere does not exist; add it to categories.toml or use another."
@@ -34,6 +35,7 @@ def test_the_catalog_is_sound_and_can_be_built(patchbay: Commands, data: Path) -
     assert checked["problems"] == []
     assert sum(row["registry_keys"] for row in checked["apps"]) >= 300
     assert {"github", "slack", "notion", "stripe", "openai"} <= {row["slug"] for row in checked["apps"]}
+    assert checked["letters"] == dict(logos.letters()), "whose mark somebody has looked for"
     assert patchbay.json("catalog", "build")["apps"] == len(checked["apps"])
     assert (data / "catalog.db").is_file()
 

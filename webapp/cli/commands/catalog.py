@@ -1,12 +1,13 @@
 """``patchbay catalog``: checks and builds the catalog of apps."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import click
 
 from webapp.cli.options import JSON, settings_from_env, show, table
 from webapp.errors import NotFound
-from webapp.service.catalog import registry
+from webapp.service.catalog import logos, registry
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.build import build as build_catalog
 from webapp.service.catalog.check import judge
@@ -36,8 +37,8 @@ def build(as_json: bool) -> None:
 @click.argument("slugs", nargs=-1)
 @JSON
 def check(slugs: tuple[str, ...], as_json: bool) -> None:
-    """Every app with what it offers, or those of SLUGS, and everything that is wrong with it, its actions and its
-    triggers."""
+    """Every app with what it offers, or those of SLUGS, why it shows a letter in place of a logo, and everything that
+    is wrong with it, its actions and its triggers."""
     sources = read(Places.of(settings_from_env().data))
     verdict = judge(sources)
     if unknown := set(slugs) - {row.slug for row in verdict.rows} - {_folder(problem) for problem in verdict.problems}:
@@ -54,10 +55,13 @@ def check(slugs: tuple[str, ...], as_json: bool) -> None:
         if not slugs or row.slug in slugs
     ]
     problems = [problem for problem in problems if not slugs or _folder(problem) in slugs]
+    letters = _letters(apps)
     if as_json:
-        show({"apps": rows, "problems": problems}, True)
+        show({"apps": rows, "letters": letters, "problems": problems}, True)
     else:
         table(rows, False, "apps", "There is no app.")
+        for slug, reason in letters.items():
+            click.echo(f"{slug} shows a letter: {reason}.")
         keys = sum(row["registry_keys"] for row in rows)
         click.echo(f"{keys} keys of the public registry are accepted; each required prop of theirs has its place.")
         for problem in problems:
@@ -70,6 +74,15 @@ def _accepted_keys(app: Source, problems: list[str]) -> int:
     """How many keys of the public registry ``app`` accepts: those about which no problem was found."""
     places = (f"{app.spec.slug}/{registry.FILE}: {key}: " for key in app.keys)
     return sum(not any(problem.startswith(place) for problem in problems) for place in places)
+
+
+def _letters(apps: Sequence[Source]) -> dict[str, str]:
+    """By app of a provider whose logo is a letter: why."""
+    reasons = logos.letters()
+    without = [
+        app.spec.slug for app in apps if app.spec.logo.letter and app.spec.docs_url and not app.own and not app.of
+    ]
+    return {slug: reasons.get(slug, "nobody has looked for its mark yet") for slug in without}
 
 
 def _folder(problem: str) -> str:

@@ -127,7 +127,8 @@ def _listing(spec: AppSpec, categories: Mapping[str, Category]) -> Iterator[str]
         if slug not in categories:
             yield f"the category {slug} does not exist; add it to categories.toml or use another."
     if not logos.exists(spec.logo):
-        yield f"there is no icon {spec.logo.icon}; use another, or a letter and a color."
+        missing = f"mark {spec.logo.mark}" if spec.logo.mark else f"icon {spec.logo.icon}"
+        yield f"there is no {missing}; use another, or a letter and a color."
     if not spec.description.endswith("."):
         yield "the description must be a sentence that ends with a full stop."
     if spec.docs_url is None and spec.auth_type != "none":

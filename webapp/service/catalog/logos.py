@@ -1,20 +1,27 @@
-"""Draws logos as small, static SVG: a Simple Icons path in the brand's colour, or a letter on a tile of that colour.
+"""Draws logos as small, static SVG: a brand's mark, a Simple Icons path in its colour, or a letter on a coloured tile.
 
-Logos are drawn when the catalog is built, because the icon package is too large to load at run time. Whatever an
-``app.toml`` contains, the SVG has no scripts, links or styles.
+Marks are the files in ``marks/``, each with its source and terms in ``marks/sources.toml``. Logos are drawn when the
+catalog is built, because the icon package is too large to load at run time. Whatever an ``app.toml`` contains, the SVG
+has no scripts, links or styles.
 """
 
 import hashlib
 import re
 import sys
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
 from webapp.service.catalog.spec import Logo
 
+MARKS = Path(__file__).parent / "marks"
+
+_MARK = re.compile(r'<svg [^>]*viewBox="(?P<box>[^"]+)"[^>]*>(?P<body>.*)</svg>', re.DOTALL)
+_FILL = re.compile(r'^<svg [^>]*?(?P<fill> fill="[^"]+")')
 _PATH = re.compile(r"[MmLlHhVvCcSsQqTtAaZz0-9eE+.,\s-]+")
 _ICON_PATH = re.compile(r'<path d="([^"]+)"/>')
 _SVG = (
@@ -35,23 +42,51 @@ _loaded: dict[str, Icon | None] = {}
 
 
 def source() -> str:
-    """The name and version of the icon package, for the catalog's fingerprint."""
-    return f"simpleicons {version('simpleicons')}"
+    """The icon package with its version and the state of the marks, for the catalog's fingerprint."""
+    marks = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(MARKS.glob("*.svg"))))
+    return f"simpleicons {version('simpleicons')} marks {marks.hexdigest()[:10]}"
 
 
 def exists(logo: Logo) -> bool:
-    """Whether the logo can be drawn: always for a letter, and for an icon if the package has it."""
+    """Whether the logo can be drawn: always for a letter, and for an icon or a mark if there is one."""
+    if logo.mark is not None:
+        return (MARKS / f"{logo.mark}.svg").is_file()
     return logo.icon is None or icon(logo.icon) is not None
 
 
+def of_brand(slug: str) -> Logo | None:
+    """The logo of the brand that is called ``slug``: its mark or its icon; None without either."""
+    mark, icon = MARKS / f"{slug}.svg", Logo(icon=slug.replace("_", ""))
+    if mark.parent == MARKS and mark.is_file():
+        return Logo(mark=slug)
+    return icon if exists(icon) else None
+
+
+def letters() -> Mapping[str, str]:
+    """By app: why it shows a letter in place of its brand's mark."""
+    sources = tomllib.loads((MARKS / "sources.toml").read_text("utf-8"))
+    return {str(slug): str(reason) for slug, reason in sources["letters"].items()}
+
+
 def svg(name: str, logo: Logo) -> str:
-    """The SVG document for the app called ``name``. Raises ``ValueError`` for an icon that does not exist."""
+    """The SVG document for the app called ``name``. Raises ``ValueError`` for an icon or mark that does not exist."""
+    if logo.mark is not None:
+        return _marked(name, logo.mark)
     if logo.icon is None:
         return _SVG.format(title=escape(name), drawing=_tile(logo.letter or "", logo.color or "#000000"))
     shape = icon(logo.icon)
     if shape is None:
         raise ValueError(f"there is no icon {logo.icon}")
     return _SVG.format(title=escape(name), drawing=f'<path fill="{logo.color or shape.color}" d="{shape.path}"/>')
+
+
+def _marked(name: str, mark: str) -> str:
+    document = (MARKS / f"{mark}.svg").read_text("utf-8") if exists(Logo(mark=mark)) else ""
+    shape, filled = _MARK.search(document), _FILL.match(document)
+    if shape is None:
+        raise ValueError(f"there is no mark {mark}")
+    head, _, tail = _SVG.format(title=escape(name), drawing=shape["body"]).partition('viewBox="0 0 24 24"')
+    return f'{head}viewBox="{shape["box"]}"{filled["fill"] if filled else ""}{tail}'
 
 
 def icon(slug: str) -> Icon | None:

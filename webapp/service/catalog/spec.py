@@ -642,16 +642,17 @@ def _has_group(pattern: str) -> bool:
 
 
 class Logo(Facts):
-    """A Simple Icons slug, or a letter to draw, which needs a colour; an icon has its own."""
+    """A brand's mark, a Simple Icons slug, or a letter to draw, which needs a colour; the others have their own."""
 
+    mark: str | None = Field(default=None, pattern=r"^[a-z0-9_]+$")
     icon: str | None = None
     letter: str | None = Field(default=None, min_length=1, max_length=2)
     color: str | None = Field(default=None, pattern=r"^#[0-9a-fA-F]{6}$")
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if (self.icon is None) == (self.letter is None):
-            raise ValueError("give either an icon or a letter")
+        if sum(each is not None for each in (self.mark, self.icon, self.letter)) != 1:
+            raise ValueError("give either a mark, an icon or a letter")
         if self.letter is not None and self.color is None:
             raise ValueError("a letter needs a color")
         return self

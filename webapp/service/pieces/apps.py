@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from webapp.service.catalog import logos
 from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
-from webapp.service.catalog.spec import AppSpec, Logo
+from webapp.service.catalog.spec import AppSpec
 from webapp.service.components.pieces import texts
 from webapp.service.components.pieces.form import AccountField, AuthForm
 from webapp.service.outbound.templates import fields_in
@@ -293,7 +293,7 @@ class _Making:
     def _shown(self, slug: str, name: str) -> dict[str, Any]:
         """The name, description and images of an app."""
         categories = [_CATEGORIES[each] for each in self.description.categories if each in _CATEGORIES]
-        icon = Logo(icon=slug.replace("_", ""))
+        brand = logos.of_brand(slug)
         letter = next((character for character in name if character.isalnum()), "P").upper()[:1]
         drawn = {"letter": letter, "color": COLORS[zlib.crc32(slug.encode()) % len(COLORS)]}
         return {
@@ -301,7 +301,7 @@ class _Making:
             "name": name,
             "description": _ended(texts.sentence(self.description.description, 300) or f"{name}, from npm."),
             "categories": list(dict.fromkeys(categories))[:3] or ["developer_tools"],
-            "logo": {"icon": icon.icon} if logos.exists(icon) else drawn,
+            "logo": brand.model_dump(exclude_none=True) if brand else drawn,
         }
 
 
