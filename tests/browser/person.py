@@ -19,8 +19,8 @@ class Person:
         self.page.get_by_label("What your product is called").fill("Acme Desk")
         self.page.get_by_label("Where people ask for help").fill("help@acme.example")
         self.button("Create login").click()
-        self.heading("You are ready to go")
-        self.page.get_by_role("link", name="Connect an app").click()
+        self.heading("Get started")
+        self.page.get_by_role("link", name="Apps", exact=True).click()
         self.heading("Apps")
 
     def sign_in(self, email: str, password: str = PASSWORD) -> None:

@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import app_groups, words
 from webapp.dashboard.app_groups import Catalog
-from webapp.dashboard.build import project_list
+from webapp.dashboard.build import checklist, project_list
 from webapp.dashboard.build.apps import app_setup
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App
@@ -78,6 +78,7 @@ def index() -> AnyResponse:
         return page(part, part, url=query.url(), focus=True, **_context(query, fresh=False, after=after))
     context = _context(query, fresh=not wants_fragment())
     context["unnamed"] = not wants_fragment() and project_list.needs_support_address()
+    context["checklist"] = None if wants_fragment() or query.filtered else checklist.on_apps()
     return page("dashboard/apps/index.html", "dashboard/apps/_results.html", url=query.url(), **context)
 
 

@@ -62,6 +62,7 @@ class Dashboard:
     one_time_secrets: OneTimeSecrets
     projects: Memory[tuple[Project, ...]]
     calls: Memory[deque[CallRecord]]
+    done_steps: Memory[bool]
     first_project: FirstProject | None
     totp: Totp
     logins: Logins

@@ -93,6 +93,7 @@ def register(
         one_time_secrets=OneTimeSecrets(store, clock, _key(app)),
         projects=Memory(clock, lifetime=DAY, state=of_projects),
         calls=Memory(clock, lifetime=HOUR),
+        done_steps=Memory(clock, lifetime=DAY),
         first_project=first_project,
         totp=Totp(store, clock, totp_sealer),
         oidc=oidc,

@@ -26,12 +26,13 @@ def test_the_link_makes_the_owner_and_signs_in(fresh: Any) -> None:
     assert page.headers["Cache-Control"] == "no-store"
     form = NAMES | {"token": token, "email": "Owner@Example.com", "password": "a long password"}
     answer = browser.send("/start", form)
-    assert answer.headers["Location"] == "/start/next"
-    first = browser.get("/start/next").text
+    assert answer.headers["Location"] == "/checklist"
+    first = browser.get("/checklist").text
     assert "owner@example.com" in first and 'href="/apps"' in first and 'href="/settings"' in first
     assert fresh.first_project.saved == [ProjectNames("Acme Desk", "help@acme.example")]
     (owner,) = users.all_users(fresh.store)
     assert (owner.email, owner.role) == ("owner@example.com", "owner")
+    assert browser.get("/start/next").headers["Location"] == "/checklist", "its address before"
     assert fresh.browser().get(f"/start?token={token}").headers["Location"] == "/sign-in"
     again = fresh.browser().send("/start", form | {"email": "mallory@example.com"})
     assert again.status_code == 403
@@ -82,4 +83,4 @@ def test_projects_of_another_service_are_not_named_here(make_stage: Any) -> None
     browser = stage.browser()
     assert 'name="support_email"' not in browser.get(f"/start?token={token}").text
     form = {"token": token, "email": "owner@example.com", "password": "a long password"}
-    assert browser.send("/start", form).headers["Location"] == "/start/next"
+    assert browser.send("/start", form).headers["Location"] == "/checklist"

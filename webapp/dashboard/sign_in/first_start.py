@@ -1,6 +1,6 @@
 """The first start: the holder of the printed link creates the owner's login, and names the product for end users.
 
-A page with next steps follows.
+The checklist follows.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,6 @@ from typing import Any
 from flask import Blueprint, Response, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
 from webapp.dashboard.sign_in.outcome import refused, sign_in
@@ -46,18 +45,13 @@ def create() -> AnyResponse:
     except Invalid as error:
         errors = {detail.field: detail.message for detail in error.details}
         return _form(fields["token"], fields["email"], errors, names=names if project else None, code=422)
-    return sign_in(owner, url_for("dashboard.start.next_steps"))
+    return sign_in(owner, url_for("dashboard.checklist.page"))
 
 
 @blueprint.get("/start/next")
 def next_steps() -> AnyResponse:
-    """The next steps with a new installation."""
-    context = {
-        "people": viewer().role in build.PAGES["people"].roles,
-        "sandbox": dashboard().settings.sandbox,
-        "example": dashboard().settings.example_url,
-    }
-    return make_response(render_template("dashboard/start/next.html", **context))
+    """Where the next steps stood before the checklist."""
+    return go(url_for("dashboard.checklist.page" if viewer().may_build else "dashboard.apps.index"))
 
 
 def _form(
