@@ -15,6 +15,11 @@ def test_it_is_readable_at_any_width(
     page = contexts(viewport={"width": width, "height": 800}, color_scheme=scheme).new_page()
     page.goto(f"{product.url}/docs/api")
     assert page.evaluate("document.scripts.length") == 0
+    names = page.evaluate(
+        "[...document.querySelectorAll('section[aria-labelledby]')]"
+        ".map(one => document.getElementById(one.getAttribute('aria-labelledby')).textContent.trim())"
+    )
+    assert len(names) == len(set(names)), "two landmarks of one name"
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     menu = page.locator("nav a[href='#list_accounts']")
     if width < 860:

@@ -1,5 +1,6 @@
 """One account: what its page says, and each action with and without JavaScript."""
 
+import re
 from typing import Any
 
 from tests.dashboard import fake_components
@@ -62,8 +63,26 @@ def test_test_now(busy: Any) -> None:
     assert part.status_code == 200
     assert "<html" not in part.text
     assert '<hx-partial hx-target="#status"' in part.text
-    assert "The test failed. It said no." in part.text
     assert "<b>Retrying.</b> It said no." in part.text
+    status = re.findall(r'hx-target="#status".*?</hx-partial>', part.text, re.DOTALL)[0]
+    assert "The test failed." in status and "It said no." not in status, "the page says why, once"
+    (menu,) = re.findall(r'hx-target="#nav-accounts".*?</hx-partial>', part.text, re.DOTALL)
+    whole = browser.get(f"/accounts/{RETRYING}").text
+    (now,) = re.findall(r'id="nav-accounts">(.*?)</span>\s*</a>', whole, re.DOTALL)
+    assert re.findall(r'class="n[^<]+<', menu) == re.findall(r'class="n[^<]+<', now) != []
+
+
+def test_what_the_page_says_of_the_state_is_not_repeated_by_the_history(busy: Any) -> None:
+    account = busy.connect.accounts[RETRYING]
+    reason = account["error"] = "It said no."
+    busy.connect.history[RETRYING] = [
+        {"id": f"ev_{n}", "account_id": RETRYING, "app": "github", "at": "2026-01-01T00:00:00Z", "kind": "trouble",
+         "good": False, "sentence": reason}
+        for n in (2, 1)
+    ]  # fmt: skip
+    page = busy.signed_in().get(f"/accounts/{RETRYING}").text
+    timeline = page.partition('class="timeline"')[2].partition("</ol>")[0]
+    assert "Trouble" in timeline and timeline.count(reason) == 1, "the older one keeps its reason"
 
 
 def test_rename(busy: Any) -> None:
@@ -177,7 +196,8 @@ def test_reasons_are_told_in_the_language_of_the_page(busy: Any, spoken: None) -
     reason = "Stripe no longer accepts this authorization. Connect the account again."
     busy.connect.accounts[BROKEN]["error"] = reason
     busy.connect.history[BROKEN] = [
-        {"id": "h", "at": "2026-01-01T00:00:00Z", "kind": "dead", "good": False, "sentence": reason}
+        {"id": name, "at": "2026-01-01T00:00:00Z", "kind": "dead", "good": False, "sentence": reason}
+        for name in ("newest, which the state repeats", "older")
     ]
     browser = busy.signed_in()
     assert browser.get(f"/accounts/{BROKEN}").text.count(reason) == 2

@@ -40,7 +40,9 @@ def test_coming_back_connected(busy: Any) -> None:
     assert answer.headers["Location"] == f"/accounts/{WORK}"
     page = browser.get(f"/accounts/{WORK}").text
     assert "Work is connected as ada0@example.com." in page
-    assert "is connected" not in browser.get(f"/accounts/{WORK}").text
+    assert page.count('class="note ok') == 1 and "<b>Working.</b>" not in page, "it is said once that it works"
+    later = browser.get(f"/accounts/{WORK}").text
+    assert "is connected" not in later and "<b>Working.</b>" in later
     assert browser.get("/accounts/connected").headers["Location"] == "/accounts"
     assert browser.get("/accounts/connected?account_id=../x").headers["Location"] == "/accounts"
     assert browser.get(f"/accounts/connected?account_id={FOREIGN}").status_code == 404

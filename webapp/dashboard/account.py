@@ -15,6 +15,7 @@ from webapp.dashboard.build.apps.app_setup import set_up_by
 from webapp.dashboard.client.models.accounts import Account, App, TestResult
 from webapp.dashboard.dashboard import forget_accounts, service
 from webapp.dashboard.pages import fragment, go, page, wants_fragment
+from webapp.dashboard.shell import account_counts
 from webapp.errors import Conflict, Invalid, PatchbayError, Refused
 from webapp.kit.translation import gettext, translated
 
@@ -40,6 +41,8 @@ def test(account_id: str) -> AnyResponse:
     account = service().account(account_id)
     result = service().test_account(account_id)
     sentence, tone = _verdict(account, result)
+    if tone == "bad" and result is not None and service().account(account_id).error == result.error:
+        sentence = gettext("The test failed.")  # the page says why
     return _after(account_id, sentence, tone, focus="test")
 
 
@@ -140,7 +143,7 @@ def _after(account_id: str, sentence: str, tone: str, focus: str = "") -> AnyRes
     if not wants_fragment():
         flash(sentence, tone)
         return go(url_for("dashboard.account.show", account_id=account_id))
-    context = _context(service().account(account_id))
+    context = _context(service().account(account_id)) | {"counts": account_counts()}
     part = "dashboard/account/_changed.html"
     return make_response(fragment(part, sentence=sentence, tone=tone, focus=focus, **context))
 
@@ -153,6 +156,7 @@ def _context(account: Account) -> dict[str, Any]:
         "app": app,
         "uses": user.uses(account.id),
         "history": user.history(account.id, limit=HISTORY),
+        "kinds": words.KINDS,
         "may": permissions(app, account.scopes),
         "starters": starters(app) if account.state == "working" else [],
     }

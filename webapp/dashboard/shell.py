@@ -150,7 +150,7 @@ def _scenes() -> dict[str, Any]:
 def _navigation() -> list[dict[str, Any]]:
     return [
         _item("apps", gettext("Apps")),
-        _item("accounts", gettext("Accounts"), **_counts()),
+        _item("accounts", gettext("Accounts"), id="nav-accounts", **account_counts()),
         _item("triggers", gettext("Triggers"), **_trigger_counts()),
         *([_item("activity", gettext("Activity"))] if offers("activity", lambda: service().activity(limit=1)) else []),
         *([_item("agents", gettext("Agents"), **_waiting())] if offers("agents", lambda: agents().apps()) else []),
@@ -164,7 +164,7 @@ def _item(noun: str, label: str, endpoint: str = "index", **more: Any) -> dict[s
     return {"label": label, "url": url, "icon": noun, "current": f"{here}/".startswith(f"{url}/"), **more}
 
 
-def _counts() -> dict[str, Any]:
+def account_counts() -> dict[str, Any]:
     """The number of accounts and of those that need attention; empty if that is unknown now."""
     accounts = dashboard().overviews.get(viewer().key) or if_up(known_accounts)
     return {"count": accounts.total or None, "bad": _need(len(accounts.needing))} if accounts else {}
