@@ -35,7 +35,7 @@ def test_the_catalog_is_sound_and_can_be_built(patchbay: Commands, data: Path) -
     assert checked["problems"] == []
     assert sum(row["registry_keys"] for row in checked["apps"]) >= 300
     assert {"github", "slack", "notion", "stripe", "openai"} <= {row["slug"] for row in checked["apps"]}
-    assert checked["letters"] == dict(logos.letters()), "whose mark somebody has looked for"
+    assert logos.letters().items() <= checked["letters"].items()
     assert patchbay.json("catalog", "build")["apps"] == len(checked["apps"])
     assert (data / "catalog.db").is_file()
 
