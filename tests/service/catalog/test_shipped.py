@@ -22,7 +22,8 @@ SCOPED = {slug: spec for slug, spec in SPECS.items() if spec.scopes}
 
 def filled(spec: AppSpec) -> dict[str, str]:
     """Values such as an account of the app would have."""
-    kept = spec.oauth.keep if spec.oauth else {}
+    oauth = spec.oauth
+    kept = [*oauth.keep, *(oauth.look_up.keep if oauth.look_up else ())] if oauth else []
     values = {field.name: field.default or "acme" for field in spec.fields} | dict.fromkeys(kept, "acme")
     whole = re.match(r"\{([a-z_]+)\}", spec.base_url or "")
     return values | ({whole[1]: "https://acme.example.com"} if whole else {})
