@@ -72,7 +72,7 @@ def staged(chromium: Any, product: Product) -> Stage:
             *(f"/accounts/{account.id}" for account in (ada, grace, key)),
             *(f"/accounts/{ada.id}/{verb}" for verb in ("name", "disconnection")),
             CREATE, f"{CREATE}/runs/{_run(product, me.id)}", "/apps/sandbox/actions/sandbox-show-all-props",
-            "/apps/sandbox/triggers/sandbox-new-task", "/activity", "/settings", "/settings/two-step", "/nowhere",
+            "/apps/sandbox/triggers/sandbox-new-task", "/logs", "/settings", "/settings/two-step", "/nowhere",
         ],
     )  # fmt: skip
 

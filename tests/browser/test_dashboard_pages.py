@@ -57,7 +57,7 @@ def test_pages_of_somebody_without_accounts(look: Any, product: Any, people: Any
     check("refused sign-in")
     person.sign_in("empty@example.com")
     person.heading("Apps")
-    for path in ("/accounts", "/activity", "/activity?kind=dead", "/apps?q=zzzz", "/nowhere", "/settings"):
+    for path in ("/accounts", "/logs", "/logs?kind=account&status=failed", "/apps?q=zzzz", "/nowhere", "/settings"):
         page.goto(product.url + path)
         check(path)
     page.context.clear_cookies(name="patchbay_form")
@@ -85,9 +85,9 @@ def test_pages_of_somebody_with_accounts(look: Any, product: Any, people: Any) -
     lifecycle.mark_retrying(product.service, key, "Sandbox Tasks did not answer.")
     paths = [
         "/apps", "/apps?category=appcat_nothing", "/apps/sandbox", "/apps/sandbox_keys", "/apps/github", "/apps/http",
-        "/apps/sandbox?error=access_denied", "/accounts", "/accounts?status=working&app=sandbox_keys", "/activity",
+        "/apps/sandbox?error=access_denied", "/accounts", "/accounts?status=working&app=sandbox_keys", "/logs",
         "/agents", "/agents?app=sandbox",
-        f"/activity?account={ada.id}", *(f"/accounts/{one.id}" for one in (ada, grace, key)),
+        f"/logs?id={ada.id}", *(f"/accounts/{one.id}" for one in (ada, grace, key)),
         *(f"/accounts/{ada.id}/{verb}" for verb in ("name", "revocation", "disconnection")), "/accounts/apn_nothing",
     ]  # fmt: skip
     for path in paths:
@@ -120,7 +120,7 @@ def test_pages_while_the_service_is_down(look: Any, product: Any, people: Any) -
         person = Person(page, product)
         person.sign_in("down@example.com")
         person.heading("Apps")
-        for path in ("/apps", "/accounts", "/accounts/apn_any", "/activity"):
+        for path in ("/apps", "/accounts", "/accounts/apn_any", "/logs"):
             page.goto(down + path)
             page.get_by_role("alert").get_by_text("The service does not answer.").wait_for()
             page.get_by_role("link", name="Try again").wait_for()

@@ -73,7 +73,7 @@ def gallery() -> flask.Flask:
                 {"label": "Apps", "url": "/", **words},
                 {"label": "Accounts", "url": "#", "bad": "1 needs you", "icon": "accounts"},
                 {"label": "Triggers", "url": "#", "count": 6, "icon": "triggers"},
-                {"label": "Activity", "url": "#", "icon": "activity"},
+                {"label": "Logs", "url": "#", "icon": "logs"},
             ],
             "nav_build": [{"label": "Embed", "url": "#", "icon": "embed"}],
             "person": {"email": "alice@example.com", "role": "owner", "initials": "AL"},

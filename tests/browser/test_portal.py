@@ -114,8 +114,8 @@ def test_a_trigger_watches_for_the_user(portal: Portal) -> None:
     frame.get_by_role("link", name="Automations").first.click()
     frame.get_by_role("row", name=re.compile("Every hour")).wait_for()
     assert frame.get_by_role("button", name="Reveal key").count() == 0
-    frame.get_by_role("link", name="What happened").click()
-    portal.heading("What happened")
+    frame.get_by_role("link", name="Logs").click()
+    portal.heading("Logs")
     expect(frame.locator("#results")).to_contain_text("Every hour")
 
 
@@ -146,7 +146,7 @@ def test_without_a_new_token_it_sleeps_and_carries_on(portal: Portal, axe: Any) 
     portal.frame.get_by_role("button", name="Carry on").click()
     portal.page.wait_for_function("messages.some(([, message]) => message.type === 'token-needed')")
     portal.give(portal.token())
-    portal.heading("What happened")
+    portal.heading("Logs")
 
 
 def test_a_stranger_frames_nothing(page: Any, product: Any, embedder: Any, other_embedder: Any) -> None:
@@ -182,7 +182,7 @@ def test_embed_js_shows_it_and_gives_the_next_token(page: Any, product: Any, emb
         tokens,
     )
     frame = page.frame_locator("iframe")
-    frame.get_by_role("heading", name="What happened", level=1).wait_for()
+    frame.get_by_role("heading", name="Logs", level=1).wait_for()
     page.wait_for_function("messages.some(([, message]) => message.type === 'token-needed')")
     page.wait_for_timeout(500)  # the token is on its way; what is followed meanwhile takes the first one
     frame.get_by_role("link", name="Connections").click()

@@ -8,6 +8,7 @@ import base64
 import re
 import secrets
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -65,7 +66,7 @@ class FakeConnect:
     uses: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     siblings: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     history: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    activity_entries: list[dict[str, Any]] = field(default_factory=list)
+    log_entries: list[dict[str, Any]] = field(default_factory=list)
     audit_entries: list[dict[str, Any]] = field(default_factory=list)
     down: bool = False
     throttled: bool = False
@@ -243,16 +244,24 @@ def _service(fake: FakeConnect) -> Flask:
         lists = {"uses": fake.uses, "siblings": fake.siblings}
         return listed(lists.get(verb, fake.history).get(account_id, []))
 
-    @app.get(base + "/activity")
-    def activity() -> Response:
+    @app.get(base + "/logs")
+    def log_list() -> Response:
         assert request.args["external_user_id"] == user()
         if not fake.extensions:
             return problem(404, "Not here.")
         if request.args.get("after") == "broken":
             return problem(400, "The cursor is broken; start again without it.")
-        filters = {name: request.args[name] for name in ("app", "kind", "account_id") if name in request.args}
-        found = [item for item in fake.activity_entries if all(item[name] == value for name, value in filters.items())]
-        return listed(found)
+        filters = {name: request.args[name] for name in ("app", "kind", "status") if name in request.args}
+        entries = [item for item in fake.log_entries if all(item[name] == value for name, value in filters.items())]
+        if (about := request.args.get("id")) is not None:
+            entries = [item for item in entries if about in (item["id"], item["account_id"], item["trigger_id"])]
+        page: dict[str, Any] = listed(entries).get_json()
+        return jsonify(**page, counts=Counter(item["kind"] for item in entries))
+
+    @app.get(base + "/logs/<entry_id>")
+    def log_entry(entry_id: str) -> Response:
+        entry = next((item for item in fake.log_entries if item["id"] == entry_id), None)
+        return problem(404, "There is no such entry in the logs.") if entry is None else jsonify(data=entry)
 
     @app.get(base + "/audit")
     def audit() -> Response:

@@ -34,13 +34,13 @@ def audit_entries(html: str) -> list[int]:
 
 
 def links(html: str) -> list[str]:
-    return [unescape(url) for url in re.findall(r'href="(/activity/audit[^"]*)"', html)]
+    return [unescape(url) for url in re.findall(r'href="(/logs/audit[^"]*)"', html)]
 
 
 def test_newest_first_with_names_for_those_who_sign_in_here(audited: Any) -> None:
     browser = audited.signed_in()
-    assert "/activity/audit" in links(browser.get("/activity").text)
-    page = browser.get("/activity/audit").text
+    assert "/logs/audit" in links(browser.get("/logs").text)
+    page = browser.get("/logs/audit").text
     assert audit_entries(page) == list(range(30))
     assert "Newest 30 of 40 entries shown" in page
     assert "alice@example.com</a>" in page and f">{audited.alice.id}<" not in page
@@ -49,63 +49,63 @@ def test_newest_first_with_names_for_those_who_sign_in_here(audited: Any) -> Non
     assert "of user-7" in page
     older = next(url for url in links(page) if "after=" in url)
     assert audit_entries(browser.get(older).text) == list(range(30, 40))
-    assert audit_entries(browser.get("/activity/audit?after=broken").text) == list(range(30))
+    assert audit_entries(browser.get("/logs/audit?after=broken").text) == list(range(30))
 
 
 def test_filters_are_in_the_address(audited: Any) -> None:
     browser = audited.signed_in()
     of_clients = list(range(2, 40, 4))
-    assert audit_entries(browser.get("/activity/audit?noun=client").text) == of_clients
-    assert audit_entries(browser.get("/activity/audit?noun=nonsense").text) == list(range(30))
-    followed = next(url for url in links(browser.get("/activity/audit").text) if "subject=thing_2" in url)
+    assert audit_entries(browser.get("/logs/audit?noun=client").text) == of_clients
+    assert audit_entries(browser.get("/logs/audit?noun=nonsense").text) == list(range(30))
+    followed = next(url for url in links(browser.get("/logs/audit").text) if "subject=thing_2" in url)
     page = browser.get(followed).text
     assert audit_entries(page) == of_clients
     assert "<code>thing_2</code>" in page
-    mine = browser.get(f"/activity/audit?actor={audited.alice.id}").text
+    mine = browser.get(f"/logs/audit?actor={audited.alice.id}").text
     assert audit_entries(mine) == list(range(0, 40, 4))
     assert "Only by alice@example.com" in mine
-    nothing = browser.get("/activity/audit?noun=trigger").text
+    nothing = browser.get("/logs/audit?noun=trigger").text
     assert "Nothing matches" in nothing and 'value="trigger" selected' in nothing
-    part = browser.get("/activity/audit?noun=client&actor=", htmx=True)
+    part = browser.get("/logs/audit?noun=client&actor=", htmx=True)
     assert "<html" not in part.text
-    assert part.headers["HX-Push-Url"] == "/activity/audit?noun=client"
+    assert part.headers["HX-Push-Url"] == "/logs/audit?noun=client"
 
 
 def test_a_developer_may_look_and_a_member_may_not(audited: Any) -> None:
     for role, code in (("developer", 200), ("member", 403)):
         users.create(audited.store, audited.clock, email=f"{role}@example.com", password=PASSWORD, role=role)
         browser = audited.signed_in(f"{role}@example.com")
-        answer = browser.get("/activity/audit")
+        answer = browser.get("/logs/audit")
         assert answer.status_code == code
         assert (audit_entries(answer.text) != []) == (code == 200)
-        assert bool(links(browser.get("/activity").text)) == (code == 200)
+        assert bool(links(browser.get("/logs").text)) == (code == 200)
 
 
 def test_none_yet_and_down_are_different(busy: Any) -> None:
     browser = busy.signed_in()
-    assert "Nothing has been done yet" in browser.get("/activity/audit").text
+    assert "Nothing has been done yet" in browser.get("/logs/audit").text
     busy.connect.down = True
-    answer = browser.get("/activity/audit")
+    answer = browser.get("/logs/audit")
     assert answer.status_code == 503
     assert "The audit can’t be shown right now" in answer.text
 
 
 def test_another_service_without_it_has_no_such_tab(elsewhere: Any) -> None:
     browser = elsewhere.signed_in()
-    assert links(browser.get("/activity").text)
+    assert links(browser.get("/logs").text)
     elsewhere.clock.advance(6 * MINUTE)
     elsewhere.app.extensions[KEY].lacking.put("activity", False)
     elsewhere.connect.extensions = False
-    assert browser.get("/activity/audit").status_code == 404
+    assert browser.get("/logs/audit").status_code == 404
 
 
 def test_an_entry_leads_to_what_it_is_about(audited: Any) -> None:
     audited.connect.audit_entries[0]["subject_id"] = "apn_000000x"
     audited.connect.audit_entries[1]["subject_id"] = audited.alice.id
-    page = audited.signed_in().get("/activity/audit").text
+    page = audited.signed_in().get("/logs/audit").text
     assert '<a class="link" href="/accounts/apn_000000x">Work</a>' in page
     assert ">apn_000000x<" not in page
     assert f"subject={audited.alice.id}" in page and f">{audited.alice.id}<" not in page
     assert ">thing_2<" in page  # nobody knows it by another name
-    only = audited.signed_in().get("/activity/audit?subject=apn_000000x").text
+    only = audited.signed_in().get("/logs/audit?subject=apn_000000x").text
     assert "<code>" not in only.split("<table")[0]

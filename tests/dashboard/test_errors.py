@@ -13,7 +13,7 @@ PAGES = (
     "/apps",
     "/apps/github",
     "/accounts",
-    "/activity",
+    "/logs",
     "/triggers",
     "/accounts/{account}",
 )
@@ -83,7 +83,7 @@ def test_errors_name_cause_and_next_step(stage: Any) -> None:
 def test_whoever_is_signed_in_keeps_the_menu(busy: Any) -> None:
     browser = busy.signed_in()
     users.create(busy.store, busy.clock, email="marc@example.com", password=PASSWORD, role="member")
-    refused = busy.signed_in("marc@example.com").get("/activity/audit")
+    refused = busy.signed_in("marc@example.com").get("/logs/audit")
     assert (refused.status_code, "That is not allowed" in refused.text) == (403, True)
     for answer in (browser.get("/nowhere"), browser.get("/accounts/apn_no"), refused):
         assert 'aria-label="Main"' in answer.text

@@ -86,7 +86,7 @@ def test_other_names_of_this_machine_lead_to_the_public_address(stage: Any) -> N
 
 def test_headers_of_every_page(busy: Any) -> None:
     browser = busy.signed_in()
-    for url in ("/apps", "/accounts", "/accounts/apn_000000x", "/activity", "/settings", "/nowhere", "/sign-in"):
+    for url in ("/apps", "/accounts", "/accounts/apn_000000x", "/logs", "/settings", "/nowhere", "/sign-in"):
         headers = browser.get(url).headers
         policy = dict(part.split(" ", 1) for part in headers["Content-Security-Policy"].split("; "))
         assert policy["default-src"] == "'none'"
@@ -112,7 +112,7 @@ def test_pages_travel_small(stage: Any) -> None:
         stage.connect.add_app(f"more-{number:03}", f"More {number:03}", description="A sentence about it. " * 3)
         stage.connect.add_account(stage.alice.id, "github")
     browser = stage.signed_in()
-    for url in ("/apps", "/apps/github", "/accounts", "/accounts/apn_000000x", "/activity", "/settings"):
+    for url in ("/apps", "/apps/github", "/accounts", "/accounts/apn_000000x", "/logs", "/settings"):
         answer = browser.get(url, **{"Accept-Encoding": "gzip", "Sec-Fetch-Site": "same-origin"})
         assert answer.headers["Content-Encoding"] == "gzip"
         assert len(answer.data) < 12_000, url

@@ -95,7 +95,7 @@ def test_every_page_answers_and_every_link_leads_somewhere(elsewhere: Elsewhere)
 @pytest.mark.parametrize(
     ("path", "lacking"),
     [
-        ("/apps", ["Activity", "Needs setup"]),
+        ("/apps", ["> Logs", "Needs setup"]),
         ("/accounts/{account}", ["Test now", "Rename", "Used by", "Revoke", "History"]),
         ("/triggers/{trigger}", ["Deliveries", "Logs", "Send a test event", "24 h"]),
         ("/apps/http/actions/http-send-request", ["History"]),

@@ -16,8 +16,8 @@ def test_pages_hold_nothing_inline(busy: Any) -> None:
         "/apps/github",
         "/accounts",
         "/accounts/apn_000000x",
-        "/activity",
-        "/activity/audit",
+        "/logs",
+        "/logs/audit",
         "/settings",
     ):
         page = browser.get(url).text

@@ -9,7 +9,7 @@ from tests.dashboard.trigger.fake_triggers import Watchtower
 from webapp.dashboard import shell
 from webapp.people.preferences import Preferences
 
-NAMES = ["Apps", "Accounts", "Triggers", "Activity", "Agents", "Settings"]
+NAMES = ["Apps", "Accounts", "Triggers", "Logs", "Agents", "Settings"]
 
 
 def navigation(stage: Any, url: str, method: str = "GET") -> list[dict[str, Any]]:
@@ -25,7 +25,7 @@ def test_where_one_is_is_marked(stage: Any) -> None:
         ("/apps/tasks/actions/tasks-create-task", ["Apps"]),
         ("/accounts/apn_1", ["Accounts"]),
         ("/triggers/dc_1/deletion", ["Triggers"]),
-        ("/activity/audit", ["Activity"]),
+        ("/logs/audit", ["Logs"]),
         ("/settings", ["Settings"]),
         ("/nowhere", []),
         ("/apps/tasks/actions/tasks-create-task/runs/run_1", ["Apps"]),

@@ -181,7 +181,7 @@ class Story:
             self.browser.form(f"{path}/name", f"{path}/name", name="x" * 500)
             self.browser.form(f"{path}/name", f"{path}/name", name="Mine")
             self.browser.visit(f"{path}/disconnection")
-        for path in ("/", "/apps", "/apps/acme", "/accounts", "/accounts?status=dead", "/activity", "/settings"):
+        for path in ("/", "/apps", "/apps/acme", "/accounts", "/accounts?status=dead", "/logs", "/settings"):
             self.browser.visit(path)
 
     def frames(self) -> None:
@@ -263,7 +263,7 @@ class Story:
             self._ask("POST", "/mcp/oauth/token", data=exchange)  # again: it ends what the code gave
             self._ask("POST", "/mcp/oauth/token", data=refresh)
             self._ask("POST", "/mcp/oauth/revoke", data={**client, "token": more["refresh_token"]})
-        for path in ("/agents", "/agents/history", "/activity/audit"):
+        for path in ("/agents", "/agents/history", "/logs/audit"):
             self.browser.visit(path)
 
     def _call_tools(self, server: str, token: str) -> None:

@@ -422,7 +422,7 @@ def test_no_canary_of_a_trigger_stands_where_it_has_no_right(
             story.ask("GET", path)
         assert "patchbay_requests" in story.raw("GET", "/metrics", headers={"Authorization": f"Bearer {METRICS}"}).text
         story.raw("GET", "/metrics", headers={"Authorization": f"Bearer {METRICS}x"})
-        story.browser.visit("/activity")
+        story.browser.visit("/logs")
         rotation.rotate(installation.service)
     detector.answers += story.browser.seen
     for page in story.browser.seen:

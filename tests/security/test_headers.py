@@ -113,7 +113,7 @@ def test_every_address_answers_with_protecting_headers(
 
 
 def test_pages_with_accounts_are_never_kept(installation: Installation, person: Visitor) -> None:
-    for path in ("/", "/apps", "/apps/acme", "/accounts", "/activity", "/settings"):
+    for path in ("/", "/apps", "/apps/acme", "/accounts", "/logs", "/settings"):
         answer = person.ask("GET", path)
         check(answer, path)
         assert answer.headers["Cache-Control"] == "no-store", path

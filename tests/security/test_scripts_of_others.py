@@ -159,7 +159,7 @@ def test_no_script_of_others_runs(
     assert len(shown) > 12, "the pages that it stands on"
     shapes = {re.sub(r"/(\w+_\w+|h/\w+)(?=/|$)", "/ID", path) for path in seen}
     assert {"/", "/apps", "/accounts", "/accounts/ID", "/triggers", "/triggers/ID", "/triggers/ID/deliveries/ID",
-            "/triggers/ID/events/ID", "/triggers/ID/logs", "/activity"} <= shapes  # fmt: skip
+            "/triggers/ID/events/ID", "/triggers/ID/logs", "/logs"} <= shapes  # fmt: skip
     assert any("/runs/ID" in path for path in shapes)
     party.mood = "misnaming"
     link = page.context.new_page()
@@ -172,7 +172,7 @@ def test_no_script_of_others_runs(
     assert "api" in link.content().lower()
 
 
-BEGIN = ("/apps/acme_keys/actions/~/act", "/apps/acme_keys", "/triggers", "/accounts", "/activity", "/")
+BEGIN = ("/apps/acme_keys/actions/~/act", "/apps/acme_keys", "/triggers", "/accounts", "/logs", "/")
 
 
 def walked(page: Any, installation: Installation) -> tuple[set[str], set[str]]:

@@ -62,7 +62,7 @@ def test_coming_back_from_the_link_with_a_foreign_account(tenants: Tenants, adas
 
 def test_lists_show_ones_own_alone(tenants: Tenants, adas: Browser) -> None:
     mine = connected(tenants.installation, tenants.installation.scene, tenants.ada.id)
-    for path in ("/accounts", "/activity", "/apps", "/apps/acme_keys", "/accounts?app=acme_keys"):
+    for path in ("/accounts", "/logs", "/apps", "/apps/acme_keys", "/accounts?app=acme_keys"):
         page = adas.visit(path)
         assert page.status == 200
         assert all(account.id not in page.text for account in tenants.foreign.values()), path

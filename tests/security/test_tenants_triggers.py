@@ -189,7 +189,7 @@ PLACES = {"slug": "acme_keys", "kind": "actions", "key": "~/act"}
 
 def test_lists_and_drafts_show_ones_own_alone(street: Street, adas: Browser) -> None:
     ids = street.mine.ids
-    for path in ("/", "/triggers", "/activity", "/accounts", "/apps/schedule", "/apps/acme_keys/actions/~/act",
+    for path in ("/", "/triggers", "/logs", "/accounts", "/apps/schedule", "/apps/acme_keys/actions/~/act",
                  f"/triggers/{ids['trigger_id']}/deliveries", f"/apps/schedule/triggers/{TIMER}"):  # fmt: skip
         text = adas.visit(path).text
         for label, one in street.strangers.items():

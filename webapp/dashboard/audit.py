@@ -1,9 +1,9 @@
-"""The Audit tab of the Activity page: who did what in the project, newest first, for owners and developers."""
+"""The Audit tab of Logs: who did what in the project, newest first, for owners and developers."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, NamedTuple
 
-from flask import Blueprint, abort, url_for
+from flask import Blueprint, abort, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.audit import AuditEntry
@@ -65,7 +65,7 @@ class AuditQuery(ListQuery):
         return {"noun": self.noun, "subject_id": self.subject, "actor": self.actor}
 
 
-@blueprint.get("/activity/audit")
+@blueprint.get("/logs/audit")
 def index() -> AnyResponse:
     """The list; for htmx only the results. Raises :class:`NoPage` for members, and if the service has no audit log."""
     if not viewer().may_build:
@@ -78,6 +78,13 @@ def index() -> AnyResponse:
         "query": query, "entries": entries, "logins": logins, "nouns": NOUNS, "actors": ACTORS, "subjects": subjects,
     }  # fmt: skip
     return page("dashboard/audit/index.html", "dashboard/audit/_results.html", url=query.url(), **context)
+
+
+@blueprint.get("/activity/audit")
+def moved() -> AnyResponse:
+    """Where the list was before."""
+    query = request.query_string.decode("ascii", "replace")
+    return redirect(url_for("dashboard.audit.index") + (f"?{query}" if query else ""), 301)
 
 
 def offered() -> bool:

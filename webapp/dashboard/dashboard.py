@@ -19,6 +19,7 @@ from webapp.dashboard.client.build.projects import Project
 from webapp.dashboard.client.calls import CallRecord
 from webapp.dashboard.client.components import ComponentClient
 from webapp.dashboard.client.connect import ConnectClient
+from webapp.dashboard.client.logs import LogClient
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Component, Kind
 from webapp.dashboard.client.models.lenient import PageOf
@@ -163,6 +164,11 @@ def agents() -> AgentClient:
     return AgentClient(viewer().client, viewer().external_user_id)
 
 
+def logs() -> LogClient:
+    """The client for the viewer's logs."""
+    return LogClient(viewer().client, viewer().external_user_id)
+
+
 def known_accounts(*, fresh: bool = False) -> Overview:
     """The viewer's accounts, cached for a few seconds unless ``fresh``."""
     if not viewer().may("connect:accounts:read"):
@@ -254,6 +260,11 @@ def offers(noun: str, ask: Callable[[], object]) -> bool:
     if lacking is None:
         lacking = if_up(lambda: board.lacking.put(noun, ask() is None))
     return lacking is False
+
+
+def has_logs() -> bool:
+    """Whether the service has logs."""
+    return offers("logs", lambda: logs().page({}, limit=1))
 
 
 def public_url(path: str) -> str:

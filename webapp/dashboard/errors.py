@@ -38,7 +38,7 @@ _PAGES: Mapping[int, tuple[str, str]] = {
 }
 _WHAT: Mapping[str, str] = {
     "apps": _("Apps"), "components": _("This app"), "component": _("This form"), "runs": _("This run"),
-    "accounts": _("Your accounts"), "account": _("This account"), "activity": _("Your activity"),
+    "accounts": _("Your accounts"), "account": _("This account"), "logs": _("Your logs"),
     "audit": _("The audit"),
     "triggers": _("Your triggers"), "trigger": _("This trigger"), "deliveries": _("These deliveries"),
     "files": _("This file"), "webhooks": _("This trigger"), "deletion": _("This trigger"), "deploying": _("This form"),

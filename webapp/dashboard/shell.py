@@ -19,11 +19,11 @@ from webapp.dashboard.dashboard import (
     ALL_PROJECTS,
     agents,
     dashboard,
+    has_logs,
     if_up,
     known_accounts,
     known_triggers,
     offers,
-    service,
     viewer,
 )
 from webapp.dashboard.gate import csp_nonce
@@ -44,7 +44,7 @@ ENVIRONMENTS: Mapping[str, str] = {"development": _("Development"), "production"
 _NOUNS: Mapping[str, str] = {
     "accounts": _("Accounts"),
     "triggers": _("Triggers"),
-    "activity": _("Activity"),
+    "logs": _("Logs"),
     "agents": _("Agents"),
 }
 
@@ -85,7 +85,7 @@ def context() -> dict[str, Any]:
         "nav_build": [
             _item(f"build_{noun}", page.label, "page", icon=page.icon)
             for noun, page in build.in_menu()
-            if viewer().role in page.roles
+            if viewer().role in page.roles and page.offered()
         ],
         **(_scenes() if viewer().may_build else {}),
         "person": {"email": user.email, "role": ROLES.get(user.role, user.role)},
@@ -152,7 +152,7 @@ def _navigation() -> list[dict[str, Any]]:
         _item("apps", gettext("Apps")),
         _item("accounts", gettext("Accounts"), id="nav-accounts", **account_counts()),
         _item("triggers", gettext("Triggers"), **_trigger_counts()),
-        *([_item("activity", gettext("Activity"))] if offers("activity", lambda: service().activity(limit=1)) else []),
+        *([_item("logs", gettext("Logs"))] if has_logs() else []),
         *([_item("agents", gettext("Agents"), **_waiting())] if offers("agents", lambda: agents().apps()) else []),
         _item("settings", gettext("Settings"), "page"),
     ]

@@ -213,12 +213,12 @@ def test_the_menu_of_any_page_counts_what_waits(studio: Embedded) -> None:
     browser, words = studio.browser("developer"), ">1 needs you</span>"
     link = '<span class="n bad" hx-get="/agents/waiting/count" hx-trigger="load, every 20s"'
     agent = plant_agent(studio.service, studio.scene, studio.people["developer"].id)
-    page = browser.get("/activity")
+    page = browser.get("/logs")
     assert link in page and words not in page
     plant_approval(studio.service, studio.scene, agent)
     part = browser.get("/agents/waiting/count", htmx=True)
     assert 'hx-trigger="every 20s"' in part and words in part
-    assert words in browser.get("/activity"), "it is known now"
+    assert words in browser.get("/logs"), "it is known now"
     assert words not in studio.browser("member").get("/agents/waiting/count", htmx=True)
 
 

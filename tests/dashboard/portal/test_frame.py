@@ -11,23 +11,21 @@ from tests.service.domain.agents.planted import plant_agent, plant_approval
 @pytest.mark.parametrize(
     ("scope", "tabs"),
     [
-        ("connect:*", ["Connections", "Automations", "What happened", "Agents"]),
-        ("connect:accounts:read", ["Connections", "What happened"]),
-        ("connect:deployed_triggers:read", ["Automations"]),
-        ("connect:agents:read", ["Agents"]),
+        ("connect:*", ["Connections", "Automations", "Logs", "Agents"]),
+        ("connect:accounts:read", ["Connections", "Logs"]),
+        ("connect:deployed_triggers:read", ["Automations", "Logs"]),
+        ("connect:agents:read", ["Logs", "Agents"]),
     ],
 )
 def test_the_tabs_are_those_of_the_scope(world: Any, scope: str, tabs: list[str]) -> None:
     page = world.portal(scope=scope).get("/apps").text.partition("portal-tabs")[2].partition("</nav>")[0]
-    assert [
-        label for label in ("Connections", "Automations", "What happened", "Agents") if f"> {label} " in page
-    ] == tabs
+    assert [label for label in ("Connections", "Automations", "Logs", "Agents") if f"> {label} " in page] == tabs
 
 
 def test_the_tab_of_agents_counts_what_waits(world: Any) -> None:
     agent = plant_agent(world.service, world.scene, "alice")
     plant_approval(world.service, world.scene, agent)
-    tab = world.portal().get("/activity").text.partition("portal-tabs")[2].partition("</nav>")[0].partition("Agents")[2]
+    tab = world.portal().get("/logs").text.partition("portal-tabs")[2].partition("</nav>")[0].partition("Agents")[2]
     assert '<span class="n">1</span>' in tab
 
 

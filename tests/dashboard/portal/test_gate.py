@@ -14,7 +14,7 @@ from webapp.service.domain.agents.sessions import Entry
 from webapp.service.domain.projects.projects import Scene
 
 ORIGIN = "https://app.acme.example"
-PAGES = ("/accounts", "/apps", "/apps/sandbox", "/triggers", "/activity", "/apps/schedule/triggers/schedule-cron")
+PAGES = ("/accounts", "/apps", "/apps/sandbox", "/triggers", "/logs", "/apps/schedule/triggers/schedule-cron")
 
 
 def test_every_page_is_framed_by_the_tokens_origins_alone(world: Any) -> None:
@@ -36,7 +36,7 @@ def test_without_origins_nothing_frames_it(world: Any) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/settings", "/build/keys", "/build/people", "/activity/audit", "/sign-in", "/docs", "/v1/connect/apps",
+    ["/settings", "/build/keys", "/build/people", "/logs/audit", "/sign-in", "/docs", "/v1/connect/apps",
      "/static/css/portal.css", "/portal", "/portal/renewal", "/healthz", "/_static/connect.html", "/nothing"],
 )  # fmt: skip
 def test_nothing_of_a_login_nor_of_the_service_is_there(world: Any, path: str) -> None:

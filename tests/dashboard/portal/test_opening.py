@@ -29,7 +29,7 @@ def test_the_token_leaves_the_address_at_once(world: Any) -> None:
 @pytest.mark.parametrize(
     ("query", "path"),
     [
-        ("&page=apps", "/apps"), ("&page=triggers", "/triggers"), ("&page=activity", "/activity"),
+        ("&page=apps", "/apps"), ("&page=triggers", "/triggers"), ("&page=activity", "/logs"), ("&page=logs", "/logs"),
         ("&page=settings", "/"), ("&page=//evil.example", "/"), ("&app=sandbox", "/apps/sandbox"),
         ("&app=../settings", "/apps/..%2Fsettings"),
     ],
@@ -127,13 +127,13 @@ def test_a_service_that_can_tell_no_more_than_that_has_the_pages_it_can_fill(wor
     assert base
     pages = {
         path: world.client().get(base[0] + path, base_url=world.public)
-        for path in ("/accounts", "/triggers", f"/triggers/{trigger_id}", "/apps", "/apps/sandbox", "/activity")
+        for path in ("/accounts", "/triggers", f"/triggers/{trigger_id}", "/apps", "/apps/sandbox", "/logs")
     }
     absent = {path for path, page in pages.items() if page.status_code == 404}
     assert {
         path: page.status_code for path, page in pages.items() if path not in absent and page.status_code != 200
     } == {}
-    assert absent == {"/activity"} and "Activity" not in pages["/accounts"].text
+    assert absent == {"/logs"} and "Activity" not in pages["/accounts"].text
     assert "Deliveries" not in pages[f"/triggers/{trigger_id}"].text
     answer = world.client().post(f"{base[0]}/apps/sandbox/connect", base_url=world.public)
     link = answer.headers["Location"]

@@ -19,12 +19,12 @@ FORM = "/apps/schedule/triggers/schedule-custom-interval"
     [
         (
             "connect:accounts:read",
-            ["/accounts", "/activity", "/apps/sandbox"],
+            ["/accounts", "/logs", "/apps/sandbox"],
             ["/triggers", "/triggers/dc_1", "/apps/sandbox/actions", "/apps/sandbox/triggers", FORM],
         ),
-        ("connect:triggers:*", ["/apps/schedule/triggers", FORM], ["/activity", "/apps/sandbox/actions"]),
-        ("connect:deployed_triggers:read", ["/triggers"], ["/activity", FORM]),
-        ("connect:*", ["/accounts", "/activity", "/triggers", FORM], ["/settings"]),
+        ("connect:triggers:*", ["/apps/schedule/triggers", FORM], ["/logs", "/apps/sandbox/actions"]),
+        ("connect:deployed_triggers:read", ["/triggers", "/logs"], [FORM]),
+        ("connect:*", ["/accounts", "/logs", "/triggers", FORM], ["/settings"]),
     ],
 )
 def test_what_the_scope_does_not_admit_is_not_there(

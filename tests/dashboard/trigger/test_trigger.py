@@ -143,13 +143,16 @@ def test_accounts_say_what_uses_them(stage: Any, deployed: Watchtower) -> None:
     assert "Used by" not in browser.get("/accounts/apn_000000x").text
 
 
-def test_activity_tells_of_triggers(stage: Any, deployed: Watchtower) -> None:
-    entry = {"id": "h", "at": "2027-01-15T08:00:00Z", "kind": "trigger_paused", "good": True,
-             "sentence": "It was paused.", "account_id": "", "app": "tasks", "trigger_id": ID}  # fmt: skip
-    stage.connect.activity_entries += [entry, entry | {"trigger_id": "dc_gone", "sentence": "It was deleted."}]
-    page = stage.signed_in().get("/activity").text
-    assert f'<a class="row-link" href="{URL}">New task</a>' in page
-    assert "Trigger, no longer there" in page
+def test_the_logs_name_triggers(stage: Any, deployed: Watchtower) -> None:
+    entry = {"id": "ev_h", "at": "2027-01-15T08:00:00Z", "kind": "account", "outcome": "trigger_paused", "app": "tasks",
+             "status": "succeeded", "title": "It was paused.", "account_id": "", "trigger_id": ID}  # fmt: skip
+    gone = entry | {"id": "ev_g", "trigger_id": "dc_gone", "title": "It was deleted."}
+    stage.connect.log_entries += [entry, gone]
+    browser = stage.signed_in()
+    page = browser.get("/logs").text
+    assert "New task</small>" in page and "Trigger, no longer there" in page
+    assert f'href="{URL}">Open trigger</a>' in browser.get("/logs/ev_h").text
+    assert "Open trigger" not in browser.get("/logs/ev_g").text
 
 
 @pytest.fixture

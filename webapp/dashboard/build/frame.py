@@ -1,6 +1,6 @@
 """What all pages of Build share: their entries in the menu, their roles, and the errors of forms."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from flask import Blueprint, abort
@@ -12,11 +12,17 @@ DEVELOPERS = ("owner", "developer")
 OWNERS = ("owner",)
 
 
+def always() -> bool:
+    """True."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class BuildPage:
     """A page of Build in the menu, at its ``place`` there, and the roles that see it; others get a 404.
 
-    One that is ``of_project`` shows what belongs to the project that the viewer works in.
+    One that is ``of_project`` shows what belongs to the project that the viewer works in. One that is not ``offered``,
+    as the service lacks what it shows, is left out of the menu.
     """
 
     label: str
@@ -24,6 +30,7 @@ class BuildPage:
     place: int
     roles: tuple[str, ...] = DEVELOPERS
     of_project: bool = True
+    offered: Callable[[], bool] = always
 
 
 PAGES: dict[str, BuildPage] = {}

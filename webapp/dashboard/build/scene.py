@@ -21,7 +21,7 @@ from webapp.people import sessions
 
 blueprint = Blueprint("scene", __name__)
 
-_LISTS = ("/accounts", "/triggers", "/activity")
+_LISTS = ("/accounts", "/triggers", "/logs")
 
 
 @blueprint.post("/scene")

@@ -88,20 +88,6 @@ class UserClient(Lists):
         params: Params = {"limit": limit, "after": after}
         return self.ask_extension(PageOf[ActivityEntry], "GET", self._path(account_id, "history"), params=params)
 
-    def activity(
-        self, *, limit: int, after: str = "", app: str = "", account: str = "", kind: str = ""
-    ) -> PageOf[ActivityEntry] | None:
-        """``GET P/activity`` (an extension): what happened to this user's accounts, newest first."""
-        params: Params = {
-            "external_user_id": self.user_id,
-            "app": app,
-            "account_id": account,
-            "kind": kind,
-            "limit": limit,
-            "after": after,
-        }
-        return self.ask_extension(PageOf[ActivityEntry], "GET", self.client.path("activity"), params=params)
-
     def link(self, *, success: str, error: str, app: str, account_id: str = "") -> str:
         """The URL of a Connect Link for ``app`` or one of its accounts, which returns to ``success`` or ``error``."""
         uris = {"success_redirect_uri": success, "error_redirect_uri": error}

@@ -11,14 +11,14 @@ from webapp.dashboard.agents import agents
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.lenient import PageOf
-from webapp.dashboard.dashboard import if_up, known_accounts, known_triggers, service, viewer
+from webapp.dashboard.dashboard import if_up, known_accounts, known_triggers, service
 from webapp.dashboard.pages import flashed
-from webapp.dashboard.portal.gate import NEEDS, left_ms
+from webapp.dashboard.portal.gate import admits, left_ms
 from webapp.dashboard.portal.sessions import PortalSession
 from webapp.kit.translation import gettext
 
 OTHERS = 6
-_TABS = ("accounts", "triggers", "activity", "agents")
+_TABS = ("accounts", "triggers", "logs", "agents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,12 @@ class Frame:
                 "count": counts[noun]() if noun in counts else None,
             }
             for noun in _TABS
-            if viewer().may(NEEDS[noun])
+            if admits(noun)
         ]
 
     def others(self) -> PageOf[App] | None:
         """Apps that can be connected and are not; None if they are unknown, or connecting is not allowed."""
-        if not viewer().may(NEEDS["connections"]):
+        if not admits("connections"):
             return None
         known = if_up(known_accounts)
         connected = ",".join(slug for slug, _name in known.apps()) if known else ""
@@ -98,7 +98,7 @@ class Frame:
 
 def first_tab() -> str:
     """The first page of a portal: the first tab that its token allows, else the apps."""
-    noun = next((noun for noun in _TABS if viewer().may(NEEDS[noun])), "apps")
+    noun = next((noun for noun in _TABS if admits(noun)), "apps")
     return url_for(f"dashboard.{noun}.index")
 
 
@@ -107,7 +107,7 @@ def nouns() -> dict[str, str]:
     return {
         "accounts": gettext("Connections"),
         "triggers": gettext("Automations"),
-        "activity": gettext("What happened"),
+        "logs": gettext("Logs"),
         "agents": gettext("Agents"),
     }
 

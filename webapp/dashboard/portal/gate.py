@@ -21,7 +21,7 @@ _SAFE = ("GET", "HEAD")
 # its kind.
 NEEDS = {
     **dict.fromkeys(("home", "apps", "components", "component", "runs", "deploying", "files"), ""),
-    **dict.fromkeys(("accounts", "account", "activity"), "connect:accounts:read"),
+    **dict.fromkeys(("accounts", "account"), "connect:accounts:read"),
     "agents": "connect:agents:read",
     "connections": "connect:accounts:write",
     **dict.fromkeys(
@@ -29,6 +29,20 @@ NEEDS = {
         "connect:deployed_triggers:read",
     ),
 }
+
+
+# Any of these admits to the logs, which show what each is for.
+LOGS = (
+    "connect:accounts:read", "connect:actions:*", "connect:agents:read", "connect:deployed_triggers:read",
+    "connect:projects:read",
+)  # fmt: skip
+
+
+def admits(noun: str) -> bool:
+    """Whether the portal has the pages of ``noun``, and the token of this one admits to them."""
+    if noun == "logs":
+        return any(g.viewer.may(scope) for scope in LOGS)
+    return noun in NEEDS and bool(g.viewer.may(NEEDS[noun]))
 
 
 def recognise(handle: str) -> None:
@@ -52,7 +66,7 @@ def refuse() -> AnyResponse | None:
     if g.viewer is None:
         return asleep()
     noun = (request.endpoint or "").removeprefix("dashboard.").partition(".")[0]
-    if noun not in NEEDS or not g.viewer.may(NEEDS[noun]):
+    if not admits(noun):
         abort(404)
     if request.method not in _SAFE and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         abort(403)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 PREFIX = "/portal/ps_"
 HANDLE = "patchbay.portal"
 """Where the environ of a portal's request holds its handle; no header can write it."""
-_PAGES = frozenset({"", "apps", "accounts", "triggers", "activity", "agents"})
+_PAGES = frozenset({"", "apps", "accounts", "triggers", "logs", "activity", "agents"})
 _NOTHING = "/portal/nothing"
 
 

@@ -22,7 +22,7 @@ from webapp.people.preferences import THEMES
 
 blueprint = Blueprint("portal", __name__)
 
-PAGES = {noun: f"/{noun}" for noun in ("accounts", "triggers", "activity", "agents", "apps")}
+PAGES = {noun: f"/{noun}" for noun in ("accounts", "triggers", "logs", "agents", "apps")} | {"activity": "/logs"}
 _NO_FRAME = ("", "document", "empty")
 
 

@@ -360,8 +360,8 @@ def _without(secret: str | None, summary: str) -> str:
 
 
 def _log_entry(row: Sequence[Any], _now: int) -> LogEntry:
-    event_id, at, kind, summary, app, user_id, trigger_id = row
-    title = summary or (kind if kind != EMIT else "")
+    event_id, at, kind, summary, app, user_id, trigger_id, trigger = row
+    title = summary or trigger or kind
     ids = {"trigger_id": trigger_id, "event_id": event_id}
     return LogEntry("event", event_id, at, "succeeded", kind, title, app=app, user_id=user_id, **ids)
 
@@ -371,7 +371,8 @@ LOG = LogSource(
     "evt",
     (scopes.DEPLOYED_TRIGGERS_READ,),
     "events",
-    "id, at, kind, summary, app, external_user_id, trigger_id",
+    "id, at, kind, summary, app, external_user_id, trigger_id, "
+    "(SELECT t.name FROM deployed_triggers t WHERE t.id = events.trigger_id)",
     _log_entry,
     {"succeeded": ("",)},
     subjects=("trigger_id",),

@@ -1,0 +1,52 @@
+"""What an entry of the logs means, what to do next, and code that does it again, for each kind."""
+
+from typing import Any
+
+import pytest
+
+from webapp.dashboard.client.models.logs import LogEntry
+from webapp.dashboard.log_entry import meaning_of, outcome_of, tone_of
+
+
+def entry(kind: str, **facts: Any) -> LogEntry:
+    return LogEntry.model_validate({"kind": kind, "id": "x_1", "title": "A thing", **facts})
+
+
+@pytest.mark.parametrize(
+    ("facts", "word", "tone"),
+    [
+        ({"kind": "run", "status": "failed", "outcome": "failed"}, "Failed", "bad"),
+        ({"kind": "run", "status": "waiting", "outcome": "running"}, "Running", "warn"),
+        ({"kind": "run", "status": "succeeded", "outcome": "timer"}, "Succeeded", "ok"),
+        ({"kind": "api_call", "status": "failed", "outcome": "404"}, "404", "bad"),
+        ({"kind": "delivery", "status": "waiting", "outcome": "waiting"}, "Waiting", "warn"),
+        ({"kind": "agent", "status": "waiting", "outcome": "waiting"}, "Waits for you", "warn"),
+        ({"kind": "agent", "status": "failed", "outcome": "refused"}, "Refused", "bad"),
+        ({"kind": "account", "status": "succeeded", "outcome": "connected"}, "Connected", "ok"),
+        ({"kind": "account", "status": "failed", "outcome": "something_new"}, "Something new", "bad"),
+        ({"kind": "new", "status": "odd"}, "odd", ""),
+    ],
+)
+def test_how_it_ended(facts: dict[str, str], word: str, tone: str) -> None:
+    assert (outcome_of(entry(**facts)), tone_of(entry(**facts))) == (word, tone)
+
+
+@pytest.mark.parametrize(
+    ("facts", "meaning", "step"),
+    [
+        ({"kind": "run", "status": "failed", "text": "Slack: {no}."}, "Slack: {no}.", "Change its values"),
+        ({"kind": "run", "status": "succeeded", "text": "Created issue 42"}, "Created issue 42", ""),
+        ({"kind": "run", "status": "failed", "outcome": "unknown", "text": "Cut off."}, "Cut off.", "Look in the app"),
+        ({"kind": "delivery", "status": "failed", "outcome": "500"}, "no further attempt: 500", "Repair the receiver"),
+        ({"kind": "delivery", "status": "waiting"}, "on its way", "tried again"),
+        ({"kind": "agent", "status": "waiting", "agent": "Claude"}, "Claude asks", "Allow or refuse"),
+        ({"kind": "agent", "status": "failed", "outcome": "expired", "agent": "Claude"}, "nobody answered", "again"),
+        ({"kind": "account", "status": "failed"}, "A thing", "Open the account"),
+        ({"kind": "api_call", "status": "failed", "outcome": "429", "text": "Too many."}, "Too many.", "Retry-After"),
+        ({"kind": "api_call", "status": "failed", "outcome": "503", "text": "Busy."}, "Busy.", "request id"),
+        ({"kind": "api_call", "status": "failed", "outcome": "400", "text": "id: missing"}, "id: missing", "Mend"),
+    ],
+)
+def test_what_it_means_and_what_to_do(facts: dict[str, str], meaning: str, step: str) -> None:
+    said, next_step = meaning_of(entry(**facts))
+    assert meaning in said and step in next_step and bool(step) == bool(next_step)

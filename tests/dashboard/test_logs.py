@@ -1,0 +1,128 @@
+"""Logs: newest first, filters in the address, rows that open, news, exports, and only where the service has them."""
+
+import csv
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+
+from webapp.kit.clock import MINUTE, iso
+
+
+@pytest.fixture
+def eventful(busy: Any) -> Any:
+    """Sixty entries of two accounts, one of them gone."""
+    for number in range(60):
+        gone = number % 4 == 3
+        busy.connect.log_entries.append(
+            {
+                "id": f"ev_{number}", "kind": "account", "account_id": "apn_gone" if gone else "apn_000000x",
+                "app": "stripe" if gone else "github", "at": iso(busy.clock() - number * MINUTE), "trigger_id": None,
+                "outcome": "disconnected" if gone else "trouble", "status": "succeeded" if gone else "failed",
+                "title": f"Entry number {number}.",
+            }
+        )  # fmt: skip
+    return busy
+
+
+def entries(html: str) -> list[int]:
+    return [int(number) for number in re.findall(r"Entry number (\d+)\.", html)]
+
+
+def test_newest_first_and_older_ones_behind_a_link(eventful: Any) -> None:
+    browser = eventful.signed_in()
+    page = browser.get("/logs").text
+    assert entries(page) == list(range(50))
+    assert "50 entries shown" in page and "apn_gone" not in page and "No longer connected" in page
+    older = re.search(r'rel="next" href="([^"]+)"', page)
+    assert older
+    rest = browser.get(older[1].replace("&amp;", "&")).text
+    assert entries(rest) == list(range(50, 60))
+    assert "Back to the newest" in rest and 'rel="next"' not in rest and 'id="news"' not in rest
+
+
+def test_filters_are_in_the_address(eventful: Any) -> None:
+    browser, gone = eventful.signed_in(), list(range(3, 60, 4))
+    for query in ("app=stripe", "status=succeeded", "id=apn_gone"):
+        assert entries(browser.get(f"/logs?{query}").text) == gone
+    nothing = browser.get("/logs?app=stripe&status=failed").text
+    assert "Nothing matches" in nothing and 'value="stripe" selected' in nothing and 'href="/logs">Clear</a>' in nothing
+    part = browser.get("/logs?app=stripe&kind=&status=nonsense", htmx=True)
+    assert "<html" not in part.text and part.headers["HX-Push-Url"] == "/logs?app=stripe"
+    chips = browser.get("/logs?kind=account&status=failed").text
+    assert 'hx-get="/logs?kind=account&amp;status=failed" aria-current="true">Accounts <b>45</b>' in chips
+
+
+def test_the_addresses_of_before_lead_here(eventful: Any) -> None:
+    browser = eventful.signed_in()
+    for before, now in (
+        ("/activity", "/logs?kind=account"),
+        ("/activity?account=apn_gone&app=stripe", "/logs?kind=account&app=stripe&id=apn_gone"),
+        ("/activity/audit?noun=client", "/logs/audit?noun=client"),
+    ):
+        answer = browser.get(before)
+        assert (answer.status_code, answer.headers["Location"]) == (301, now)
+
+
+def test_a_broken_cursor_leads_to_the_newest(eventful: Any) -> None:
+    assert entries(eventful.signed_in().get("/logs?after=broken").text) == list(range(50))
+
+
+def test_empty_and_down_are_different(busy: Any) -> None:
+    browser = busy.signed_in()
+    assert "Nothing has happened yet" in browser.get("/logs").text
+    busy.connect.down = True
+    answer = browser.get("/logs")
+    assert answer.status_code == 503 and "Your logs can’t be shown right now" in answer.text
+
+
+def test_another_service_without_it_has_no_such_page(elsewhere: Any) -> None:
+    browser = elsewhere.signed_in()
+    assert 'href="/logs"' in browser.get("/apps").text
+    elsewhere.clock.advance(6 * MINUTE)
+    elsewhere.connect.extensions = False
+    assert 'href="/logs"' not in browser.get("/apps").text
+    assert browser.get("/logs").status_code == 404
+
+
+def test_a_row_opens_in_its_place_or_on_a_page_of_its_own(eventful: Any) -> None:
+    browser = eventful.signed_in()
+    assert 'hx-get="/logs/ev_0"' in browser.get("/logs").text
+    part = browser.get("/logs/ev_0", htmx=True).text
+    assert "<html" not in part and "Entry number 0." in part and 'href="/accounts/apn_000000x"' in part
+    page = browser.get("/logs/ev_0").text
+    assert '<span class="badge warn">Trouble</span>' in page and 'href="/logs?id=apn_000000x"' in page
+    assert browser.get("/logs/ev_none").status_code == 404
+
+
+def test_what_is_new_is_announced_and_moves_nothing(eventful: Any) -> None:
+    browser = eventful.signed_in()
+    page = browser.get("/logs?app=github").text
+    url = re.search(r'id="news" hx-get="([^"]+)"', page)
+    assert url and "newest=ev_0" in url[1]
+    ask = url[1].replace("&amp;", "&")
+    assert browser.get(ask, htmx=True).status_code == 204
+    newer = {**eventful.connect.log_entries[0], "id": "ev_new", "title": "New."}
+    eventful.connect.log_entries.insert(0, newer)
+    news = browser.get(ask, htmx=True).text
+    assert 'href="/logs?app=github" data-news="1 new entry"' in news and "New." not in news
+    again = re.search(r'hx-get="([^"]+)"', news)
+    assert again and browser.get(again[1].replace("&amp;", "&"), htmx=True).status_code == 204
+    eventful.connect.log_entries[:0] = [{**newer, "id": f"ev_n{number}"} for number in range(40)]
+    assert "30 or more new entries" in browser.get(ask, htmx=True).text
+
+
+def test_what_is_filtered_is_saved_whole(eventful: Any) -> None:
+    eventful.connect.log_entries[3]["title"] = '=HYPERLINK("https://x.example"), “ä”'
+    browser = eventful.signed_in()
+    answer = browser.get("/logs/export.csv?app=stripe")
+    assert answer.headers["Content-Disposition"] == "attachment; filename=logs.csv"
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [row["id"] for row in rows] == [f"ev_{number}" for number in range(3, 60, 4)]
+    assert rows[0]["title"] == '\'=HYPERLINK("https://x.example"), “ä”', "no spreadsheet takes it for a formula"
+    lines = [json.loads(line) for line in browser.get("/logs/export.jsonl").text.splitlines()]
+    assert len(lines) == 60 and lines[0]["at"] and lines[0]["external_user_id"] is None
+    assert browser.get("/logs/export.txt").status_code == 404
+    assert browser.get("/logs/export.csv?app=none").text.startswith("at,kind,id,")

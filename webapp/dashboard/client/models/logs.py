@@ -1,0 +1,48 @@
+"""The logs, as the Connect API tells them (contract "Logs")."""
+
+from typing import Any
+
+from pydantic import Field
+
+from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty
+
+
+class LogEntry(Lenient):
+    """One entry. ``at`` is ISO 8601; ``request``, ``response`` and ``attempts`` are those of one that was asked for."""
+
+    kind: NonEmpty
+    id: NonEmpty
+    at: str = ""
+    status: str = ""
+    outcome: str = ""
+    title: str = ""
+    text: str = ""
+    took_ms: int | None = None
+    app: str = ""
+    user: str = Field(default="", alias="external_user_id")
+    agent: str = ""
+    component_key: str = ""
+    account_id: str = ""
+    trigger_id: str = ""
+    event_id: str = ""
+    request: Json = Field(default={})
+    response: Json = Field(default={})
+    attempts: tuple[dict[str, Any], ...] = ()
+    caller_type: str = ""
+    caller: str = ""
+    request_id: str = ""
+
+
+class LogPageInfo(Lenient):
+    """The ends of a page: ``end_cursor`` is "" on the last one."""
+
+    start_cursor: str = ""
+    end_cursor: str = ""
+
+
+class LogPage(Lenient):
+    """A page of the logs, and how many entries of each kind there are; 100 means that or more."""
+
+    data: tuple[LogEntry, ...] = ()
+    page_info: LogPageInfo = LogPageInfo()
+    counts: dict[str, int] = Field(default={})

@@ -1,0 +1,226 @@
+"""One entry of the logs, in words: how it ended, what that means and what to do next, what was asked and what came
+back, code that does it again, and the pages of what it belongs to.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import url_for
+
+from webapp.dashboard.client.models.logs import LogEntry
+from webapp.dashboard.component.snippets import snippets
+from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, viewer
+from webapp.dashboard.words import KIND_TONES as CHANGE_TONES
+from webapp.dashboard.words import KINDS as CHANGES
+from webapp.kit.translation import gettext, translated
+from webapp.kit.translation import lazy as _
+
+Address = Callable[..., str]
+MAX_SHOWN = 100_000  # characters of a request or a response
+# A kind: what its chip and its rows are called.
+KINDS: Mapping[str, tuple[str, str]] = {
+    "run": (_("Runs"), _("Run")),
+    "api_call": (_("API calls"), _("API call")),
+    "event": (_("Events"), _("Event")),
+    "delivery": (_("Deliveries"), _("Delivery")),
+    "account": (_("Accounts"), _("Account")),
+    "agent": (_("Agents"), _("Agent")),
+}
+STATUSES: Mapping[str, str] = {"failed": _("Failed"), "waiting": _("Waiting"), "succeeded": _("Succeeded")}
+TONES: Mapping[str, str] = {"failed": "bad", "waiting": "warn", "succeeded": "ok"}
+# What an outcome is called that a status does not say.
+OUTCOMES: Mapping[str, str] = {
+    "running": _("Running"),
+    "unknown": _("Unknown"),
+    "approved": _("Allowed"),
+    "used": _("Allowed"),
+    "refused": _("Refused"),
+    "expired": _("Expired"),
+    "emit": _("Emitted"),
+    "delivered": _("Delivered"),
+}
+_NO_STEP = ""
+# By kind, and its outcome or else its status: what it means, and what to do next.
+MEANINGS: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("run", "waiting"): (_("It is still running."), _NO_STEP),
+    ("run", "unknown"): ("{why}", _("Look in the app whether it was done before you run it again.")),
+    ("run", "failed"): ("{why}", _("Change its values or its account, and run it again.")),
+    ("delivery", "failed"): (
+        _("The receiver did not accept the event, and there is no further attempt: {why}"),
+        _("Repair the receiver, then resend the delivery."),
+    ),
+    ("delivery", "waiting"): (_("The event is on its way."), _("It is tried again by itself.")),
+    ("delivery", "succeeded"): (_("The receiver accepted the event."), _NO_STEP),
+    ("event", "succeeded"): (_("The event was recorded, and sent to each webhook."), _NO_STEP),
+    ("api_call", "succeeded"): (_("The call was answered."), _NO_STEP),
+    ("agent", "waiting"): (_("{agent} asks whether it may do this."), _("Allow or refuse it under Agents.")),
+    ("agent", "refused"): (_("{agent} was not allowed to do this."), _NO_STEP),
+    ("agent", "expired"): (_("{agent} asked, and nobody answered in time."), _("The agent can ask again.")),
+    ("agent", "failed"): ("{why}", _("Look at its values and its account.")),
+    ("account", "failed"): ("{title}", _("Open the account or trigger to see what it needs.")),
+}
+
+
+def title_of(entry: LogEntry) -> str:
+    """What an entry is about; the project's id, which is the same in every address, is left out."""
+    title = entry.title.replace(f"/v1/connect/{viewer().client.project_id}/", "/v1/connect/…/")
+    return translated(title) or gettext("Event")
+
+
+def outcome_of(entry: LogEntry) -> str:
+    """How an entry ended, in a word."""
+    if entry.kind == "account":
+        return CHANGES.get(entry.outcome, entry.outcome.replace("_", " ").capitalize())
+    if entry.kind == "agent" and entry.status == "waiting" and not entry.took_ms:
+        return gettext("Waits for you")
+    if entry.outcome.isdigit():
+        return entry.outcome
+    return OUTCOMES.get(entry.outcome) or STATUSES.get(entry.status, entry.status)
+
+
+def tone_of(entry: LogEntry) -> str:
+    """The tone of that word."""
+    if entry.kind == "account":
+        return CHANGE_TONES.get(entry.outcome, "" if entry.status == "succeeded" else "bad")
+    return TONES.get(entry.status, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A way on from an entry."""
+
+    label: str
+    url: str
+
+
+def opened(entry: LogEntry, address: Address, *, of_project: bool) -> dict[str, Any]:
+    """The context of an opened entry, of a person's own logs or of a project's, whose pages have an ``address``."""
+    meaning, step = meaning_of(entry)
+    return {
+        "meaning": meaning,
+        "step": step,
+        "request_text": _shown(_request(entry)),
+        "response_text": _shown(_response(entry)),
+        "further": _links(entry, address, of_project=of_project),
+        "snippets": _snippets(entry),
+    }
+
+
+def meaning_of(entry: LogEntry) -> tuple[str, str]:
+    """What an entry means, and what to do next; the latter is "" where there is nothing to do."""
+    if entry.kind == "api_call" and entry.status == "failed":
+        return entry.text, _step_of_status(entry.outcome)
+    why = entry.text or entry.outcome
+    keys = ((entry.kind, entry.outcome), (entry.kind, entry.status))
+    meaning, step = next((MEANINGS[key] for key in keys if key in MEANINGS), (entry.text, ""))
+    return meaning.format(why=why, agent=entry.agent, title=entry.title), str(step)
+
+
+def _step_of_status(status: str) -> str:
+    """What to do about a call of the API that was answered by ``status``."""
+    steps = {
+        "401": gettext("Make a new token; this one has ended or was revoked."),
+        "403": gettext("Use a token with the scope that the sentence names."),
+        "404": gettext("Check the id: it is absent, or belongs to another user, project or environment."),
+        "429": gettext("Wait for as long as Retry-After says; Build → API & keys shows the limits."),
+    }
+    if status.startswith("5"):
+        return gettext("Try it again; if it stays so, look for its request id in the service’s log.")
+    return steps.get(status, gettext("Mend what the sentence names, and send it again."))
+
+
+def _request(entry: LogEntry) -> Any:
+    if entry.kind == "api_call":
+        body = entry.request.get("body")
+        head = f"{entry.request.get('method', '')} {entry.request.get('address', '')}"
+        return head if body is None else f"{head}\n\n{_pretty(body)}"
+    if entry.kind == "delivery" and entry.request:
+        headers = entry.request.get("headers") or {}
+        lines = "\n".join(f"{name}: {value}" for name, value in headers.items())
+        return f"POST {entry.request.get('url') or ''}\n{lines}\n\n{entry.request.get('body') or ''}"
+    return {name: value for name, value in entry.request.items() if value} or None
+
+
+def _response(entry: LogEntry) -> Any:
+    if entry.attempts:
+        return "\n\n".join(_attempt(attempt) for attempt in reversed(entry.attempts))
+    if entry.kind == "api_call":
+        return f"{entry.response.get('status', '')}\n\n{entry.response.get('error') or ''}".strip()
+    if entry.kind == "event":
+        return entry.response.get("event")
+    return {name: value for name, value in entry.response.items() if value} or None
+
+
+def _attempt(attempt: Mapping[str, Any]) -> str:
+    answered = attempt.get("response_status") or attempt.get("error") or ""
+    head = gettext("Attempt {number}: {answer}").format(number=attempt.get("n", ""), answer=answered)
+    return f"{head}\n{attempt.get('response_body') or ''}".strip()
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else "" if value is None else _pretty(value)
+    return text[:MAX_SHOWN]
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _links(entry: LogEntry, address: Address, *, of_project: bool) -> list[Link]:
+    """The pages of what the entry belongs to: those that exist for this viewer, and else their other entries."""
+    links = list[Link]()
+    key, app = entry.component_key, entry.app
+    if key and app and entry.id.startswith("run_") and not of_project:
+        for label, view in ((gettext("Run again"), "again_page"), (gettext("Open run"), "past")):
+            url = url_for(f"dashboard.runs.{view}", slug=app, kind="actions", key=key, run_id=entry.id)
+            links.append(Link(label, url))
+    trigger, account = entry.trigger_id, entry.account_id
+    triggers = if_up(known_triggers) if trigger else None
+    if triggers and any(each.id == trigger for each in triggers.items):
+        links.append(Link(gettext("Open trigger"), url_for("dashboard.trigger.show", trigger_id=trigger)))
+        if entry.kind == "delivery":
+            url = url_for("dashboard.deliveries.show", trigger_id=trigger, delivery_id=entry.id)
+            links.append(Link(gettext("Open delivery"), url))
+    accounts = if_up(known_accounts) if account else None
+    if accounts and accounts.find(account):
+        links.append(Link(gettext("Open account"), url_for("dashboard.account.show", account_id=account)))
+    if entry.kind == "agent" and not of_project:
+        links.append(Link(gettext("Open agents"), url_for("dashboard.agents.index")))
+    for label, subject in (
+        (gettext("All of this trigger"), trigger),
+        (gettext("All of this account"), account),
+        (gettext("The event and its deliveries"), entry.event_id),
+        (gettext("All of this action"), key if entry.kind == "run" and not trigger else ""),
+    ):
+        if subject:
+            links.append(Link(label, address(id=subject)))
+    if of_project and entry.user:
+        links.append(Link(gettext("All of this user"), address(user=entry.user)))
+    return links
+
+
+def _snippets(entry: LogEntry) -> list[tuple[str, str]]:
+    """Code that does the same again; empty where there is nothing to do."""
+    client, base = viewer().client, dashboard().settings.connect_base
+    user = {"external_user_id": entry.user} if entry.user else {}
+    trigger = client.path("deployed-triggers", entry.trigger_id) if entry.trigger_id else ""
+    prefix, body = entry.id.partition("_")[0], None
+    match prefix:
+        case "call":
+            method, path = str(entry.request.get("method", "GET")), str(entry.request.get("address", ""))
+            return snippets(base + path, client.environment, entry.request.get("body"), method)
+        case "run" | "apr":
+            method, path = "POST", client.path("actions", "run")
+            body = {"id": entry.component_key, **user, "configured_props": entry.request.get("configured_props") or {}}
+        case "dlv" if trigger:
+            method, path = "POST", f"{trigger}/deliveries/{entry.id}/resend?{urlencode(user)}"
+        case "evt" if trigger:
+            method, path = "GET", f"{trigger}/events?{urlencode(user | {'event_id': entry.id})}"
+        case "tr" if trigger:
+            method, path = "GET", f"{trigger}/logs?{urlencode(user)}"
+        case _:
+            return []
+    return snippets(base + path, client.environment, body, method)
