@@ -73,6 +73,7 @@ def context() -> dict[str, Any]:
         "AUTH": AUTH,
         "admits": g.viewer.may if g.get("viewer") else bool,
         "nouns": _NOUNS,
+        "has_logs": has_logs,
         "portal": None,
     }
     if g.get("portal") or HANDLE in request.environ:

@@ -121,7 +121,7 @@ def test_history_shows_fills_in_and_runs_again(stage: Any, studio: Studio) -> No
     browser.send(f"{URL}/runs", SURE)
     browser.send(f"{URL}/draft/reset", {})
     page = browser.get(URL).text
-    assert "Earlier runs" in page
+    assert "Earlier runs" in page and "/logs?kind=run&amp;id=" in page
     assert f'href="{URL}/runs/run_0/again"' in page
     assert "Buy milk" not in page.split("Earlier runs")[0].split("<form")[-1]
     assert "Created task 5" in browser.get(f"{URL}/runs/run_0").text
