@@ -80,7 +80,7 @@
 
   document.addEventListener("keydown", (event) => {
     const picker = event.target.closest?.("[data-picker]");
-    if (event.key === "Enter" && event.target.matches("#component-form input:not([type=submit])")) {
+    if (event.key === "Enter" && event.target.matches("#component-form input:not([type=submit], [type=file])")) {
       event.preventDefault();
       if (event.target.matches("[data-find]")) tell(event.target, "picker:find");
       else if (picker) close(picker);
@@ -409,7 +409,8 @@
   );
 
   /* Swapped parts: what was changed since they were asked for and what stood open stays so. */
-  const FILLED = "#fields :is(input, select, textarea)[id]:not([type=hidden], [type=password], [data-picker] *)";
+  const FILLED =
+    "#fields :is(input, select, textarea)[id]:not([type=hidden], [type=password], [type=file], [data-picker] *)";
   const answer = (field) => (field.matches("[type=checkbox], [type=radio]") ? field.checked : field.value);
   const answers = () => new Map(all(FILLED).map((field) => [field.id, answer(field)]));
   const sent = new WeakMap(); // what stood in the form when a request was made
@@ -456,6 +457,79 @@
     all("#fields .invalid").forEach((field) => field.classList.remove("invalid"));
   }
 
-  const start = () => dress(document);
+  /* What was typed since the draft was last saved is sent when the page is left. The session may have ended by then, so
+     it also stays in this tab, and is filled in again if the same person comes back and no draft was saved since. */
+  let edits = 0;
+  let savedEdits = 0;
+  const ahead = Date.now() - Number(form()?.dataset.now ?? Date.now()); // of this clock before the server's
+  const place = () => `draft ${location.pathname}${location.search}`;
+  const isDraft = (ctx) => ctx?.request?.action === form()?.dataset.draftUrl;
+  for (const kind of ["input", "change"])
+    document.addEventListener(kind, (event) => {
+      if (event.target.closest("#fields")) edits += 1;
+    });
+  document.addEventListener("htmx:before:request", (event) => {
+    if (isDraft(event.detail.ctx)) event.detail.ctx.edits = edits;
+  });
+  document.addEventListener("htmx:after:swap", (event) => {
+    if (isDraft(event.detail?.ctx)) savedEdits = event.detail.ctx.edits ?? savedEdits;
+  });
+
+  function leave() {
+    if (!form() || edits === savedEdits) return;
+    const values = Object.fromEntries(answers());
+    const kept = JSON.stringify({ viewer: form().dataset.viewer, at: Date.now() - ahead, values });
+    try {
+      sessionStorage.setItem(place(), kept);
+    } catch {
+      /* storage is refused in this frame, or full */
+    }
+    const body = new URLSearchParams([...new FormData(form())].filter(([, value]) => typeof value === "string"));
+    const headers = { "HX-Request": "true", "HX-Request-Type": "partial", "HX-Current-URL": location.href };
+    const sent = edits;
+    fetch(form().dataset.draftUrl, { method: "POST", body, headers, keepalive: true })
+      .then((answer) => {
+        if (answer.ok) savedEdits = sent;
+      })
+      .catch(() => null);
+  }
+  addEventListener("pagehide", leave);
+  document.addEventListener("visibilitychange", () => document.hidden && leave());
+
+  function restore() {
+    let kept;
+    try {
+      kept = JSON.parse(sessionStorage.getItem(place()));
+      sessionStorage.removeItem(place());
+    } catch {
+      return;
+    }
+    if (!form() || kept?.viewer !== form().dataset.viewer || kept.at < Number(form().dataset.draftAt)) return;
+    let last;
+    for (const [id, value] of Object.entries(kept.values)) {
+      const field = document.getElementById(id);
+      if (!field?.matches(FILLED) || answer(field) === value) continue;
+      field[typeof value === "boolean" ? "checked" : "value"] = value;
+      last = field;
+    }
+    if (!last) return;
+    say(form().dataset.restored);
+    setTimeout(() => changed(last), 500); // when htmx listens, which saves it
+  }
+
+  /* Ctrl+Enter runs from any field. */
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+    const button = event.target.closest("#component-form") && $("[data-run]", form());
+    if (!button || button.disabled) return;
+    event.preventDefault();
+    button.focus();
+    form().requestSubmit(button);
+  });
+
+  const start = () => {
+    restore();
+    dress(document);
+  };
   document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", start) : start();
 })();

@@ -92,6 +92,14 @@ def _routes(fake: Any, studio: Studio) -> None:
         found = [one for one in found if request.args["app"] == "tasks"]
         return jsonify(data=found, page_info={"count": len(found), "total_count": len(found), "end_cursor": ""})
 
+    def found() -> Response:
+        q, kind = request.args.get("q", "").lower(), request.args.get("component_type")
+        wire = {"trigger": "source"}.get(str(kind), kind)
+        ours = [one for one in studio.components.values() if q in one["name"].lower()]
+        ours = [one for one in ours if wire in (None, one["component_type"])]
+        first = ours[: int(request.args["limit"])]
+        return jsonify(data=first, page_info={"count": len(first), "total_count": len(ours), "end_cursor": ""})
+
     def one(key: str) -> Response:
         if key not in studio.components:
             return _problem(404, "There is no such component.")
@@ -180,6 +188,7 @@ def _routes(fake: Any, studio: Studio) -> None:
         app.add_url_rule(f"{PROJECT_PATH}/{kind}", kind, lambda wire=wire: listed(wire))
         app.add_url_rule(f"{PROJECT_PATH}/{kind}/<path:key>", f"one_{kind}", one)
         app.add_url_rule(f"{PROJECT_PATH}/{kind}/props", f"props_{kind}", reload, methods=["POST"])
+    app.add_url_rule(f"{PROJECT_PATH}/components", "found", found)
     app.add_url_rule(f"{PROJECT_PATH}/components/configure", "configure", configure, methods=["POST"])
     app.add_url_rule(f"{PROJECT_PATH}/actions/run", "run", run, methods=["POST"])
     app.add_url_rule(f"{PROJECT_PATH}/runs", "runs", runs)

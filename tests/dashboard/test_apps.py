@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.conftest import PASSWORD, SET_UP
+from tests.dashboard.fake_components import ACCOUNT, install
 from webapp.kit.clock import SECOND
 from webapp.people import users
 
@@ -307,3 +308,21 @@ def test_an_app_from_npm_says_so(busy: Any) -> None:
     browser = busy.signed_in()
     assert "Added from npm: @acme/&lt;b&gt;piece, 1.0.0, MIT" in browser.get("/apps/github").text
     assert "Added from npm" not in browser.get("/apps/slack").text
+
+
+def test_a_search_finds_actions_and_triggers_too(stage: Any) -> None:
+    studio = install(stage.connect)
+    for number in range(9):
+        studio.add(f"tasks-create-task-{number}", [ACCOUNT], name=f"Create task <{number}>")
+    studio.add("gone-create-task", [ACCOUNT | {"app": "gone"}], name="Create task of an app that is not there")
+    browser = stage.signed_in()
+    page = browser.get("/apps?q=create+task").text
+    assert "No app matches" not in page.partition("<main")[2].replace("No app matches, ", "")
+    assert 'href="/apps/tasks/actions/tasks-create-task"' in page and "Create task &lt;0&gt;" in page
+    assert "First 6 of 11 shown. Add a word, such as the name of the app." in page
+    part = browser.get("/apps?q=new+task", htmx=True).text
+    assert 'href="/apps/tasks/triggers/tasks-new-task"' in part and "Tasks · trigger" in part
+    for nothing in ("/apps", "/apps?q=c", "/apps?q=zzz"):
+        assert "Actions and triggers</h2>" not in browser.get(nothing).text
+    stage.connect.extensions = False
+    assert "No app matches" in browser.get("/apps?q=zzz").text

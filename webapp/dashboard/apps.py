@@ -19,8 +19,10 @@ from webapp.dashboard.build.apps import app_setup
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Component, Kind
+from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.overview import Overview, read_accounts
 from webapp.dashboard.dashboard import (
+    app_of,
     components,
     dashboard,
     if_up,
@@ -41,6 +43,8 @@ tabs = Blueprint("components", __name__)
 STEP = 24
 STARTERS = 3  # of each kind, for a newcomer
 COMPONENTS = 50  # on one page of a tab
+MATCHES = 6  # actions and triggers below the apps of a search
+SHORTEST_QUERY = 2  # characters
 MOST = 480  # cards on one page; a search finds the rest faster
 SORTS = {"featured": ("featured_weight", "desc"), "name": ("name", "asc"), "name-desc": ("name", "desc")}
 
@@ -161,7 +165,10 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
         of=None if query.searches or query.category else catalog.total,
     )
     shown = min(query.shown, apps.total)
+    matches = None if after or query.category else _found(query.q)
     return {
+        "found": matches,
+        "found_apps": {item.app: app for item in matches.items if (app := app_of(item.app))} if matches else {},
         "query": query,
         "catalog": catalog,
         "categories": user.categories(query.filter()) if query.searches and not after else catalog.categories,
@@ -177,6 +184,18 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
         "using": (uses_by_account() or {}) if known and known.needing else {},
         "set_up_by": app_setup.set_up_by(),
     }
+
+
+def _found(q: str) -> PageOf[Component] | None:
+    """The first actions and triggers of any app that fit ``q``; None without a query, or if they are unavailable."""
+    nouns = {"actions": "action", "triggers": "trigger"}
+    kinds = [noun for kind, noun in nouns.items() if viewer().may(f"connect:{kind}:*")]
+    if len(q) < SHORTEST_QUERY or not kinds:
+        return None
+    try:
+        return components().search(q, limit=MATCHES, kind=kinds[0] if len(kinds) == 1 else "")
+    except PatchbayError:
+        return None
 
 
 def _overview(*, fresh: bool) -> Overview | None:

@@ -39,6 +39,11 @@ class ComponentClient(UserCalls):
         params: Params = {"app": app, "limit": limit, "q": q, "after": after}
         return self.ask(PageOf[Component], "GET", self.client.path(kind), params=params)
 
+    def search(self, q: str, *, limit: int, kind: str = "") -> PageOf[Component]:
+        """``GET P/components`` by words: the actions and triggers of all apps, or only of one ``kind``."""
+        params: Params = {"q": q, "limit": limit, "component_type": kind}
+        return self.ask(PageOf[Component], "GET", self.client.path("components"), params=params)
+
     def find(self, kind: Kind, key: str) -> Component:
         """``GET P/actions/{key}`` (section 4.5). Raises :class:`NotFound`."""
         return self.ask(Component, "GET", self.client.path(kind, key), params={"extensions": True})

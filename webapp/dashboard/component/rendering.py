@@ -21,6 +21,7 @@ from webapp.dashboard.dashboard import components, dashboard, viewer
 from webapp.dashboard.pages import fragment
 from webapp.dashboard.rich import LONGEST_JSON, json_html, json_is_cut, rich
 from webapp.errors import PatchbayError
+from webapp.kit.crypto import hash_token
 from webapp.people.preferences import time_zones
 
 HISTORY = 10
@@ -88,6 +89,8 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "deployment": forms.of(form),
         "schedule_words": prop_data.schedule_in_words,
         "time_zones": time_zones,
+        "viewer_mark": hash_token(viewer().owner)[:16],
+        "now_ms": dashboard().clock(),
         "once": secrets.token_urlsafe(16),
         "snippets": snippets(url, viewer().client.environment, body),
         "address": lambda endpoint, **more: address(form, endpoint, **more),

@@ -105,6 +105,12 @@ class Component(Lenient):
     extras: ComponentExtras = Field(default_factory=ComponentExtras, alias="patchbay")
 
     @property
+    def app(self) -> str:
+        """The slug of its app, as its account or its key names it; "" of an operator's own without an account."""
+        by_account = next((prop.app for prop in self.props if prop.type == "app" and prop.app), "")
+        return by_account or ("" if self.key.startswith("~") else self.key.partition("-")[0])
+
+    @property
     def gist(self) -> str:
         """Its description without the links that follow it."""
         return re.split(r"\s*\[|\s*https?://", self.description, maxsplit=1)[0].strip()
