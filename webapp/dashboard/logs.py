@@ -98,7 +98,7 @@ def add_views(target: Blueprint, place: Place, path: str) -> None:
     views: dict[str, tuple[str, Callable[..., AnyResponse]]] = {
         place.endpoint.rpartition(".")[2]: ("", show_list),
         "news": ("/news", show_news),
-        "export": ("/export.<any(csv, jsonl):form>", export),
+        "export": ("/export.<form>", export),
         "entry": ("/<entry_id>", show_entry),
     }
     for name, (rest, view) in views.items():
@@ -166,7 +166,12 @@ def show_news(place: Place) -> AnyResponse:
 
 
 def export(place: Place, form: str) -> AnyResponse:
-    """What the filters leave, newest first and at most :data:`MOST_EXPORTED`, as CSV or as lines of JSON."""
+    """What the filters leave, newest first and at most :data:`MOST_EXPORTED`, as CSV or as lines of JSON.
+
+    Raises :class:`NoPage` for another form.
+    """
+    if form not in ("csv", "jsonl"):
+        raise NoPage
     query = LogsQuery.of_request()
     entries = place.client().every(query.filters(), most=MOST_EXPORTED)
     first = next(entries, None)  # a refusal is a page, rather than a file that ends
