@@ -92,7 +92,7 @@ def test_a_member_asks_and_an_owner_sets_the_app_up(contexts: Any, fresh: Served
     question.get_by_text("Nobody can connect Acme any more").wait_for()
     assert axe(page) == []
     question.get_by_role("button", name="Delete").click()
-    page.get_by_text("With a client of your own").wait_for()
+    page.get_by_text("With your own OAuth client").wait_for()
 
 
 def test_the_token_that_notion_sends_is_shown_once(contexts: Any, fresh: Served, axe: Any) -> None:

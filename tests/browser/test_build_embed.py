@@ -64,10 +64,10 @@ def test_a_developer_tries_the_link_and_checks_a_page(
     look(page, "embed-empty", axe)
     page.get_by_role("textbox", name="User").fill("ann")
     page.get_by_role("combobox", name="App").select_option("sandbox_keys")
-    page.get_by_role("textbox", name="Another page").fill(f"{embedder.origin}/settings")
+    page.get_by_role("textbox", name="Another origin").fill(f"{embedder.origin}/settings")
     page.get_by_role("button", name="Add").click()
     page.get_by_text("is not an origin such as").wait_for()
-    page.get_by_role("textbox", name="Another page").fill(embedder.origin)
+    page.get_by_role("textbox", name="Another origin").fill(embedder.origin)
     page.get_by_role("button", name="Add").click()
     page.get_by_role("button", name=f"Remove {embedder.origin}").wait_for()
     page.get_by_role("textbox", name="User").press("Enter")
@@ -81,14 +81,12 @@ def test_a_developer_tries_the_link_and_checks_a_page(
     page.get_by_role("button", name="Check this page").click()
     page.get_by_text("The page is on the list").wait_for()
     page.get_by_text("not on the public internet").wait_for()
-    page.get_by_label("What curl -si prints of it").fill(
-        "HTTP/1.1 200 OK\nContent-Security-Policy: frame-src 'self'\n\n"
-    )
+    page.get_by_label("Output of curl -si").fill("HTTP/1.1 200 OK\nContent-Security-Policy: frame-src 'self'\n\n")
     page.get_by_role("button", name="Check again").click()
     page.get_by_text(f"frame-src 'self' {product.url}").wait_for()
     look(page, "embed-checked", axe)
     page.get_by_role("link", name="Portal").first.click()
-    page.frame_locator("iframe").get_by_role("heading", name="Connections", exact=True).wait_for()
+    page.frame_locator("iframe").get_by_role("heading", name="Accounts", exact=True).wait_for()
     look(page, "embed-portal", axe)
     page.get_by_role("link", name="Link", exact=True).click()
     page.get_by_role("link", name="Phone").click()
@@ -154,7 +152,7 @@ def test_the_code_of_the_portal_runs_as_it_is_printed(
         page = contexts().new_page()
         code += printed(signed_in(page, product, developer), product, "portal")
         page.goto(origin)
-        page.frame_locator("#portal iframe").get_by_role("heading", name="Connections", exact=True).wait_for()
+        page.frame_locator("#portal iframe").get_by_role("heading", name="Accounts", exact=True).wait_for()
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def test_an_address_that_was_given_up_begins_anew(olga: Any, product: Any, webho
     assert axe(olga, colours=True) == []
     assert olga.evaluate("document.documentElement.scrollWidth") <= 360
     olga.get_by_role("button", name="Try again: https://a.example/in").click()
-    olga.get_by_text("is told again").wait_for()
+    olga.get_by_text("pending ones are on their way").wait_for()
     fresh = endpoints.find(product.service.store, webhook.id)
     assert fresh is not None and fresh.active
     olga.get_by_role("link", name="Remove https://a.example/in").click()
@@ -68,25 +68,25 @@ def test_a_client_is_made_changed_over_and_deleted(olga: Any, product: Any, axe:
     olga.goto(product.url + URL)
     olga.wait_for_url("**/build/keys/clients")
     check("empty")
-    olga.get_by_role("link", name="Make a client").click()
+    olga.get_by_role("link", name="Create an OAuth client").click()
     check("form")
     olga.get_by_label("Name").fill("Billing worker")
     olga.get_by_label("Only this:").check()
     olga.get_by_label("Run actions").check()
-    olga.get_by_role("button", name="Make the client").click()
+    olga.get_by_role("button", name="Create client").click()
     secret = olga.locator("#secret code").inner_text()
     check("secret")
-    olga.get_by_role("button", name="I’ve kept it").click()
+    olga.get_by_role("button", name="I’ve saved it").click()
     olga.locator("#secret").wait_for(state="detached")
     (client,) = oauth_clients.every(product.service.store)
     assert client.scope == "connect:actions:*" and oauth_clients.authenticate(product.service, client.id, secret)
 
     olga.get_by_role("link", name="New secret of Billing worker").click()
-    olga.get_by_role("dialog").get_by_role("button", name="Make a new secret").click()
+    olga.get_by_role("dialog").get_by_role("button", name="Create a new secret").click()
     fresh = olga.locator("#secret code").inner_text()
     assert all(oauth_clients.authenticate(product.service, client.id, text) for text in (secret, fresh))
     check("two secrets")
-    olga.get_by_role("button", name="End the old one now: Billing worker").click()
+    olga.get_by_role("button", name="Revoke the old one now: Billing worker").click()
     olga.get_by_text("has ended").wait_for()
     assert oauth_clients.authenticate(product.service, client.id, secret) is None
 
@@ -100,16 +100,16 @@ def test_a_client_is_made_changed_over_and_deleted(olga: Any, product: Any, axe:
 
 def test_a_limit_is_made_and_tells_what_it_refused(olga: Any, product: Any, axe: Any) -> None:
     olga.goto(f"{product.url}{URL}/limits")
-    olga.get_by_role("link", name="Make a limit").click()
-    olga.get_by_label("How many calls may pass").fill("3")
+    olga.get_by_role("link", name="Add a rate limit").click()
+    olga.get_by_label("Calls allowed").fill("3")
     olga.get_by_label("In", exact=True).select_option(label="an hour")
-    olga.get_by_role("button", name="Make the limit").click()
+    olga.get_by_role("button", name="Add rate limit").click()
     olga.locator("#secret code").get_by_text(custom_limits.PREFIX).wait_for()
     (limit,) = custom_limits.page(product.service.store, Window()).items
     for _ in range(2):
         embedding.note_refused_call(product.service, limit.key, Actor("user", "user-4812"))
-    olga.get_by_role("button", name="I’ve kept it").click()
-    card = olga.get_by_role("region", name="Limits of your own")
+    olga.get_by_role("button", name="I’ve saved it").click()
+    card = olga.get_by_role("region", name="Custom rate limits")
     card.get_by_text("3 calls in 1 hour").wait_for()
     card.get_by_text("2 refused in the last hour, all from user-4812").wait_for()
     assert axe(olga, colours=True) == []

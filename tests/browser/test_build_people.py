@@ -24,8 +24,8 @@ def test_somebody_is_invited_accepts_and_is_locked_out(contexts: Any, fresh: Ser
     page.get_by_role("navigation", name="Build").get_by_role("link", name="People").click()
     page.get_by_label("E-mail addresses").fill("lena@example.com, kim@example.com")
     page.get_by_label("As", exact=True).select_option("developer")
-    page.get_by_role("button", name="Make invitation links").click()
-    page.get_by_role("alert").get_by_text("It is shown this once.").wait_for()
+    page.get_by_role("button", name="Create invitation links").click()
+    page.get_by_role("alert").get_by_text("It is shown only once.").wait_for()
     link = page.locator(".whole code").first.inner_text()
     assert axe(page) == []
 
@@ -47,7 +47,7 @@ def test_somebody_is_invited_accepts_and_is_locked_out(contexts: Any, fresh: Ser
     question.wait_for()
     assert axe(page) == []
     question.get_by_role("button", name="Lock out").click()
-    page.get_by_role("button", name="Let in again").wait_for()
+    page.get_by_role("button", name="Allow again").wait_for()
     assert axe(page) == []
     theirs.goto(f"{fresh.url}/apps")
     theirs.get_by_role("heading", name="Sign in").wait_for()

@@ -55,7 +55,7 @@ def test_a_project_gets_its_names_its_colour_and_its_logo(olga: Any, product: An
 
     olga.goto(product.url + URL)
     check("page")
-    olga.get_by_label("What your product is called").fill("Acme Desk")
+    olga.get_by_label("Product name").fill("Acme Desk")
     olga.get_by_role("button", name="Save", exact=True).click()
     olga.get_by_text("The project is saved.").wait_for()
 
@@ -86,9 +86,9 @@ def test_a_project_gets_its_names_its_colour_and_its_logo(olga: Any, product: An
 def test_it_is_done_without_javascript(olga: Any, product: Any, contexts: Callable[..., Any]) -> None:
     plain = contexts(java_script_enabled=False, storage_state=olga.context.storage_state()).new_page()
     plain.goto(product.url + URL)
-    plain.get_by_label("Where people ask for help").fill("desk@acme.example")
+    plain.get_by_label("Support e-mail").fill("desk@acme.example")
     plain.get_by_role("button", name="Save", exact=True).click()
-    assert plain.get_by_label("Where people ask for help").input_value() == "desk@acme.example"
+    assert plain.get_by_label("Support e-mail").input_value() == "desk@acme.example"
 
 
 def test_the_switch_leads_to_the_other_environment_and_back(olga: Any, product: Any, axe: Any) -> None:
@@ -117,11 +117,11 @@ def test_another_project_is_made_left_and_deleted(olga: Any, product: Any, axe: 
 
     olga.set_viewport_size({"width": 1200, "height": 900})
     olga.goto(product.url + URL)
-    olga.get_by_role("link", name="Make another project").click()
+    olga.get_by_role("link", name="Create another project").click()
     check("form")
-    olga.get_by_label("What your product is called").fill("Corner Shop")
-    olga.get_by_label("Where people ask for help").fill("help@shop.example")
-    olga.get_by_role("button", name="Make the project").click()
+    olga.get_by_label("Product name").fill("Corner Shop")
+    olga.get_by_label("Support e-mail").fill("help@shop.example")
+    olga.get_by_role("button", name="Create project").click()
     olga.get_by_text("“Corner Shop” is made.").wait_for()
     olga.locator(".project-menu summary").click()
     check("menu")

@@ -62,7 +62,7 @@ def test_window_blocked(ada: Person) -> None:
     ada.page.context.add_init_script("window.open = () => null")
     ada.choose("Sandbox Tasks")
     ada.onward().click()
-    ada.page.get_by_text("so the sign-in goes on in this tab").wait_for()
+    ada.page.get_by_text("so the sign-in continues in this tab").wait_for()
     ada.page.wait_for_url(f"{ada.at.sandbox_url}/**")
     ada.decide(ada.page, "Allow")
     ada.connected()

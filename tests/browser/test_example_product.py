@@ -85,7 +85,7 @@ def test_the_portal_is_a_part_of_the_page(product: Any, page: Any) -> None:
     opened(page, product)
     page.get_by_role("button", name="Manage them here").click()
     portal = page.frame_locator("#portal iframe")
-    portal.get_by_role("heading", name="Connections", exact=True).wait_for()
+    portal.get_by_role("heading", name="Accounts", exact=True).wait_for()
     if SHOWN:
         page.wait_for_timeout(300)
         page.screenshot(path=f"{SHOWN}/product-portal.png", full_page=True)

@@ -115,8 +115,8 @@ def test_filling_in_and_running_an_action(desk: Any, product: Any, check: Any) -
 
     run = desk.locator("[data-run]")
     run.press("Enter")
-    desk.get_by_role("alert").get_by_text("2 fields need you first.").wait_for()
-    focus(desk, "2 fields need you first.")
+    desk.get_by_role("alert").get_by_text("Fill in 2 required fields.").wait_for()
+    focus(desk, "Fill in 2 required fields.")
     assert not desk.get_by_role("dialog").count()
     check(desk)
 

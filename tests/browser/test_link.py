@@ -43,7 +43,7 @@ def test_a_window_that_comes_to_nothing_is_noticed_and_opened_again(page: Any, p
     assert not again.is_visible()
     opened.value.close()
     page.clock.fast_forward(8_000)
-    page.get_by_role("status").get_by_text("Nothing has happened yet.").wait_for()
+    page.get_by_role("status").get_by_text("No activity yet.").wait_for()
     assert not page.get_by_role("button", name="Start again").is_visible()  # one way on, not two
     again.click()
     with page.expect_popup() as reopened:
@@ -225,7 +225,7 @@ def test_a_frame_works_without_javascript(contexts: Any, product: Any, embedder:
         frame.get_by_role("link", name="Continue to Sandbox Tasks").locator("visible=true").click()
     allow(opened.value)
     opened.value.get_by_text("You can close this window.").wait_for()
-    frame.get_by_role("button", name="Go on here").click()
+    frame.get_by_role("button", name="Continue here").click()
     frame.get_by_role("heading", name="Connected").wait_for()
 
 
@@ -269,7 +269,7 @@ def walked(page: Any, product: Any, user: str) -> Iterator[str]:
     yield "connected"
     page.context.clear_cookies()
     page.goto(used)
-    page.get_by_role("heading", name="This link has done its work").wait_for()
+    page.get_by_role("heading", name="This link was already used").wait_for()
     yield "used up"
 
 

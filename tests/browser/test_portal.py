@@ -84,8 +84,8 @@ def test_a_user_connects_and_works_inside_a_product(portal: Portal, axe: Any) ->
     frame.get_by_role("button", name="Run action").click()
     expect(frame.locator("#outcome")).to_contain_text("project")
     assert frame.get_by_role("tab", name="Request").count() == 0
-    frame.get_by_role("link", name="Connections").first.click()
-    portal.heading("Connections")
+    frame.get_by_role("link", name="Accounts").first.click()
+    portal.heading("Accounts")
     assert axe(portal.page.frames[1]) == []
 
 
@@ -111,7 +111,7 @@ def test_a_trigger_watches_for_the_user(portal: Portal) -> None:
     frame.get_by_label("Name").fill("Every hour")
     frame.get_by_role("button", name="Start watching").click()
     portal.heading("Every hour")
-    frame.get_by_role("link", name="Automations").first.click()
+    frame.get_by_role("link", name="Triggers").first.click()
     frame.get_by_role("row", name=re.compile("Every hour")).wait_for()
     assert frame.get_by_role("button", name="Reveal key").count() == 0
     frame.get_by_role("link", name="Logs").click()
@@ -185,7 +185,7 @@ def test_embed_js_shows_it_and_gives_the_next_token(page: Any, product: Any, emb
     frame.get_by_role("heading", name="Logs", level=1).wait_for()
     page.wait_for_function("messages.some(([, message]) => message.type === 'token-needed')")
     page.wait_for_timeout(500)  # the token is on its way; what is followed meanwhile takes the first one
-    frame.get_by_role("link", name="Connections").click()
-    frame.get_by_role("heading", name="Connections", level=1).wait_for()
+    frame.get_by_role("link", name="Accounts").click()
+    frame.get_by_role("heading", name="Accounts", level=1).wait_for()
     left = int(frame.locator("#portal").get_attribute("data-left"))
     assert left > 3_000_000, "the second token"

@@ -130,14 +130,14 @@ def test_without_javascript(contexts: Any, started: Served, connected: Any) -> N
     address = page.locator("#listens-title").locator("xpath=../..").locator("code").inner_text()
     assert "/h/" in address
     page.request.post(address, data='{"from": "a shop"}', headers={"content-type": "application/json"})
-    page.get_by_label("Add an address").fill(f"{started.sandbox_url}/receiver/plain")
+    page.get_by_label("Add a webhook URL").fill(f"{started.sandbox_url}/receiver/plain")
     page.get_by_role("button", name="Add", exact=True).click()
     page.get_by_role("status").get_by_text("Events go to").wait_for()
     page.get_by_role("button", name="Reveal key of").click()
     assert page.locator(".copy code").inner_text().startswith("whsec_")
     page.get_by_role("link", name="Back to the trigger").click()
     page.get_by_role("button", name="Send a test event").click()
-    page.get_by_role("status").get_by_text("A test event is on its way to 1 place.").wait_for()
+    page.get_by_role("status").get_by_text("A test event is on its way to 1 endpoint.").wait_for()
     assert page.locator(".events summary").all_inner_texts()[0].startswith("Test event")
     page.get_by_role("switch").click()
     page.get_by_text("Paused.").wait_for()
@@ -204,7 +204,7 @@ def test_pages_are_accessible(
             page.goto(url)
         if url.endswith("/settings"):
             page.get_by_role("button", name=re.compile("(Show my|Replace the) key")).click()
-            page.get_by_text("It is shown this once.").wait_for()
+            page.get_by_text("It is shown only once.").wait_for()
         page.locator("details.fold").evaluate_all("all => all.forEach(one => { one.open = true; })")
         assert axe(page, colours=(scheme, width) == ("dark", 1280)) == [], url
         assert page.evaluate("document.documentElement.scrollWidth") <= width, url

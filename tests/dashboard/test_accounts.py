@@ -50,10 +50,10 @@ def test_ten_thousand_accounts_are_paged_truthfully(stage: Any) -> None:
     assert titles(first)[0] == "Account 999"
     assert len(titles(first)) == 25
     assert "1–25 of 1,000 accounts" in first
-    assert "You have 10,000 accounts. This list looks at 1,000 of them" in first
+    assert "You have 10,000 accounts. This list covers 1,000 of them" in first
     second = browser.get("/accounts?page=2").text
     assert not set(titles(first)) & set(titles(second))
-    onward = re.search(r'href="(/accounts\?after=[^"]+)">look at the next ones', first)
+    onward = re.search(r'href="(/accounts\?after=[^"]+)">show the next ones', first)
     assert onward
     further = browser.get(onward[1].replace("&amp;", "&")).text
     assert titles(further)[0] == "Account 1000"

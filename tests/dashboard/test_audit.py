@@ -83,7 +83,7 @@ def test_a_developer_may_look_and_a_member_may_not(audited: Any) -> None:
 
 def test_none_yet_and_down_are_different(busy: Any) -> None:
     browser = busy.signed_in()
-    assert "Nothing has been done yet" in browser.get("/logs/audit").text
+    assert "No entries yet" in browser.get("/logs/audit").text
     busy.connect.down = True
     answer = browser.get("/logs/audit")
     assert answer.status_code == 503

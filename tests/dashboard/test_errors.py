@@ -72,7 +72,7 @@ def test_errors_name_cause_and_next_step(stage: Any) -> None:
     browser = stage.signed_in()
     missing = browser.get("/nowhere")
     assert missing.status_code == 404
-    assert "There is nothing here" in missing.text and ">See all apps</a>" in missing.text
+    assert "Page not found" in missing.text and ">See all apps</a>" in missing.text
     assert '<a class="btn primary" href="/accounts">See your accounts</a>' in browser.get("/accounts/apn_no").text
     wrong = browser.get("/sign-out")
     assert (wrong.status_code, wrong.headers["Allow"]) == (405, "OPTIONS, POST")

@@ -47,7 +47,7 @@ def test_an_address_that_is_not_confirmed_matches_nobody(
 
 
 def test_who_has_no_address_is_told_so(ada: User, admit: Admit) -> None:
-    with pytest.raises(NotSignedIn, match="did not tell your e-mail address"):
+    with pytest.raises(NotSignedIn, match="did not share your e-mail address"):
         admit("", subject="1")
 
 
@@ -90,7 +90,7 @@ def test_who_is_in_no_group_any_more_is_out(
 
 
 def test_the_first_person_is_an_owner_or_nobody(people_store: SQLiteStore, admit: Admit) -> None:
-    with pytest.raises(NotSignedIn, match="an owner has to begin"):
+    with pytest.raises(NotSignedIn, match="an owner must sign up first"):
         admit("bob@example.com", "staff", rules=ROLES)
     assert not users.any_user(people_store)
     assert admit("ada@example.com", "admins", rules=ROLES, verified=False).role == "owner"

@@ -30,7 +30,7 @@ def show(account_id: str) -> AnyResponse:
     """The page of an account."""
     account = service().account(account_id)
     code = request.args.get("error", "")
-    trouble = words.ending(code, account.app.name, set_up_by()) if code else None
+    trouble = words.ending(code, account.app.name, set_up_by(), account.identity or account.title) if code else None
     context = _context(account)
     return page("dashboard/account/show.html", "dashboard/account/_account.html", trouble=trouble, **context)
 
@@ -77,8 +77,7 @@ def revocation_page(account_id: str) -> str:
         account,
         heading=gettext("Revoke access at {app}?").format(app=account.app.name),
         text=gettext(
-            "{app} will be told to withdraw the access that was given. The account stays here and needs you until you "
-            "reconnect it."
+            "{app} is asked to withdraw the access. The account stays here, but stops working until you reconnect it."
         ).format(app=account.app.name),
         also=_siblings(account),
         button=gettext("Revoke access"),

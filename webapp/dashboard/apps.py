@@ -91,6 +91,7 @@ def show(slug: str) -> str:
     """The page of an app: how it connects, the person's accounts, and its permissions."""
     user = service()
     app = user.app(slug)
+    setup = None if app.ready else app_setup.view(app)
     accounts = _accounts(user, app)
     code = request.args.get("error", "")
     return render_template(
@@ -99,7 +100,7 @@ def show(slug: str) -> str:
         accounts=accounts,
         trouble=words.ending(code, app.name, app_setup.set_up_by()) if code else None,
         access=access(app),
-        setup=None if app.ready else app_setup.view(app),
+        setup=setup,
         may_add_client=app.auth_type == "oauth" and viewer().role == "owner",
         starters=starters(app) if app.ready else [],
     )

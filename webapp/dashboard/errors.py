@@ -27,12 +27,12 @@ log = logging.getLogger(__name__)
 FOREIGN = ("/v1", "/_static", "/link", "/healthz", "/readyz", "/logos", "/static", "/h/", "/openapi")
 
 _PAGES: Mapping[int, tuple[str, str]] = {
-    400: (_("That did not arrive well"), _("The request was not complete or not valid. Go back and try again.")),
+    400: (_("The request was not valid"), _("The request was not complete or not valid. Go back and try again.")),
     403: (_("That is not allowed"), _("Your login does not allow this. Ask an owner of this installation.")),
-    404: (_("There is nothing here"), _("The address is wrong, or what was here is gone or belongs to somebody else.")),
+    404: (_("Page not found"), _("The address is wrong, or what was here was deleted or belongs to somebody else.")),
     405: (
-        _("That does not work this way"),
-        _("The address exists but does not answer to that. Go back and use the page."),
+        _("That is not possible here"),
+        _("This address does not accept that request. Go back and use the page."),
     ),
     413: (_("That is too large"), _("At most 10 MB can be sent. Send less.")),
 }
@@ -52,8 +52,8 @@ _OTHER = (_("That did not work"), _("The request could not be answered. Go back 
 _FAILED = (
     _("Something went wrong here"),
     _(
-        "It is our fault and it is written down. Try again; if it stays so, tell whoever runs this service the "
-        "reference."
+        "It is our fault, and it was logged. Try again; if it keeps happening, give the reference to the operator of "
+        "this service."
     ),
 )
 

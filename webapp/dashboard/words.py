@@ -70,15 +70,15 @@ KINDS: Mapping[str, str] = {
     "renamed": _("Renamed"),
     "disconnected": _("Disconnected"),
     "trigger_deployed": _("Started"),
-    "trigger_changed": _("Configured anew"),
+    "trigger_changed": _("Configuration changed"),
     "trigger_renamed": _("Trigger renamed"),
     "trigger_paused": _("Paused"),
     "trigger_resumed": _("Switched on"),
     "trigger_switched_off": _("Switched off"),
     "trigger_deleted": _("Deleted"),
     "trigger_interrupted": _("Interrupted"),
-    "trigger_told": _("Told of news again"),
-    "trigger_not_told": _("Not told of news"),
+    "trigger_told": _("Notifications resumed"),
+    "trigger_not_told": _("Notifications stopped"),
 }
 KIND_TONES: Mapping[str, str] = {
     "trouble": "warn",
@@ -101,11 +101,11 @@ ENDINGS: Mapping[str, tuple[str, str]] = {
     "cancelled": (_("Nothing was connected: you cancelled."), _("Connect again whenever you like.")),
     "provider_rejected": (
         _("{app} refused the connection."),
-        _("Try again; if it stays so, ask {who}."),
+        _("Try again; if it keeps happening, ask {who}."),
     ),
     "wrong_account": (
         _("That was another {app} account, so nothing was changed."),
-        _("Sign in to {app} with the first one."),
+        _("Sign in to {app} as {account}."),
     ),
     "invalid_credentials": (_("{app} did not accept the credentials."), _("Check them and try again.")),
     "missing_scopes": (
@@ -121,10 +121,14 @@ ENDINGS: Mapping[str, tuple[str, str]] = {
 _OTHER = (_("The connection was not finished."), _("Try again; nothing was changed."))
 
 
-def ending(code: str, app: str, who: str = "") -> tuple[str, str]:
-    """What happened and what to do next, perhaps with the help of ``who``; an unknown code is not shown."""
+def ending(code: str, app: str, who: str = "", account: str = "") -> tuple[str, str]:
+    """What happened and what to do next, perhaps with the help of ``who``; an unknown code is not shown.
+
+    ``account`` is the title of the account that is reconnected.
+    """
     happened, step = ENDINGS.get(code, _OTHER)
-    return happened.format(app=app), step.format(app=app, who=who or gettext("whoever runs this service"))
+    who, account = who or gettext("the operator of this service"), account or gettext("the same person")
+    return happened.format(app=app), step.format(app=app, who=who, account=account)
 
 
 def uses_of(uses: PageOf[Use]) -> str:

@@ -30,7 +30,7 @@ from webapp.settings import Settings
 log = logging.getLogger(__name__)
 _UNREACHABLE = _("{name} cannot be reached right now. Try again in a few minutes.")
 _OTHER_SIGN_IN = _("That answer belongs to another sign-in, or came too late. Sign in again.")
-_BAD_ANSWER = _("{name} answered with something that cannot be used. Try again; if it stays so, tell an owner.")
+_BAD_ANSWER = _("{name} gave an answer that cannot be used. Try again; if it keeps happening, tell an owner.")
 MAX_GROUPS = 2_000
 CACHE_MS = HOUR
 MIN_REFRESH_MS = RETRY_MS = 10 * SECOND

@@ -26,10 +26,10 @@ _UNCONFIRMED = _(
     "another way."
 )
 _ANOTHER = _("The login of {email} belongs to another person at {name}. Ask an owner of this installation.")
-_NO_ADDRESS = _("{name} did not tell your e-mail address. Ask whoever runs it to share it.")
+_NO_ADDRESS = _("{name} did not share your e-mail address. Ask its operator to share it.")
 _NO_GROUP = _("None of your groups at {name} may sign in here. Ask an owner of this installation.")
 _UNKNOWN = _("{email} has no login here yet. Ask an owner of this installation to invite you.")
-_NO_OWNER = _("Nobody can sign in yet: an owner has to begin.")
+_NO_OWNER = _("Nobody can sign in yet: an owner must sign up first.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ SCOPES = {
     "profile": "Read your name and e-mail address",
     "tasks:read": "See projects, their fields and tasks",
     "tasks:write": "Create, change and delete tasks",
-    "webhooks": "Be told at once when tasks are created or changed",
+    "webhooks": "Be notified at once when tasks are created or changed",
 }
 DEFAULT_SCOPE = "profile"
 AUTH_METHODS = ("client_secret_basic", "client_secret_post")

@@ -99,7 +99,7 @@ def test_a_conversation_from_letting_the_agent_in_to_ending_it(contexts: Any, fr
     person.sign_up(fresh.start_url)
 
     agent.sign_in(page)
-    person.heading("Let “Desk Helper” act for you?")
+    person.heading("Allow “Desk Helper” to act for you?")
     page.get_by_text("helper.example").wait_for()
     assert axe(page) == []
     person.button("Allow").first.click()
@@ -133,7 +133,7 @@ def test_a_conversation_from_letting_the_agent_in_to_ending_it(contexts: Any, fr
         page.set_viewport_size({"width": 360, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         person.button("Allow once").click()
-        page.get_by_text("You said yes.").wait_for()
+        page.get_by_text("You approved it.").wait_for()
         assert "yes" not in deleted.result(30)
     assert task[0] not in agent.call("sandbox_find_tasks", query="Call Nadia")
 
@@ -146,5 +146,5 @@ def test_a_conversation_from_letting_the_agent_in_to_ending_it(contexts: Any, fr
 
     page.locator("#agents-title").wait_for()
     person.button("End access").click()
-    page.get_by_text("Its access is ended.").wait_for()
+    page.get_by_text("Its access is revoked.").wait_for()
     assert agent.send("tools/list", {}).status_code == 401

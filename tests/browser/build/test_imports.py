@@ -52,7 +52,7 @@ def preview(page: Any, at: Served, file: Path, slug: str) -> None:
     page.get_by_role("link", name="Import an API").click()
     page.get_by_label("Or a file").set_input_files(file)
     page.get_by_label("Short name").fill(slug)
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview").click()
 
 
 def bring(page: Any) -> None:
@@ -75,7 +75,7 @@ def test_our_own_api_is_imported_and_makes_a_token(contexts: Any, fresh: Served,
     page.get_by_text("openapi.json was read.").wait_for()
     assert axe(page) == []
     page.get_by_label("Short name").fill("own_patchbay")
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview").click()
     ada.heading("Import Patchbay Connect API")
     assert axe(page) == []
     page.get_by_role("checkbox", name=re.compile("^Connect tokens")).check()

@@ -122,7 +122,7 @@ def test_a_newer_version_is_found_seen_confirmed_and_taken_by_the_trigger(
     page.goto(kiosk.page_url)
     row = page.get_by_role("row", name=re.compile("Kiosk"))
     row.get_by_text("Newest").wait_for()
-    page.get_by_role("button", name="Look for newer versions").click()
+    page.get_by_role("button", name="Check for updates").click()
     page.get_by_text("npm was asked for newer versions just now.").wait_for()
     page.get_by_role("button", name="Look at 1.1.0: Kiosk").click()
     update = page.get_by_role("button", name="Update to 1.1.0: Kiosk")
@@ -130,7 +130,7 @@ def test_a_newer_version_is_found_seen_confirmed_and_taken_by_the_trigger(
     stale = contexts(storage_state=page.context.storage_state()).new_page()
     stale.goto(kiosk.page_url)
     kiosk.npm.publish(version("1.2.0"))
-    page.get_by_role("button", name="Look for newer versions").click()
+    page.get_by_role("button", name="Check for updates").click()
     page.get_by_text("npm was asked for newer versions just now.").wait_for()
 
     fits(page, axe)
@@ -142,17 +142,17 @@ def test_a_newer_version_is_found_seen_confirmed_and_taken_by_the_trigger(
     row.get_by_role("link", name="Kiosk", exact=True).click()
     page.get_by_label("Hosts, one on each line").wait_for()
     assert page.get_by_label("Hosts, one on each line").input_value() == "api.kiosk.example-shop.io"
-    page.get_by_text("for triggers that run with it").wait_for()
+    page.get_by_text("for triggers that run it").wait_for()
 
     page.goto(account)
     page.get_by_text("Working.").wait_for()
     run(page, kiosk).get_by_text("1.1.0").first.wait_for(timeout=30_000)
     page.goto(trigger)
-    page.get_by_text("It runs with version 1.0.0. Version 1.1.0 is here, too.").wait_for()
+    page.get_by_text("It runs version 1.0.0. Version 1.1.0 is available.").wait_for()
     fits(page, axe)
-    page.get_by_role("button", name="Move to 1.1.0").click()
+    page.get_by_role("button", name="Update to 1.1.0").click()
     page.get_by_text("runs with version 1.1.0 now").wait_for()
-    assert page.get_by_text("is here, too").count() == 0
+    assert page.get_by_text("is available").count() == 0
     page.get_by_text("1.1.0").first.wait_for()
 
 

@@ -108,7 +108,7 @@ def level(studio: Embedded, key: str) -> str:
 
 def test_a_first_visit_shows_the_address(studio: Embedded) -> None:
     page = studio.browser("member").get("/agents")
-    assert f"<code>{BASE}/mcp</code>" in page and "No agent has come in yet" in page and "No app is connected" in page
+    assert f"<code>{BASE}/mcp</code>" in page and "No agents connected yet" in page and "No apps connected" in page
     assert "Send a Connect token" in studio.browser("member").get("/agents?host=code")
 
 
@@ -117,7 +117,7 @@ def test_what_waits_is_shown_safely_and_answered(studio: Embedded, ask: Ask) -> 
     page = browser.get("/agents")
     assert "<b>Desk Helper</b> wants to do this: <b>Delete task</b>, with Sandbox Tasks" in page
     assert HOSTILE not in page and "&lt;img src=x onerror=alert(1)&gt;" in page and "canary-access-token" not in page
-    assert "You said yes." in browser.follow(f"/agents/approvals/{approval.id}", {"answer": "yes"})
+    assert "You approved it." in browser.follow(f"/agents/approvals/{approval.id}", {"answer": "yes"})
     assert state(studio, approval) == "approved"
     assert "does not wait" in browser.follow(f"/agents/approvals/{approval.id}", {"answer": "no"})
 
@@ -163,7 +163,7 @@ def test_levels_are_chosen_with_and_without_a_script(studio: Embedded) -> None:
     assert "1 off" in browser.follow("/agents/permissions", form)
     assert level(studio, "sandbox-find-tasks") == "off"
     part = browser.send("/agents/permissions", {"app": "sandbox", "level": "ask"}, htmx=True).text
-    assert "<html" not in part and "Back to how they began" in part
+    assert "<html" not in part and "Reset to defaults" in part
     assert level(studio, "sandbox-find-tasks") == "ask"
     browser.follow("/agents/permissions", {"app": "sandbox"})
     assert (level(studio, "sandbox-find-tasks"), level(studio, "sandbox-delete-task")) == ("on", "ask")
@@ -175,8 +175,8 @@ def test_an_agent_is_ended_and_let_in_again(studio: Embedded) -> None:
     agent = plant_agent(studio.service, studio.scene, studio.people["owner"].id, HOSTILE)
     browser = studio.browser()
     page = browser.follow(f"/agents/{agent.id}/end")
-    assert "You ended its access." in page and HOSTILE not in page
-    assert "You ended its access." not in browser.follow(f"/agents/{agent.id}/let-in")
+    assert "You revoked its access." in page and HOSTILE not in page
+    assert "You revoked its access." not in browser.follow(f"/agents/{agent.id}/let-in")
     assert studio.browser("member").send(f"/agents/{agent.id}/end").status_code == 404
 
 
@@ -202,7 +202,7 @@ def test_actions_without_an_app_are_chosen_as_those_of_apps(studio: Embedded, mo
     monkeypatch.setattr(Catalog, "tool_names", lambda _: names)
     page = browser.get("/agents?app=-")
     assert "Nothing to connect" in page and "Find tasks" in page
-    assert "Back to how they began" in browser.follow("/agents/permissions", {"app": "-", "level": "off"})
+    assert "Reset to defaults" in browser.follow("/agents/permissions", {"app": "-", "level": "off"})
     user = external_users.find(studio.service.store, studio.scene, studio.people["owner"].id)
     assert permissions.of_user(studio.service.store, user).apps[""] == "off"
     part = browser.send("/agents/permissions", {"app": "-", "level": ""}, htmx=True).text

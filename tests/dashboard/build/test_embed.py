@@ -87,7 +87,7 @@ def test_every_app_can_be_chosen_however_many_there_are(stage: Stage, monkeypatc
 def test_a_service_that_is_down_leaves_the_form(stage: Stage) -> None:
     stage.connect.down = True
     page = stage.signed_in().get("/build/embed")
-    assert page.status_code == 200 and "Make a new token" in page.text
+    assert page.status_code == 200 and "Create a token" in page.text
 
 
 def test_another_service_that_checks_no_pages_has_no_checklist(elsewhere: Stage) -> None:
@@ -199,7 +199,7 @@ def test_a_token_that_has_ended_says_so(site: Site) -> None:
     with site.service.store.write() as tx:
         tx.run("DELETE FROM connect_tokens")
     page = site.get(EMBED).text
-    assert "This token has ended" in page and "<iframe" not in page
+    assert "This token has expired" in page and "<iframe" not in page
 
 
 @pytest.mark.parametrize(

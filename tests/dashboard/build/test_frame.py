@@ -1,3 +1,6 @@
+import html
+import re
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -8,6 +11,9 @@ from webapp.dashboard.build.frame import DEVELOPERS, OWNERS, BuildPage
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.dashboard import Viewer
 from webapp.errors import Conflict, Detail, Invalid
+from webapp.kit import message_files, translation
+
+FOLDER = Path(translation.__file__).parent.parent / "translations"
 
 
 @pytest.mark.parametrize(
@@ -22,6 +28,25 @@ def test_other_roles_meet_nothing(roles: Any, statuses: dict[str, int], monkeypa
     app.register_blueprint(lamps)
     seen = {role: app.test_client().get("/build/lamps", query_string={"role": role}).status_code for role in statuses}
     assert seen == statuses
+
+
+def test_a_page_of_build_is_english_as_a_whole_and_others_are_not(stage: Any) -> None:
+    pairs = message_files.pairs([FOLDER / "de" / "pages.po"])
+    german = set(pairs.values()) - set(pairs)
+    browser = stage.signed_in()
+    browser.send("/settings", {"theme": "auto", "time_zone": "Europe/Berlin", "language": "de"})
+    page = browser.get("/accounts").text
+    assert '<html lang="de"' in page and len(_texts(page) & german) > 5
+    assert len(frame.PAGES) > 5
+    for noun in frame.PAGES:
+        answer = browser.get(f"/build/{noun}")
+        page = (browser.get(answer.headers["Location"]) if "Location" in answer.headers else answer).text
+        assert (noun, '<html lang="en"' in page, _texts(page) & german) == (noun, True, set())
+
+
+def _texts(page: str) -> set[str]:
+    """The texts between the tags of a page."""
+    return {html.unescape(" ".join(text.split())) for text in re.findall(r">([^<]+)<", page)} - {""}
 
 
 @pytest.mark.parametrize(

@@ -134,9 +134,9 @@ def test_what_npm_has_is_listed_with_what_is_here(
     finds(monkeypatch, "@acme/piece-fakturoid", "@activepieces/piece-slack", piece.package, exact=True)
     page = office.browser().get(f"{PAGE}?q=shop")
     assert HOSTILE not in page and "&lt;img src=x onerror=alert(1)&gt;" in page
-    for words in ("Version 1.2.0", "0.6 MB", "MIT, Acme", "<code>@acme/piece-fakturoid</code>", "made by Patchbay",
+    for words in ("Version 1.2.0", "0.6 MB", "MIT, Acme", "<code>@acme/piece-fakturoid</code>", "Already built in",
                   'href="/apps/slack"', f'href="{PAGE}/{piece.id}"', 'aria-label="Look at Fakturoid"',
-                  "npm was asked for packages of exactly this name"):  # fmt: skip
+                  "Only packages of exactly this name were searched for"):  # fmt: skip
         assert words in page
     assert "Look at Shop" not in page and "Look at Slack" in page, "it may do more"
 
@@ -144,7 +144,7 @@ def test_what_npm_has_is_listed_with_what_is_here(
 def test_what_nobody_made_has_other_ways(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
     finds(monkeypatch)
     page = office.browser().get(f"{PAGE}?q=faktu%22roid")
-    assert "Nobody has made “faktu&#34;roid” yet" in page
+    assert "No integration found for “faktu&#34;roid”" in page
     assert 'href="/build/apps/imports/new"' in page and 'href="/apps/http"' in page
 
 
@@ -155,7 +155,7 @@ def test_a_name_that_was_not_found_may_be_that_of_an_app_that_is_here(
     page = office.browser().get(f"{PAGE}?q=fakturoid")
     assert "npm has nothing called “fakturoid”" in page and "Only packages of exactly this name" in page
     page = office.browser().get(f"{PAGE}?q=slac")
-    assert "Here already: Slack." in page and 'href="/apps/slack"' in page and "Open Slack" in page
+    assert "Already available: Slack." in page and 'href="/apps/slack"' in page and "Open Slack" in page
 
 
 def test_what_waits_for_an_owner_is_one_step_away(
@@ -226,7 +226,7 @@ def test_it_is_removed_with_what_happens_said_first(office: Embedded, plant: Pla
     own = f"{PAGE}/{piece.id}"
     account = plant_account(office.service, office.scene, office.people["owner"].id, "shop", {})
     assert "1 account" in browser.get(PAGE)
-    assert "1 connected account does nothing more until it is added again." in browser.get(f"{own}/removal")
+    assert "1 connected account stops working until it is added again." in browser.get(f"{own}/removal")
     assert "Shop is removed." in browser.follow(f"{own}/removal")
     assert browser.send(f"{own}/removal").status_code == 404
     assert account.app == "shop"
@@ -248,13 +248,13 @@ def now(office: Embedded, piece: Piece) -> Piece:
 def test_a_package_is_looked_at_and_stopped(office: Embedded) -> None:
     browser = office.browser()
     page = browser.follow(PAGE, {"name": "@acme/piece-shop", "version": "1.0.0"})
-    for words in ("Looking at Shop", "Looking for it", "Step 1 of 4", 'aria-current="step"'):
+    for words in ("Checking Shop", "Looking for it", "Step 1 of 4", 'aria-current="step"'):
         assert words in page
     poll = re.findall(rf'hx-get="({PAGE}/\w+/progress\?known=[\w.]+)"', page)[0]
     assert browser.get(poll, htmx=True, code=204) == ""
     assert "Version 1.0.0, checksum matches" in browser.get(poll.partition("?")[0], htmx=True)
     assert "being added just now" in browser.follow(PAGE, {"name": "@acme/piece-shop"})
-    assert "Looking at Shop" not in browser.follow(poll.partition("/progress")[0] + "/stop")
+    assert "Checking Shop" not in browser.follow(poll.partition("/progress")[0] + "/stop")
     assert browser.send(PAGE, {"name": "../x"}).status_code == 303
 
 
@@ -299,7 +299,7 @@ def test_a_newer_version_says_what_it_changes(office: Embedded, plant: Plant) ->
     refused = browser.send(f"{PAGE}/{piece.id}/update", {"hosts": "https://x/"})
     assert refused.status_code == 422 and "https://x/</textarea>" in refused.text
     page = browser.follow(f"{PAGE}/{piece.id}/update", {"hosts": "api.shop.example\nfiles.shop.example"})
-    assert "Bringing Shop 1.1.0" in page
+    assert "Updating Shop to 1.1.0" in page
     assert now(office, piece).hosts == ("api.shop.example", "files.shop.example")
     assert browser.send(f"{PAGE}/{piece.id}/update").status_code == 303
     assert browser.client.get(f"{PAGE}/{piece.id}/update", base_url="http://localhost:8600").status_code == 303
@@ -323,7 +323,7 @@ def test_one_click_updates_to_what_changes_nothing_and_keeps_the_hosts(office: E
 def test_newer_versions_are_looked_for_at_once(office: Embedded, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     browser, piece = office.browser(), plant()
     monkeypatch.setattr(Registry, "look_up", lambda *_: Release(piece.package, "1.4.0", "1.4.0"))
-    assert "Look for newer versions" in browser.get(PAGE)
+    assert "Check for updates" in browser.get(PAGE)
     page = browser.follow(f"{PAGE}/newer")
     assert "npm was asked for newer versions just now." in page and "Look at 1.4.0" in page
 

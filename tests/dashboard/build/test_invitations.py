@@ -16,7 +16,7 @@ def test_several_are_invited_at_once_by_links_that_are_shown_once(stage: Any) ->
     page = browser.send(
         "/build/people/invitations", {"emails": "Lee@example.com,\nkim@example.com", "role": "developer"}
     )
-    assert page.status_code == 200 and "It is shown this once." in page.text
+    assert page.status_code == 200 and "It is shown only once." in page.text
     tokens = links(page.text)
     rows = [invitations.by_token(stage.store, stage.clock(), token) for token in tokens]
     assert [(row.email, row.role, row.invited_by) for row in rows if row] == [

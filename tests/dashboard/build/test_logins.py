@@ -42,7 +42,7 @@ def test_somebody_is_locked_out_and_let_in_again(stage: Any, bob: User) -> None:
     assert "Lock bob@example.com out?" in question and "their triggers go on" in question
     browser.send(f"/build/people/{bob.id}/lock-out")
     page = browser.get("/build/people").text
-    assert "bob@example.com is locked out." in page and "Locked out" in page and "Let in again" in page
+    assert "bob@example.com is locked out." in page and "Locked out" in page and "Allow again" in page
     assert theirs.get("/apps").status_code == 303
     browser.send(f"/build/people/{bob.id}/lock-out/end")
     assert "may sign in again" in browser.get("/build/people").text and users.get(stage.store, bob.id).enabled
@@ -59,7 +59,7 @@ def test_somebody_is_signed_out_and_helped_with_a_link(stage: Any, bob: User) ->
     assert secret not in browser.get("/build/people").text
     assert "passkeys are removed" in browser.get(f"/build/people/{bob.id}/two-step/off").text
     browser.send(f"/build/people/{bob.id}/two-step/off")
-    assert "signs in with the password alone" in browser.get("/build/people").text
+    assert "signs in with only the password" in browser.get("/build/people").text
     browser.send(f"/build/people/{bob.id}/lock-out")
     browser.send(f"/build/people/{bob.id}/reset-link")
     assert "enable it first" in browser.get("/build/people").text

@@ -92,5 +92,5 @@ def test_that_roles_follow_groups_is_said(make_stage: Any) -> None:
     stage = make_stage(**ENV, PATCHBAY_OIDC_ROLES="staff=member")
     bob = users.create(stage.store, stage.clock, email="bob@example.com", password="a long password", role="member")
     browser = stage.signed_in()
-    assert "Whoever signs in by Acme has the role of their groups there" in browser.get(PEOPLE).text
-    assert "whose groups at Acme may sign in would come back" in browser.get(f"{PEOPLE}/{bob.id}/removal").text
+    assert "People who sign in with Acme get the role of their groups there" in browser.get(PEOPLE).text
+    assert "whose groups at Acme may sign in would return" in browser.get(f"{PEOPLE}/{bob.id}/removal").text

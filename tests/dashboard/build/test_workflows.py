@@ -24,7 +24,7 @@ def keys(page: str) -> list[str]:
 def test_one_is_added_and_its_key_shown(office: Embedded) -> None:
     browser = office.browser("developer")
     added = browser.send(PAGE, {"name": "Sales", "url": URL})
-    assert added.status_code == 200 and "It is ready." in added.text
+    assert added.status_code == 200 and "Workflow is ready." in added.text
     workflow = next(
         row for row in endpoints.of_scene(office.service.store, office.scene, "workflow") if row.name == "Sales"
     )

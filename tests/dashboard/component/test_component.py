@@ -51,7 +51,7 @@ def test_connect_another_comes_back_with_the_draft(stage: Any, studio: Studio) -
 def test_trigger_is_filled_in_and_never_run(stage: Any, studio: Studio) -> None:
     page = stage.signed_in().get("/apps/tasks/triggers/tasks-new-task").text
     assert 'action="/apps/tasks/triggers/tasks-new-task/deployment"' in page
-    assert "Patchbay looks at Tasks on the schedule you choose" in page
+    assert "Patchbay checks Tasks on the schedule you choose" in page
     assert "Run action" not in page
     assert 'value="15"' in page  # 900 seconds, in minutes
     assert stage.signed_in().send("/apps/tasks/triggers/tasks-new-task/runs", {}).status_code == 404
@@ -102,13 +102,13 @@ def test_a_number_out_of_range_says_so_and_keeps_the_fields(stage: Any, studio: 
 
 def test_an_action_that_is_opened_again_shows_its_last_run(stage: Any, studio: Any) -> None:
     browser = stage.signed_in()
-    assert "Nothing has run yet" in browser.get(URL).text
+    assert "No runs yet" in browser.get(URL).text
     browser.send(f"{URL}/runs", filled(confirmed="1", **{"p.project_id": picked("Project 8", "p8")}))
     page = browser.get(URL).text
     assert "Created task 5" in page
     assert re.search(r"Ran\s+<time", page)
     studio.history = False
-    assert "Nothing has run yet" in browser.get(URL).text
+    assert "No runs yet" in browser.get(URL).text
 
 
 def test_a_component_from_npm_says_so(stage: Any, studio: Studio) -> None:

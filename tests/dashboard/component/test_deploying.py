@@ -68,7 +68,7 @@ def test_deployed_once_with_its_key_shown_once(stage: Any, studio: Studio, tower
     assert tower.updates == [{"name": "Watch tasks"}]
     first, second = browser.get(there).text, browser.get(there).text
     assert "whsec_canary0" in first
-    assert "It is shown this once." in first
+    assert "It is shown only once." in first
     assert "whsec_" not in second
     assert "<h1>Watch tasks</h1>" in second
     assert "Watch tasks" not in browser.get(URL).text  # and the draft is gone
@@ -128,7 +128,7 @@ def test_what_comes_to_an_oauth_client_is_said_before_anything_is_filled_in(stag
     hook = {"name": "events", "type": "$.interface.apphook", "appProp": "tasks"}
     studio.add("tasks-told", [{"name": "tasks", "type": "app", "app": "tasks"}, hook], kind="source")
     page = stage.signed_in().get("/apps/tasks/triggers/tasks-told").text
-    assert "are set up once for everybody, at the OAuth client" in page
+    assert "are set up once for everybody, on the OAuth client" in page
     assert "set up once for everybody" not in stage.signed_in().get(URL).text
 
 
@@ -137,7 +137,7 @@ def test_native_triggers_need_no_account(stage: Any, studio: Studio, tower: Watc
     url = "/apps/schedule/triggers/schedule-custom-interval"
     browser = stage.signed_in()
     page = browser.get(url).text
-    assert "It sends an event whenever its time comes." in page
+    assert "It sends an event on its schedule." in page
     assert "No account connected yet" not in page
     answer = browser.send(f"{url}/deployment", {"d": ["cron"], "mode.cron": "interval", "n.cron": "2",
                                                 "u.cron": "hours", "once": "a"})  # fmt: skip

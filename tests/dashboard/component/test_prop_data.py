@@ -310,7 +310,7 @@ def test_rows_and_json_are_two_ways_to_write_an_object(stage: Any) -> None:
     again = browser.send(f"{url}/rows/o", {"d": "o", "mode.o": "json", "p.o": '{"b": "2"}', "to": "rows"}).text
     assert 'name="k.o" id="f-o-k1" value="b"' in again
     stays = browser.send(f"{url}/rows/o", {"d": "o", "mode.o": "json", "p.o": '{"b": 2}', "to": "rows"}).text
-    assert "holds values that are not text, so it stays JSON." in stays
+    assert "contains values that are not text, so it stays JSON." in stays
     more = browser.send(f"{url}/rows/o", rows).text
     assert 'aria-label="Name 2"' in more
 

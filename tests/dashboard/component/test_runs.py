@@ -32,7 +32,7 @@ def test_missing_answers_are_named_at_their_fields(stage: Any, studio: Studio) -
     assert "Choose “Project”." in answer.text
     assert "Fill in “Title”." in answer.text
     assert 'aria-describedby="f-title-err f-title-help"' in answer.text
-    assert "3 fields need you first." in answer.text
+    assert "Fill in 3 required fields." in answer.text
     part = browser.send(f"{URL}/runs", {"confirmed": "1"}, htmx=True)
     assert part.status_code == 422
     assert "<html" not in part.text
@@ -173,13 +173,13 @@ def test_a_refused_value_says_so_at_its_field(stage: Any, studio: Studio) -> Non
     assert page.status_code == 422
     assert 'aria-describedby="f-title-err f-title-help"' in page.text
     assert "Too long." in page.text
-    assert "One field needs you" in page.text
+    assert "Correct one field." in page.text
     assert "Buy milk" in page.text
 
 
 @pytest.mark.parametrize(
     ("status", "badge", "says"),
-    [("unknown", "Cut off", "Nobody can tell."), ("running", "Running", "Load the page again in a moment.")],
+    [("unknown", "Cut off", "Nobody can tell."), ("running", "Running", "Reload the page in a moment.")],
 )
 def test_the_history_tells_runs_that_did_not_end(
     stage: Any, studio: Studio, status: str, badge: str, says: str

@@ -11,15 +11,15 @@ from tests.service.domain.agents.planted import plant_agent, plant_approval
 @pytest.mark.parametrize(
     ("scope", "tabs"),
     [
-        ("connect:*", ["Connections", "Automations", "Logs", "Agents"]),
-        ("connect:accounts:read", ["Connections", "Logs"]),
-        ("connect:deployed_triggers:read", ["Automations", "Logs"]),
+        ("connect:*", ["Accounts", "Triggers", "Logs", "Agents"]),
+        ("connect:accounts:read", ["Accounts", "Logs"]),
+        ("connect:deployed_triggers:read", ["Triggers", "Logs"]),
         ("connect:agents:read", ["Logs", "Agents"]),
     ],
 )
 def test_the_tabs_are_those_of_the_scope(world: Any, scope: str, tabs: list[str]) -> None:
     page = world.portal(scope=scope).get("/apps").text.partition("portal-tabs")[2].partition("</nav>")[0]
-    assert [label for label in ("Connections", "Automations", "Logs", "Agents") if f"> {label} " in page] == tabs
+    assert [label for label in ("Accounts", "Triggers", "Logs", "Agents") if f"> {label} " in page] == tabs
 
 
 def test_the_tab_of_agents_counts_what_waits(world: Any) -> None:

@@ -41,7 +41,7 @@ def test_without_origins_nothing_frames_it(world: Any) -> None:
 )  # fmt: skip
 def test_nothing_of_a_login_nor_of_the_service_is_there(world: Any, path: str) -> None:
     answer = world.portal().get(path)
-    assert answer.status_code == 404 and "There is nothing here" in answer.text
+    assert answer.status_code == 404 and "Page not found" in answer.text
 
 
 def test_a_session_ends_with_its_token(world: Any) -> None:

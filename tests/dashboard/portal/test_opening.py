@@ -40,10 +40,10 @@ def test_it_opens_where_the_product_asks(world: Any, query: str, path: str) -> N
 
 def test_a_page_may_stand_alone_and_in_a_theme(world: Any) -> None:
     page = world.portal(query="&nav=off&theme=dark").get("/accounts").text
-    assert 'data-theme="dark"' in page and "Automations" not in page and "help@acme.example" not in page
+    assert 'data-theme="dark"' in page and "Triggers" not in page and "help@acme.example" not in page
     assert 'lang="de"' in world.portal(query="&language=de").get("/accounts").text
     page = world.portal(query="&theme=red").get("/accounts").text
-    assert 'data-theme="auto"' in page and "Automations" in page
+    assert 'data-theme="auto"' in page and "Triggers" in page
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ class TestRenewal:
         portal = world.portal(query="&nav=off", expires_in=60)
         world.clock.advance(HOUR)
         base = portal.renew(world.token()).json["base"]
-        assert "Automations" not in world.client().get(base + "/accounts", base_url=world.public).text
+        assert "Triggers" not in world.client().get(base + "/accounts", base_url=world.public).text
 
     def test_nobody_elses_token_is_taken(self, world: Any) -> None:
         portal, other = world.portal(), projects.create(world.service, name="Other")
@@ -133,7 +133,7 @@ def test_a_service_that_can_tell_no_more_than_that_has_the_pages_it_can_fill(wor
     assert {
         path: page.status_code for path, page in pages.items() if path not in absent and page.status_code != 200
     } == {}
-    assert absent == {"/logs"} and "Activity" not in pages["/accounts"].text
+    assert absent == {"/logs"}
     assert "Deliveries" not in pages[f"/triggers/{trigger_id}"].text
     answer = world.client().post(f"{base[0]}/apps/sandbox/connect", base_url=world.public)
     link = answer.headers["Location"]

@@ -61,7 +61,7 @@ def test_a_period_comes_before_dates(stage: Any, tower: Watchtower) -> None:
 
 
 def test_one_that_was_not_sent_says_why(stage: Any, tower: Watchtower) -> None:
-    why = "hooks.example.com is not on the public internet, so it may not be reached."
+    why = "hooks.example.com is not on the public internet. Enter a public URL."
     attempt = {"n": 1, "at": 5, "error": why, "failure": "refused_by_guard"}
     tower.add_delivery(ID, "failed", response_status=None, error=why, attempts=[attempt])
     browser = stage.signed_in()
@@ -119,7 +119,7 @@ def test_everything_failed_is_counted_before_it_is_sent_again(stage: Any, tower:
     assert "any more" not in none
     tower.add_endpoint(ID, "https://gone.example.com/in", "deactivated")
     stopped = browser.get(f"{URL}/deliveries/resending").text
-    assert "Nothing is sent to gone.example.com any more, so what failed there is not among them." in stopped
+    assert "Deliveries to gone.example.com have stopped, so those that failed there are not included." in stopped
     page = browser.get(f"{URL}/deliveries/resending").text
     assert "Resend 1 delivery" in page
     assert not tower.resent

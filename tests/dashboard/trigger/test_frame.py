@@ -20,9 +20,9 @@ def test_page_says_how_it_is(stage: Any, deployed: Watchtower) -> None:
     page = stage.signed_in().get(URL).text
     for text in (
         "<h1>New task</h1>", "polling", "Ada&#39;s tasks", "Every 15 minutes", "hooks.example.com/in",
-        "Working", "Nothing is sent to old.example.com any more.", "It answered 410 Gone.", "Deliver again",
-        "New task: Sail", "2 places", "Nothing was delivered", "Needs you", "1 of 2 addresses fails",
-        'data-copy="https://hooks.example.com/in"', "165 ms", "None waits", "data-countdown",
+        "Working", "Deliveries to old.example.com have stopped.", "It answered 410 Gone.", "Resume deliveries",
+        "New task: Sail", "2 endpoints", "Nothing was delivered", "Needs you", "1 of 2 addresses fails",
+        'data-copy="https://hooks.example.com/in"', "165 ms", "None pending", "data-countdown",
     ):  # fmt: skip
         assert text in page, text
     assert page.index("New task: Sail") < page.index("New task: Paint")
@@ -60,7 +60,7 @@ def test_workflows_are_called_by_their_names(stage: Any, deployed: Watchtower) -
     deployed.workflows[ID] = ["p_orders"]
     page = browser.get(URL).text
     assert "Workflow <b" in page and ">Flow p_orders</b>" in page and '<code class="dim">p_orders</code>' in page
-    assert "3 places" in page and "does not accept events" not in page
+    assert "3 endpoints" in page and "does not accept events" not in page
     deployed.flow_state = "penalty"
     assert "<b>Workflow Flow p_orders</b> does not accept events." in browser.get(URL).text
     stage.connect.extensions = False
@@ -141,12 +141,15 @@ def test_an_address_that_nothing_was_sent_to_is_neither_good_nor_bad(stage: Any,
     ("more", "words"),
     [
         ({"emitter_type": "timer"}, ("Runs", "Every 15 minutes", "in 3 minutes")),
-        ({"emitter_type": "http", "schedule": None, "next_run_at": None}, ("Hears of", "Requests to its address")),
-        ({"emitter_type": "email", "schedule": None, "next_run_at": None}, ("Hears of", "Mail to its address")),
-        ({"instant": True, "schedule": None, "next_run_at": None}, ("Tasks tells it at once", "As soon as something")),
-        ({"notified": True}, ("Hears of", "Tasks tells it at once", "in 3 minutes")),
-        ({"notification_error": "No."}, ("Every 15 minutes", '/logs">Why Tasks does not tell it at once')),
-        ({"active": False}, ("Checks", "Not while it stands still")),
+        ({"emitter_type": "http", "schedule": None, "next_run_at": None}, ("Notified by", "Requests to its address")),
+        ({"emitter_type": "email", "schedule": None, "next_run_at": None}, ("Notified by", "Mail to its address")),
+        (
+            {"instant": True, "schedule": None, "next_run_at": None},
+            ("Tasks notifies it at once", "As soon as something"),
+        ),
+        ({"notified": True}, ("Notified by", "Tasks notifies it at once", "in 3 minutes")),
+        ({"notification_error": "No."}, ("Every 15 minutes", '/logs">Why Tasks does not notify it at once')),
+        ({"active": False}, ("Checks", "Not while it is off")),
         ({"waits": "Its account needs you."}, ("Checks", "Once its account works")),
     ],
 )

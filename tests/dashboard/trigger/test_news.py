@@ -30,7 +30,7 @@ def test_new_rows_announce_themselves(stage: Any, deployed: Watchtower) -> None:
     stage.connect.down = False
     del deployed.triggers[ID]
     gone = browser.get(news_url(part), htmx=True).text
-    assert "This trigger is gone." in gone
+    assert "This trigger no longer exists." in gone
     assert "hx-trigger" not in gone
 
 

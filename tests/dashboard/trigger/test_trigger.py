@@ -101,7 +101,7 @@ def test_events_have_pages(stage: Any, deployed: Watchtower) -> None:
 
 def test_logs_tell_of_runs(stage: Any, deployed: Watchtower) -> None:
     browser = stage.signed_in()
-    assert "It has not run yet" in browser.get(f"{URL}/logs").text
+    assert "No runs yet" in browser.get(f"{URL}/logs").text
     line = {"k": "error", "ts": 1_800_000_000_000, "err": {"name": "Failed", "message": "No <b>answer</b>"}}
     deployed.logs[ID] = [{"id": "r1", "at": stage.clock(), "cause": "timer", "ok": False, "took_ms": 12, "emitted": 0,
                        "error": "Tasks answered 500.", "os": [line]}]  # fmt: skip
@@ -122,7 +122,7 @@ def test_test_event(stage: Any, deployed: Watchtower, htmx: bool) -> None:
     browser = stage.signed_in()
     answer = browser.send(f"{URL}/test-event", htmx=htmx)
     text = answer.text if htmx else browser.get(answer.headers["Location"]).text
-    assert "A test event is on its way to 2 places." in text
+    assert "A test event is on its way to 2 endpoints." in text
     deployed.refusal = (409, "It is switched off.")
     assert "No test event was sent. It is switched off." in browser.send(f"{URL}/test-event", htmx=True).text
 
@@ -201,7 +201,7 @@ def test_the_page_of_one_trigger_says_at_once_how_it_is(stage: Any, watched: Wat
     assert 'hx-post="/triggers/dc_000000x/pause?whole=1"' in browser.get("/triggers/dc_000000x").text
     paused = browser.send("/triggers/dc_000000x/pause?whole=1", htmx=True).text
     assert 'hx-target="#strip"' in paused and 'hx-target="#banners"' in paused
-    assert "<b>Paused.</b>" in paused and "Not while it stands still" in paused
+    assert "<b>Paused.</b>" in paused and "Not while it is off" in paused
     assert 'hx-delete="/triggers/dc_000000x/pause?whole=1"' in paused
     in_list = browser.send("/triggers/dc_000000x/pause", {"resume": "1"}, htmx=True).text
     assert 'hx-target="#state-dc_000000x"' in in_list and "#strip" not in in_list
@@ -212,16 +212,16 @@ def test_a_later_version_is_told_and_taken(stage: Any, tower: Watchtower) -> Non
     tower.add(stage.alice.id, name="Runs", newest_version="1.3.0")
     browser = stage.signed_in()
     page = browser.get(PAGE).text
-    assert "It runs with version 1.2.0. Version 1.3.0 is here, too." in " ".join(page.split())
-    assert f'action="{PAGE}/version"' in page and 'value="1.3.0"' in page and "Move to 1.3.0" in page
-    assert "as do the settings that the later version has, too." in page
-    assert "1.3.0 is here, too" in browser.get(f"{PAGE}/configuration").text
+    assert "It runs version 1.2.0. Version 1.3.0 is available." in " ".join(page.split())
+    assert f'action="{PAGE}/version"' in page and 'value="1.3.0"' in page and "Update to 1.3.0" in page
+    assert "all settings that the new version has stay." in page
+    assert "1.3.0 is available" in browser.get(f"{PAGE}/configuration").text
     assert browser.send(f"{PAGE}/version", {"version": "1.3.0"}).status_code == 303
     assert tower.updates == [{"version": "1.3.0"}]
-    assert "“Runs” runs with version" in browser.get(PAGE).text
+    assert "“Runs” now runs version" in browser.get(PAGE).text
     tower.refusal = (400, "Place is missing.")
     browser.send(f"{PAGE}/version", {"version": "1.3.0"})
-    assert "It was not moved. Place is missing." in browser.get(PAGE).text
+    assert "It was not updated. Place is missing." in browser.get(PAGE).text
     assert browser.send("/triggers/dc_nobodys/version", {"version": "1.3.0"}).status_code == 404
 
 
@@ -230,8 +230,8 @@ def test_one_whose_version_was_removed_waits_to_be_moved(stage: Any, tower: Watc
     why = "It waits, because version 1.2.0 was removed from this service. Change it to version 1.3.0."
     tower.add(stage.alice.id, available=False, waits=why, newest_version="1.3.0")
     page = " ".join(stage.signed_in().get(PAGE).text.split())
-    assert f"<b>Its version was removed.</b> {why}" in page and "Move to 1.3.0" in page
-    assert "Once it is moved to another version" in page
+    assert f"<b>Its version was removed.</b> {why}" in page and "Update to 1.3.0" in page
+    assert "Once it is updated to another version" in page
     assert "Waits for its app." not in page and "Once its app" not in page
 
 
@@ -248,7 +248,7 @@ def test_one_whose_app_was_removed_says_so_everywhere(stage: Any, tower: Watchto
     browser = stage.signed_in()
     page = browser.get(PAGE).text
     assert f"<b>Waits for its app.</b> {GONE}" in " ".join(page.split())
-    assert "Once its app is here again" in page and "Card Shop" in page and "/apps/card_shop" not in page
+    assert "Once its app is added again" in page and "Card Shop" in page and "/apps/card_shop" not in page
     assert "/apps/card_shop" not in browser.get(f"{PAGE}/configuration").text
     listed = browser.get("/triggers").text
     assert "Waits for its app" in listed and GONE in listed and "Card Shop" in listed
@@ -259,8 +259,10 @@ def test_deleting_says_what_ends_and_survives_a_failing_hook(stage: Any, deploye
     deployed.add_delivery(ID, "waiting")
     browser = stage.signed_in()
     page = browser.get(f"{URL}/deletion").text
-    for text in ("Patchbay stops watching Tasks.", "2 places get nothing more", "1 delivery that still waits",
-                 "Its events, deliveries and logs are deleted."):  # fmt: skip
+    for text in (
+        "Patchbay stops watching Tasks.", "2 endpoints receive nothing more", "1 pending delivery is cancelled",
+        "Its events, deliveries and logs are deleted.",
+    ):  # fmt: skip
         assert text in page
     assert "anyway" not in page
     deployed.hook_error = "Tasks did not take the webhook down."
@@ -291,7 +293,7 @@ def test_what_ends_follows_from_where_its_events_came_from(stage: Any, deployed:
         assert sentence in browser.get(f"{URL}/deletion").text
     deployed.endpoints[ID].pop()
     page = browser.get(f"{URL}/deletion").text
-    assert "1 place gets nothing more from it." in page
+    assert "1 endpoint receives nothing more from it." in page
     assert "still wait" not in page
 
 

@@ -37,7 +37,7 @@ def test_list_says_what_needs_somebody_first(stage: Any, watched: Watchtower) ->
     for text in (
         "Switched off", "By the system: Its account was disconnected.", "Waits for its account", "Paused", "Active",
         "every 15 minutes", "Ada&#39;s tasks", "1 minute ago", "Retrying: broken.example.com", "5 triggers",
-        "1 trigger does not reach every address", "1 of 2 deliveries arrived, 1 failed", "2 need you",
+        "1 trigger can’t reach all of its endpoints", "1 of 2 deliveries arrived, 1 failed", "2 need you",
     ):  # fmt: skip
         assert text in page, text
     assert "Not yours" not in page

@@ -69,7 +69,7 @@ def test_a_piece_is_signed_in_to_used_renewed_and_reconnected(
     page = open_page(contexts, bench, "/apps/workbench")
     played_for(page, bench.web, "acme.workbench.example")
     page.get_by_text("Enter this address as the Redirect URI.").wait_for()
-    page.get_by_text("Workbench tells only once somebody connects whether it knows this client.").wait_for()
+    page.get_by_text("Workbench checks this client only when somebody connects.").wait_for()
     assert axe(page) == []
     set_up(page, sign_in)
     page.get_by_text("Workbench is set up.").wait_for()

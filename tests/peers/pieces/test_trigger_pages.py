@@ -89,11 +89,11 @@ def test_a_webhook_that_is_tried_first(ours: Ours, contexts: Contexts, our_owner
     bench, hooks = ours.bench, ours.provider.hooks
     person, name = Owner(bench, contexts, our_owner), f"Hook {part}"
     person.open(f"/apps/workbench/triggers/workbench-{part}")
-    person.page.get_by_text("Workbench reports at once when something happens.").wait_for()
+    person.page.get_by_text("Workbench notifies Patchbay as soon as something happens.").wait_for()
     person.fold_out()
     person.field("Only").fill("made")
     key = person.deploy(name, bench.receiver.url(f"/{part}"))
-    person.page.locator("#strip").get_by_text("Workbench tells it at once").wait_for()
+    person.page.locator("#strip").get_by_text("Workbench notifies it at once").wait_for()
     assert person.page.get_by_text("Its own address").count() == 0  # which the piece told its app by itself
     (address,) = hooks.values()
     if part in HANDSHAKES:

@@ -103,7 +103,7 @@ ADDRESS_MISTAKES = {
         "https://globex.example/apps",
         "http://globex.example/apps",
     ),
-    "docs_url: The address holds a user name or password. Remove everything up to the @.": (
+    "docs_url: The address contains a user name or password. Remove everything up to the @.": (
         KEYS,
         'docs_url = "https://',
         'docs_url = "https://ada@',

@@ -31,7 +31,7 @@ class Mute(Exception):
     ("error", "kind", "message"),
     [
         (ComponentError("Choose a project."), "exception", "Choose a project."),
-        (ComponentError(), "exception", "The component failed and did not say why."),
+        (ComponentError(), "exception", "The component failed without a reason."),
         (HttpError("No answer.", 502), "http", "No answer."),
         (LoadError("Two classes."), "load", "Two classes."),
         (ResultError("Too large."), "result", "Too large."),

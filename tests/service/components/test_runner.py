@@ -297,7 +297,7 @@ def test_values_that_json_cannot_carry_are_refused_in_a_sentence(runner: Runner,
     for value in (object(), "\ud800"):
         reply = runner.call(Call(path=str(good), props={"n": value}))
         assert reply.error is not None
-        assert reply.error.message == "The values given hold something that JSON cannot carry. Check them."
+        assert reply.error.message == "The values contain something that JSON cannot represent. Check them."
     large = runner.call(Call(path=str(good), props={"n": "x" * 17_000_000}))
     assert large.error is not None and large.error.message == "The values given are too large. Send less."
 

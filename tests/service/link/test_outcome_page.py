@@ -79,7 +79,7 @@ def test_a_cancelled_sign_in_is_told_where_it_ended_and_where_it_began(
     page = browser.frame(world.token(allowed_origins=["https://app.acme.example"]))
     back = browser.callback(page, window=True, decision="deny")
     closing = browser.get(back.headers["Location"]).text
-    assert "You cancelled" in closing and "Close this window and go on where you started." in closing
+    assert "You cancelled" in closing and "Close this window and continue where you started." in closing
     told = status(browser, hidden_fields(page.text, "/_static/connect/status"), hx_request="true")
     assert told.status_code == 200 and "<html" not in told.text
     assert 'data-outcome="cancelled"' in told.text

@@ -174,7 +174,7 @@ def test_the_projects_own_logo_stands_for_it(world: Any, browser: Any, project: 
     assert f'src="/v1/connect/projects/{project.id}/logo?v={world.clock()}"' in page
 
 
-DONE = "This link has done its work"
+DONE = "This link was already used"
 
 
 def test_one_success_uses_the_link_up_and_the_api_goes_on(world: Any, browser: Any) -> None:
@@ -224,7 +224,7 @@ def test_a_sign_in_that_is_continued_elsewhere_ends_here(world: Any, browser: An
     other.callback(page)
     back = browser.get(world.sandbox.decide(begun.headers["Location"]))
     shown = browser.get(back.headers["Location"]).text
-    assert "It goes on in another place" in shown and "Start again here" in shown
+    assert "You continued somewhere else" in shown and "Start again here" in shown
     assert len(world.accounts()) == 1
     assert [row["kind"] for row in world.service.store.all("SELECT kind FROM events")] == []
     assert f'data-account="{world.accounts()[0].id}"' in other.get(page.request.path).text

@@ -150,7 +150,7 @@ class TestOfAPortal:
         token = tokens.verify(world.service, opened.token)
         with world.service.store.write() as tx:
             tokens.use_link(tx, token, "an attempt")
-        assert "This link has done its work" not in browser.get(opened()).text
+        assert "This link was already used" not in browser.get(opened()).text
 
     def test_it_ends_with_its_token(self, world: Any, opened: Any, browser: Any) -> None:
         address = opened()

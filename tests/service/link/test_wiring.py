@@ -48,4 +48,4 @@ def test_its_forms_are_exempt_from_the_applications_guard_and_others_are_not(wor
     assert chosen.status_code == 200 and 'name="cf_api_key"' in chosen.text
     unproved = client.post("/_static/connect/keys", data={"session": "ls_1", "proof": "guessed"})
     assert unproved.status_code == 403
-    assert "It was opened in another browser, or its cookie is gone." in unproved.text
+    assert "It was opened in another browser, or its cookie was deleted." in unproved.text

@@ -20,7 +20,7 @@ from webapp.service.pieces import packages, tarballs
 from webapp.service.pieces.packages import Wanted
 
 _POLL_S = 0.05
-_STEPS = {1: "Looking for it", 2: "Bringing it here", 3: "Trying it, shut in", 4: "Writing it to the catalog"}
+_STEPS = {1: "Looking for it", 2: "Downloading it", 3: "Testing it in a sandbox", 4: "Writing it to the catalog"}
 HOSTS = click.option("--host", "hosts", multiple=True, help="What it may reach, such as api.example.com (as proposed).")
 
 

@@ -60,12 +60,12 @@ HOSTS = (
     Host(
         "editor",
         _("Code editor"),
-        _("Add an MCP server of the kind HTTP with this address. The editor opens a page here to sign in."),
+        _("Add an HTTP MCP server with this address. The editor opens a page here to sign in."),
     ),
     Host(
         "code",
         _("Your own code"),
-        _("Send a Connect token or an access token as the bearer, and no person has to sign in."),
+        _("Send a Connect token or an access token as the bearer token; nobody has to sign in."),
     ),
 )
 
@@ -277,7 +277,7 @@ def permit() -> AnyResponse:
 def end(agent_id: str) -> AnyResponse:
     """Let an agent in no more."""
     agents().end(agent_id)
-    flash(gettext("Its access is ended."), "ok")
+    flash(gettext("Its access is revoked."), "ok")
     return go(url_for(".index"))
 
 
@@ -285,7 +285,7 @@ def end(agent_id: str) -> AnyResponse:
 def let_in(agent_id: str) -> AnyResponse:
     """Let an agent in again."""
     agents().let_in(agent_id)
-    flash(gettext("It may come in again."), "ok")
+    flash(gettext("It may connect again."), "ok")
     return go(url_for(".index"))
 
 
@@ -298,7 +298,7 @@ def decide(approval_id: str) -> AnyResponse:
     except (Conflict, Forbidden) as error:
         flash(error.message, "bad")
     else:
-        flash(gettext("You said yes. The agent may do it now, once.") if yes else gettext("You refused it."), "ok")
+        flash(gettext("You approved it. The agent may do it now, once.") if yes else gettext("You refused it."), "ok")
     return go(url_for(".index"))
 
 

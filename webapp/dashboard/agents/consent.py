@@ -65,20 +65,20 @@ def client_of(find: Callable[[str], AgentClient | None], wanted: AuthorizationRe
         raise Invalid(gettext("This agent is not known here, or no longer. Remove it in the agent and add it again."))
     uri = wanted.redirect_uri or (client.redirect_uris[0] if len(client.redirect_uris) == 1 else "")
     if not clients.redirect_matches(uri, client.redirect_uris):
-        raise Invalid(gettext("This agent wants to be told at an address that it did not register."))
+        raise Invalid(gettext("This agent wants the answer at an address that it did not register."))
     return client, uri
 
 
 def check(wanted: AuthorizationRequest, public_url: str) -> None:
     """Raise :class:`Invalid` for a request that cannot be granted."""
     if wanted.response_type != "code":
-        raise Invalid(gettext("The agent asks for something else than a code (response_type)."))
+        raise Invalid(gettext("The agent asks for something other than a code (response_type)."))
     if wanted.code_challenge_method != "S256" or not _CHALLENGE.fullmatch(wanted.code_challenge):
         raise Invalid(gettext("The agent does not protect its sign-in by PKCE with S256. Use a newer version of it."))
     if len(wanted.state) > MAX_STATE:
-        raise Invalid(gettext("The agent sends too long a state."))
+        raise Invalid(gettext("The agent sends a state that is too long."))
     if wanted.resource.rstrip("/") not in ("", public_url, f"{public_url}/mcp"):
-        raise Invalid(gettext("The agent wants to be let in somewhere else than here (resource)."))
+        raise Invalid(gettext("The agent asks for access to another service (resource)."))
 
 
 def redirect_uri_with(uri: str, wanted: AuthorizationRequest, public_url: str, **facts: str) -> str:

@@ -27,7 +27,7 @@ from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 
 WAYS: Mapping[str, str] = {
-    "link": _("Link to send"),
+    "link": _("Hosted link"),
     "window": _("Window"),
     "page": _("In the page"),
     "portal": _("Portal"),

@@ -42,24 +42,24 @@ class Snippet:
 # By way of embedding: the file, its language, and what to know about it.
 _SNIPPETS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "link": (
-        ("link", "curl", _("For a mail or a chat: this prints an address that works once, within four hours.")),
+        ("link", "curl", _("For an e-mail or a chat: this prints a URL that works once, within four hours.")),
     ),
     "window": (
-        ("window", "HTML", _("Opens above your page. Goes on in a tab where windows are blocked.")),
+        ("window", "HTML", _("Opens above your page, or in a tab where windows are blocked.")),
     ),
     "page": (
-        ("frame", "HTML", _("Stays inside your page, also where a browser blocks cookies of others.")),
+        ("frame", "HTML", _("Stays inside your page, even where a browser blocks third-party cookies.")),
     ),
     "portal": (
         ("portal", "HTML", _("Your users’ own accounts and triggers, as a part of your page.")),
     ),
     "server": (
-        ("server-curl", "curl", _("Your server makes the token. Nobody else may see the client’s secret.")),
+        ("server-curl", "curl", _("Your server creates the token. Nobody else may see the client secret.")),
         ("server-python", "Python", _("The same with the library requests.")),
         ("server-javascript", "JavaScript", _("The same with Node, without any library.")),
     ),
     "clients": (
-        ("clients-python", "Python", _("What an existing client of this API takes on your server, with this address.")),
+        ("clients-python", "Python", _("How an existing client of this API is set up on your server, with this URL.")),
         ("clients-javascript", "JavaScript", _("The same for a client in JavaScript or TypeScript, on your server.")),
         (
             "clients-browser",

@@ -1,4 +1,7 @@
-"""What all pages of Build share: their entries in the menu, their roles, and the errors of forms."""
+"""What all pages of Build share: their entries in the menu, their roles, their language, and the errors of forms.
+
+Their sentences are in English only, so a page of Build is in English as a whole, with its menu: no page mixes two.
+"""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -7,6 +10,7 @@ from flask import Blueprint, abort
 
 from webapp.dashboard.dashboard import viewer
 from webapp.errors import Conflict, Invalid
+from webapp.kit import translation
 
 DEVELOPERS = ("owner", "developer")
 OWNERS = ("owner",)
@@ -60,6 +64,7 @@ def _blueprint(noun: str, name: str, below: str) -> Blueprint:
     def check() -> None:
         if viewer().role not in PAGES[noun].roles:
             abort(404)
+        translation.speak(translation.DEFAULT)
 
     return build
 

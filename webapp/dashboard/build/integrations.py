@@ -293,12 +293,12 @@ def remove(piece_id: str) -> AnyResponse:
 
 def _stops(piece: Piece) -> list[str]:
     accounts = (
-        "{count} connected account does nothing more until it is added again.",
-        "{count} connected accounts do nothing more until it is added again.",
+        "{count} connected account stops working until it is added again.",
+        "{count} connected accounts stop working until it is added again.",
     )
     triggers = (
-        "{count} running trigger tells nothing more until it is added again.",
-        "{count} running triggers tell nothing more until it is added again.",
+        "{count} running trigger stops until it is added again.",
+        "{count} running triggers stop until it is added again.",
     )
     counted = ((piece.accounts, accounts), (piece.deployed, triggers))
     return [count_of(count, *sentence) for count, sentence in counted if count]
@@ -408,9 +408,9 @@ def _done(piece: Piece) -> AnyResponse:
     """The part that replaces its progress, with a message."""
     sentence = gettext("{app} is added.") if piece.works else gettext("{app} can be added now.")
     if piece.state == "failed":
-        sentence = gettext("{app} could not be looked at.")
+        sentence = gettext("{app} could not be checked.")
     elif piece.works and piece.state == "ready":
-        sentence = gettext("Version {version} of {app} was looked at.")
+        sentence = gettext("Version {version} of {app} was checked.")
     changed()
     pieces = _piece_client().list()
     context = {**(parts(pieces) if pieces else {}), "entered": {}, "error": "", "piece": piece}

@@ -88,7 +88,7 @@ def two_step_page(user_id: str) -> str:
     return _question(
         gettext("Switch two-step sign-in off for {email}?").format(email=user.email),
         gettext(
-            "They sign in with the password alone, and their passkeys are removed. Do this for somebody who lost their "
+            "They sign in with only the password, and their passkeys are removed. Do this for somebody who lost their "
             "phone and their recovery codes, once you are sure who asks."
         ),
         url_for("dashboard.build_people_logins.two_step", user_id=user.id),
@@ -101,7 +101,7 @@ def two_step(user_id: str) -> AnyResponse:
     """Switch a person's two-step sign-in off."""
     user = _other(user_id)
     dashboard().logins.reset_two_step(user.id)
-    return people.changed(gettext("{email} signs in with the password alone.").format(email=user.email), "ok")
+    return people.changed(gettext("{email} signs in with only the password.").format(email=user.email), "ok")
 
 
 @blueprint.get("/removal")
@@ -112,7 +112,7 @@ def removal_page(user_id: str) -> str:
         gettext("Remove {email}?").format(email=user.email),
         _removal_text(),
         url_for("dashboard.build_people_logins.remove", user_id=user.id),
-        gettext("Remove with everything of theirs"),
+        gettext("Remove with all their data"),
         (
             gettext("Their login, with their API key and every signed-in browser"),
             gettext("The accounts that they connected, in every project"),
@@ -135,7 +135,7 @@ def _removal_text() -> str:
     text = gettext("This cannot be undone. To keep them out and everything else as it is, lock them out instead.")
     if not board.oidc or not board.settings.oidc_roles:
         return text
-    back = gettext("Somebody whose groups at {name} may sign in would come back as a new person.")
+    back = gettext("A person whose groups at {name} may sign in would return as a new person.")
     return f"{text} {back.format(name=board.oidc.name)}"
 
 
@@ -148,6 +148,6 @@ def _other(user_id: str) -> User:
 def _question(heading: str, text: str, confirm_url: str, button: str, stops: tuple[str, ...] = ()) -> str:
     return render_template(
         "dashboard/build/question.html", crumb=gettext("People"), heading=heading, text=text, button=button,
-        confirm_url=confirm_url, stops=stops, stops_title=gettext("What goes"),
+        confirm_url=confirm_url, stops=stops, stops_title=gettext("Removed"),
         back_url=url_for("dashboard.build_people.page"),
     )  # fmt: skip

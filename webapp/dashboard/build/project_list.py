@@ -50,6 +50,12 @@ def refresh() -> tuple[Project, ...]:
     return cache.put(_FRESH, projects, MINUTE)
 
 
+def product_name() -> str:
+    """What the product is called in which this dashboard connects accounts, also for people who are not signed in."""
+    projects = dashboard().projects.get(_FRESH) or if_up(_read_fresh) or ()
+    return next((each.app_name for each in projects if each.id == dashboard().client.project_id), "") or "Patchbay"
+
+
 def needs_support_address() -> bool:
     """Whether to ask the viewer, an owner, for a support address, as their project has only an assumed one."""
     projects = recent()

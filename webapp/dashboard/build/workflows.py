@@ -71,7 +71,7 @@ def rotation_page(workflow_id: str) -> str:
         "From then on everything sent to “{name}” is signed with the new key. Its receiver refuses it until you put "
         "the new key there."
     )
-    return _question(workflow, "rotate", gettext("Make a new signing key?"), text, gettext("Make a new key"), "")
+    return _question(workflow, "rotate", gettext("Create a new signing key?"), text, gettext("Create a new key"), "")
 
 
 @blueprint.post("/<workflow_id>/rotation")

@@ -68,7 +68,7 @@ def reset(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Delete the draft."""
     form = posted(kind, slug, key)
     drafts.drop(dashboard().store, viewer().owner, form.draft)
-    flash(gettext("The draft is gone; everything is as at first."), "ok")
+    flash(gettext("The draft is deleted, and the form is reset."), "ok")
     return go(address(form))
 
 
@@ -193,7 +193,7 @@ def _rewritten(form: ComponentForm, prop: Prop, mode: str) -> tuple[ComponentFor
         return replace(form, data=others | prop_data.as_json(prop, members)), ""
     written = prop_data.write_value(prop, members)
     if written.get(f"mode.{prop.name}") != ["rows"]:
-        sentence = gettext("“{label}” holds values that are not text, so it stays JSON.")
+        sentence = gettext("“{label}” contains values that are not text, so it stays JSON.")
         return form, sentence.format(label=prop.label)
     return replace(form, data=others | written), ""
 

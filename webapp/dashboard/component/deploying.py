@@ -13,13 +13,13 @@ from webapp.dashboard.client.transport import ServiceDown
 from webapp.dashboard.component import drafts, forms, prop_data
 from webapp.dashboard.component.forms import ComponentForm, DeployForm, posted, sent_first_time
 from webapp.dashboard.component.prop_data import InvalidValue
-from webapp.dashboard.component.rendering import Feedback, full_page
+from webapp.dashboard.component.rendering import Feedback, errors_in_words, full_page
 from webapp.dashboard.component.runs import at_fields, refused
 from webapp.dashboard.dashboard import dashboard, forget_triggers, viewer
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.errors import Invalid, PatchbayError, Throttled, Unauthorized
-from webapp.kit.translation import DEFAULT, gettext, language, ngettext, translated
+from webapp.kit.translation import DEFAULT, gettext, language, translated
 from webapp.kit.translation import lazy as _
 
 blueprint = Blueprint("deploying", __name__, url_prefix="/apps/<slug>/<any(actions, triggers):kind>/<component:key>")
@@ -36,7 +36,7 @@ def deploy(slug: str, kind: Kind, key: str) -> AnyResponse:
     configured, errors = form.values()
     errors |= deployment.problems()
     if problem or errors:
-        return refused(form, errors, problem or _count(errors))
+        return refused(form, errors, problem or errors_in_words(form, errors))
     if not sent_first_time():
         flash(gettext("This was sent already and is not sent twice."), "ok")
         return go(url_for("dashboard.triggers.index"))
@@ -82,7 +82,7 @@ def _sent(form: ComponentForm, configured: Mapping[str, Any], deployment: Deploy
     body |= {"name": name} if name else {}
     trigger = client().deploy(body)
     if deployment.url and trigger.signing_key:
-        sentence = gettext("It watches. This is the signing key of its address")
+        sentence = gettext("Trigger is on. Signing key for this webhook:")
         dashboard().one_time_secrets.put(f"{viewer().key} {trigger.id}", sentence, trigger.signing_key)
     return _named(trigger, name)
 
@@ -94,7 +94,7 @@ def _named(trigger: Trigger, name: str) -> Trigger:
     try:
         return client().update(trigger.id, name=name)
     except PatchbayError as error:
-        flash(gettext("It watches, but has its old name. {reason}").format(reason=error.message), "bad")
+        flash(gettext("Trigger is on, but keeps its old name. {reason}").format(reason=error.message), "bad")
         return trigger
 
 
@@ -103,7 +103,7 @@ def _done(form: ComponentForm, trigger: Trigger) -> AnyResponse:
     forget_triggers()
     sentence = gettext("“{name}” is saved.")
     if not form.trigger:
-        sentence = gettext("“{name}” watches from now on.")
+        sentence = gettext("“{name}” is on.")
     flash(sentence.format(name=trigger.name), "ok")
     return go(url_for("dashboard.trigger.show", trigger_id=trigger.id))
 
@@ -115,9 +115,10 @@ def _failed(form: ComponentForm, error: PatchbayError) -> Response:
     if isinstance(error, ServiceDown):
         return refused(form, {}, _UNSURE)
     errors = at_fields(form, error) if isinstance(error, Invalid) else {}
-    return refused(form, errors, _count(errors) if errors else error.message)
+    return refused(form, errors, errors_in_words(form, errors) if errors else _about_url(error) or error.message)
 
 
-def _count(errors: Mapping[str, str]) -> str:
-    sentence = ngettext("One field needs you first.", "{count} fields need you first.", len(errors))
-    return sentence.format(count=len(errors))
+def _about_url(error: PatchbayError) -> str:
+    """What is wrong with the webhook URL, without the name that only the API has for it; "" if that is not it."""
+    details = error.details if isinstance(error, Invalid) else ()
+    return next((each.message for each in details if each.field == "webhook_url"), "")

@@ -439,6 +439,11 @@ def _file_parts(value: Any) -> dict[str, list[str]]:
     return {"p": [encode(item) for item in keys], "m": ["\n".join(typed)] if typed else []}
 
 
+def is_missing(prop: Prop, sentence: str) -> bool:
+    """Whether ``sentence``, an error of ``prop``, says only that it was left empty."""
+    return sentence in {_missing(kind).format(label=prop.label) for kind in ("pick", "text")}
+
+
 def _missing(kind: str) -> str:
     is_choice = kind in ("account", "pick", "picks", "choice", "choices", "file")
     return gettext("Choose “{label}”.") if is_choice else gettext("Fill in “{label}”.")

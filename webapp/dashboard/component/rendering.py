@@ -22,6 +22,7 @@ from webapp.dashboard.pages import fragment
 from webapp.dashboard.rich import LONGEST_JSON, json_html, json_is_cut, rich
 from webapp.errors import PatchbayError
 from webapp.kit.crypto import hash_token
+from webapp.kit.translation import ngettext
 from webapp.people.preferences import time_zones
 
 HISTORY = 10
@@ -47,6 +48,16 @@ class Feedback:
     sentence: str = ""
     added: Collection[str] = ()
     whole: str = ""
+
+
+def errors_in_words(form: ComponentForm, errors: Mapping[str, str]) -> str:
+    """How many fields are to be filled in, or, if other ``errors`` are among them, to be corrected."""
+    by_name = {prop.name: prop for prop in form.props}
+    if all(name in by_name and prop_data.is_missing(by_name[name], error) for name, error in errors.items()):
+        sentence = ngettext("Fill in one required field.", "Fill in {count} required fields.", len(errors))
+    else:
+        sentence = ngettext("Correct one field.", "Correct {count} fields.", len(errors))
+    return sentence.format(count=len(errors))
 
 
 def address(form: ComponentForm, endpoint: str = "show", **more: Any) -> str:

@@ -20,6 +20,7 @@ from webapp.dashboard.component.rendering import (
     address,
     choose_columns,
     context,
+    errors_in_words,
     full_page,
     history,
     newest,
@@ -29,7 +30,7 @@ from webapp.dashboard.component.rendering import (
 from webapp.dashboard.dashboard import components, known_accounts
 from webapp.dashboard.pages import go, wants_fragment
 from webapp.errors import Invalid, PatchbayError
-from webapp.kit.translation import gettext, ngettext
+from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 
 blueprint = Blueprint("runs", __name__, url_prefix="/apps/<slug>/<any(actions, triggers):kind>/<component:key>/runs")
@@ -191,8 +192,7 @@ def _appeared(before: tuple[Any, ...], form: ComponentForm, errors: Mapping[str,
     """A sentence about ``errors``: new required fields, or the number of errors."""
     if form.props != before and (news := changes(before, form)):
         return gettext("{news} Fill in what is marked, then run.").format(news=news)
-    sentence = ngettext("One field needs you before this can run.", "{count} fields need you first.", len(errors))
-    return sentence.format(count=len(errors))
+    return errors_in_words(form, errors)
 
 
 def _lost(form: ComponentForm, inputs: Mapping[str, Any]) -> list[str]:

@@ -105,8 +105,8 @@ def first_tab() -> str:
 def nouns() -> dict[str, str]:
     """The portal's names of pages that the dashboard has, too."""
     return {
-        "accounts": gettext("Connections"),
-        "triggers": gettext("Automations"),
+        "accounts": gettext("Accounts"),
+        "triggers": gettext("Triggers"),
         "logs": gettext("Logs"),
         "agents": gettext("Agents"),
     }

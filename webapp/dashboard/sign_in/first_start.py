@@ -69,5 +69,7 @@ def _form(
 def _refused() -> Response:
     return refused(
         gettext("This start link does not work"),
-        gettext("It is used up, too old or not complete. Restart Patchbay and open the link that it prints."),
+        gettext(
+            "It was already used, has expired or is incomplete. Restart Patchbay and open the link that it prints."
+        ),
     )

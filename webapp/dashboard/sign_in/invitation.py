@@ -6,6 +6,7 @@ Attempts are limited like those to sign in: a wrong token counts towards the add
 from flask import Blueprint, Response, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.build.project_list import product_name
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.sign_in import devices, oidc
 from webapp.dashboard.sign_in.outcome import refused, sign_in, too_many
@@ -67,7 +68,7 @@ def _form(invitation: Invitation, token: str, error: str = "", code: int = 200) 
         "dashboard/session/invitation.html",
         invitation=invitation,
         role=ROLES[invitation.role],
-        host=dashboard().public_host,
+        product=product_name(),
         token=token,
         error=error,
         oidc=oidc.offered(),

@@ -15,7 +15,7 @@ from webapp.people.users import User
 
 DISABLED = _("This login is disabled. Ask an owner of this installation to enable it.")
 UNNAMED_PROXY = _(
-    "This server cannot tell visitors apart: whoever runs it has to name its proxy in PATCHBAY_TRUSTED_PROXIES."
+    "This server cannot tell visitors apart: its operator must name its proxy in PATCHBAY_TRUSTED_PROXIES."
 )
 
 

@@ -138,7 +138,7 @@ def resend_failed(trigger_id: str) -> AnyResponse:
     """Send all of that again."""
     since = _time(request.form.get("since", ""))
     if not since:
-        raise Invalid(gettext("Say since when."))
+        raise Invalid(gettext("Enter a start time."))
     count = client().resend_failed(trigger_id, since=_ms(since), dry_run=False)
     flash(count_of(count, "{count} delivery will be sent again.", "{count} deliveries will be sent again."), "ok")
     return go(url_for("dashboard.deliveries.index", trigger_id=trigger_id))

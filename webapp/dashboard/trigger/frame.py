@@ -72,12 +72,12 @@ class Frame:
     def learning(self) -> tuple[str, str]:
         """How it is fired: a heading, and a text for one without a schedule."""
         native = {
-            "http": (gettext("Hears of"), gettext("Requests to its address")),
+            "http": (gettext("Notified by"), gettext("Requests to its address")),
             "timer": (gettext("Runs"), ""),
-            "email": (gettext("Hears of"), gettext("Mail to its address")),
+            "email": (gettext("Notified by"), gettext("Mail to its address")),
         }
-        sentence = gettext("{app} tells it at once").format(app=self.app.name if self.app else gettext("The app"))
-        instant = (gettext("Hears of"), sentence)
+        sentence = gettext("{app} notifies it at once").format(app=self.app.name if self.app else gettext("The app"))
+        instant = (gettext("Notified by"), sentence)
         return native.get(self.trigger.emitter) or (
             instant if self.trigger.instant or self.trigger.notified else (gettext("Checks"), "")
         )
@@ -85,7 +85,7 @@ class Frame:
     @property
     def why_not_notified(self) -> str:
         """The link to why it only polls on its schedule, although its app could notify it."""
-        sentence = gettext("Why {app} does not tell it at once")
+        sentence = gettext("Why {app} does not notify it at once")
         return sentence.format(app=self.app.name if self.app else gettext("the app"))
 
     @property

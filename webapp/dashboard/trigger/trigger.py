@@ -165,8 +165,8 @@ def _on_its_way(destinations: int) -> str:
         return gettext("A test event is on its way to the project’s webhook, if there is one.")
     return count_of(
         destinations,
-        "A test event is on its way to {count} place.",
-        "A test event is on its way to {count} places.",
+        "A test event is on its way to {count} endpoint.",
+        "A test event is on its way to {count} endpoints.",
     )
 
 
@@ -265,9 +265,9 @@ def move(trigger_id: str) -> AnyResponse:
     except (Throttled, Unauthorized, NotFound):
         raise
     except PatchbayError as error:
-        flash(gettext("It was not moved. {reason}").format(reason=translated(error.message)), "bad")
+        flash(gettext("It was not updated. {reason}").format(reason=translated(error.message)), "bad")
     else:
-        sentence = gettext("“{name}” runs with version {version} now.")
+        sentence = gettext("“{name}” now runs version {version}.")
         flash(sentence.format(name=trigger.name, version=trigger.version), "ok")
     forget_triggers()
     return go(url_for("dashboard.trigger.show", trigger_id=trigger_id))

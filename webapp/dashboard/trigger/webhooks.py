@@ -42,10 +42,10 @@ def removal_page(trigger_id: str, endpoint_id: str) -> str:
     """Ask before an address is forgotten with its key."""
     frame, endpoint = _of(trigger_id, endpoint_id)
     return _question(
-        frame, endpoint, "removal", heading=gettext("Remove this address?"), button=gettext("Remove"), tone="danger",
-        text=gettext(
-            "{url} gets nothing more from “{trigger}”, not even what waits for it, and its signing key is deleted. "
-            "What was sent stays in the list of deliveries."
+        frame, endpoint, "removal",
+        heading=gettext("Remove this webhook URL?"), button=gettext("Remove"), tone="danger", text=gettext(
+            "{url} receives nothing more from “{trigger}”, not even pending deliveries, and its signing key is "
+            "deleted. What was sent stays in the list of deliveries."
         ).format(
             url=_shown(endpoint), trigger=frame.trigger.name
         ),
@@ -67,7 +67,7 @@ def reset(trigger_id: str, endpoint_id: str) -> AnyResponse:
     """Enable an address that failed or was switched off."""
     _, endpoint = _of(trigger_id, endpoint_id)
     client().reset(trigger_id, endpoint.id)
-    return _changed(trigger_id, gettext("{url} is delivered to again.").format(url=_shown(endpoint)))
+    return _changed(trigger_id, gettext("Deliveries to {url} resume.").format(url=_shown(endpoint)))
 
 
 @blueprint.post("/<endpoint_id>/key")
@@ -81,10 +81,10 @@ def reveal(trigger_id: str, endpoint_id: str) -> AnyResponse:
 def rotation_page(trigger_id: str, endpoint_id: str) -> str:
     """Ask for confirmation before the key is replaced."""
     frame, endpoint = _allowed(trigger_id, endpoint_id)
-    heading, button = gettext("Make a new signing key?"), gettext("Make a new key")
+    heading, button = gettext("Create a new signing key?"), gettext("Create a new key")
     return _question(
         frame, endpoint, "rotation", heading=heading, button=button, tone="", text=gettext(
-            "From then on everything sent to {url} is signed with the new key. Its receiver refuses it until you put "
+            "From then on, deliveries to {url} are signed with the new key. The receiver refuses them until you use "
             "the new key there."
         ).format(url=endpoint.url),
     )  # fmt: skip

@@ -92,5 +92,5 @@ def _lifetime(policy: str) -> int:
 
 
 def _unfit(address: str) -> Invalid:
-    sentence = gettext("What {host} says of this agent is not usable. Tell those who make it.")
+    sentence = gettext("The description of this agent at {host} is not valid. Contact its makers.")
     return Invalid(sentence.format(host=urlsplit(address).netloc))

@@ -21,7 +21,7 @@ from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import header_fields
 
-_UNSENDABLE = "The request holds something that cannot be sent. Use text for its address, names and headers."
+_UNSENDABLE = "The request contains something that cannot be sent. Use text for its address, names and headers."
 _GONE = "The request could not be sent, because nobody waits for this call any more."
 
 

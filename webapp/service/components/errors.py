@@ -57,7 +57,7 @@ def _sentence(error: BaseException) -> str:
     except Exception:
         message = ""
     if isinstance(error, ComponentError):
-        return message or "The component failed and did not say why."
+        return message or "The component failed without a reason."
     return f"{type(error).__name__}: {message}" if message else f"The component failed by {type(error).__name__}."
 
 

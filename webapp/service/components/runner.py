@@ -56,7 +56,7 @@ class Runner:
             head = {"deadline_s": call.deadline_s, "stash": call.stash, "relay": relay}
             request = encode(head) + encode(for_child(call))
         except TypeError:
-            return builder.fail("The values given hold something that JSON cannot carry. Check them.")
+            return builder.fail("The values contain something that JSON cannot represent. Check them.")
         if len(request) > MAX_MESSAGE:
             return builder.fail("The values given are too large. Send less.")
         with this_thread.waiting:

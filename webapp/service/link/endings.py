@@ -49,7 +49,7 @@ class Ended(PatchbayError):
 TOKEN_MISSING = Ending(
     "token_missing",
     _("This link is incomplete"),
-    _("Its address holds no Connect token."),
+    _("Its address contains no Connect token."),
     _("Open the link again from the product that gave it to you."),
     step="none",
     icon="unplug",
@@ -66,7 +66,7 @@ TOKEN_UNKNOWN = Ending(
 COOKIE_GONE = Ending(
     "session_lost",
     _("This page can’t be continued here"),
-    _("It was opened in another browser, or its cookie is gone."),
+    _("It was opened in another browser, or its cookie was deleted."),
     _("Open the link again from the product that gave it to you, in this browser."),
     step="none",
     icon="lock",
@@ -151,8 +151,8 @@ _OF_FAILURES: dict[str, Ending] = {
         ),
         Ending(
             failures.LinkUsed.code,
-            _("This link has done its work"),
-            _("An account was connected with it already. Each link connects one."),
+            _("This link was already used"),
+            _("An account was connected with it already. Each link connects one account."),
             _("To connect another, ask the product that sent you here for a new link."),
             step="close",
             tone="info",
@@ -161,7 +161,7 @@ _OF_FAILURES: dict[str, Ending] = {
         ),
         Ending(
             attempts.ELSEWHERE,
-            _("It goes on in another place"),
+            _("You continued somewhere else"),
             _("You continued from another page or browser, so this sign-in ended."),
             _("Finish there, or start again here."),
             step_label=_("Start again here"),
@@ -191,7 +191,7 @@ _OF_FAILURES: dict[str, Ending] = {
         ),
         Ending(
             failures.ScopesMissing.code,
-            _("Some access was left out"),
+            _("Some access was not granted"),
             _("Access that this connection needs was not granted."),
             _("Try again and leave all permissions ticked."),
             icon="shield",

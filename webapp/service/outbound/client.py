@@ -251,11 +251,11 @@ def _encode(data: Body, json: Any) -> tuple[bytes | Upload | None, str | None]:
 def header_refusal(name: str, value: str) -> Failure | None:
     """Why a header cannot be sent, if it cannot."""
     if not _TOKEN.fullmatch(name):
-        return _refused("A header name holds characters that are not allowed. Use letters, digits and hyphens.")
+        return _refused("A header name contains characters that are not allowed. Use letters, digits and hyphens.")
     if name.lower() in RESERVED:
         return _refused(f"The header {name} is set by the service. Leave it out.")
     if not _VALUE.fullmatch(value):
-        return _refused(f"The value of the header {name} holds a line break or another character not allowed there.")
+        return _refused(f"The value of the header {name} contains a line break or another character not allowed there.")
     return None
 
 

@@ -114,7 +114,7 @@ def account_of(values: Mapping[str, str], default_port: int) -> DatabaseAccount 
 def pinned(guard: Guard, account: DatabaseAccount, deadline: Deadline) -> list[str] | DatabaseOutcome:
     """The addresses to connect to, looked up and checked once; or why there is none."""
     if "\x00" in account.user + account.password + account.database:
-        return DatabaseOutcome("refused", "A field holds an invisible character. Type it again.")
+        return DatabaseOutcome("refused", "A field contains an invisible character. Type it again.")
     addresses = guard.pin_host(account.host, account.port, deadline)
     if isinstance(addresses, Failure):
         return DatabaseOutcome("trouble", addresses.sentence)

@@ -213,7 +213,7 @@ class Guard:
         named = self._names(host, port)
         if all(is_public(address) or (named and is_allowable(address)) for address in addresses):
             return None
-        return _no(f"{host} is not on the public internet, so it may not be reached. Use a public address.")
+        return _no(f"{host} is not on the public internet. Enter a public URL.")
 
     def _names(self, host: str, port: int) -> bool:
         return AllowEntry(host, port) in self._allow or AllowEntry(host, None) in self._allow

@@ -274,7 +274,7 @@ def _run(
             raise  # the connection's end, not the statement's
         return Failure("bad_response", _TOO_LONG if stopped.is_set() else _sentence(error))
     except UnicodeEncodeError:
-        return Failure("bad_response", "The query or a parameter holds a character that is not text. Type it again.")
+        return Failure("bad_response", "The query or a parameter contains a character that is not text. Type it again.")
     finally:
         timer.cancel()
         timer.join()

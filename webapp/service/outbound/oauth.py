@@ -366,7 +366,7 @@ def _code(answer: dict[str, Any] | None) -> str | None:
 def _token(held: dict[str, Any], answer: dict[str, Any]) -> TokenResult | OAuthFailure:
     access, refresh, kind = (held.get(name) for name in ("access_token", "refresh_token", "token_type"))
     if not is_token(access):
-        return _unusable("The provider's answer holds no usable access token.")
+        return _unusable("The provider's answer contains no usable access token.")
     return TokenResult(
         access,
         refresh if is_token(refresh) else None,

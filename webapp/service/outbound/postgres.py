@@ -184,7 +184,7 @@ def _run(
         connection.close()  # a refused COPY leaves it unable to end in any other way
         return Failure("bad_response", _sentence(error))
     except UnicodeEncodeError:
-        return Failure("bad_response", "The query or a parameter holds a character that is not text. Type it again.")
+        return Failure("bad_response", "The query or a parameter contains a character that is not text. Type it again.")
     finally:
         cancel.cancel()
         cancel.join()

@@ -48,7 +48,7 @@ def check_smtp(client: OutboundClient, account: SmtpAccount, *, deadline_s: floa
     """Sign in (RFC 4954) and quit, all within `deadline_s` seconds."""
     deadline = Deadline(deadline_s)
     if any(ord(character) < 32 for character in account.user + account.password):
-        return SmtpOutcome("refused", "A field holds an invisible character. Type it again.")
+        return SmtpOutcome("refused", "A field contains an invisible character. Type it again.")
     addresses = client.guard.pin_host(account.host, account.port, deadline, MAIL_PORTS)
     if isinstance(addresses, Failure):
         return SmtpOutcome("trouble", addresses.sentence)

@@ -132,7 +132,7 @@ def _rest(template: str, fields: Fields) -> str:
 def _segment(name: str, fields: Fields) -> str:
     value = _plain(name, fields)
     if value in (".", ".."):
-        raise TemplateError(f"{_title(name)} is not a name that can stand in an address. Check it.")
+        raise TemplateError(f"{_title(name)} is not a name that can be used in an address. Check it.")
     return quote(value, safe="", errors="replace")
 
 
@@ -141,7 +141,7 @@ def _plain(name: str, fields: Fields) -> str:
     if not value:
         raise TemplateError(f"{_title(name)} is missing. Fill it in.")
     if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in value):
-        raise TemplateError(f"{_title(name)} holds a line break or an invisible character. Paste it again.")
+        raise TemplateError(f"{_title(name)} contains a line break or an invisible character. Paste it again.")
     return value
 
 

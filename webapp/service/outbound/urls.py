@@ -66,7 +66,7 @@ def parse_url(text: str) -> Url | Failure:
     if len(text) > MAX_URL:
         return _no(f"The address is longer than {MAX_URL} characters. Use a shorter one.")
     if _FORBIDDEN.search(text):
-        return _no("The address holds spaces, backslashes or invisible characters. Type it again without them.")
+        return _no("The address contains spaces, backslashes or invisible characters. Type it again without them.")
     try:
         parts = urlsplit(text)
     except ValueError:
@@ -74,7 +74,7 @@ def parse_url(text: str) -> Url | Failure:
     if parts.scheme not in _DEFAULT_PORTS or not parts.netloc:
         return _no("The address must begin with https:// or http:// and name a host.")
     if "@" in parts.netloc:
-        return _no("The address holds a user name or password. Remove everything up to the @.")
+        return _no("The address contains a user name or password. Remove everything up to the @.")
     return _with_authority(parts.scheme, parts.netloc, _target(parts.path, parts.query))
 
 

@@ -161,5 +161,5 @@ def test_an_app_that_is_ready_takes_a_client_of_ones_own(stage: Any, slack: Any)
 def test_a_service_that_tells_nothing_has_no_form(stage: Any, slack: Any) -> None:
     del slack["patchbay"]["set_up"]
     browser = stage.signed_in()
-    assert "Whoever runs this service can set it up." in browser.get("/apps/slack").text
+    assert "The operator of this service can set it up." in browser.get("/apps/slack").text
     assert browser.get("/apps/slack/setup").status_code == 404

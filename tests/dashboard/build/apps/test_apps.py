@@ -13,17 +13,17 @@ def test_what_stands_on_the_page(stage: Any, registry: Registry) -> None:
     stage.signed_in("marc@example.com").send("/apps/slack/setup-requests")
     browser = stage.signed_in()
     page = browser.get("/build/apps").text
-    assert "People wait for these" in page and "1 person" in page and 'href="/apps/slack/setup"' in page
-    assert "With a client of your own" in page
+    assert "Requested apps" in page and "1 person" in page and 'href="/apps/slack/setup"' in page
+    assert "With your own OAuth client" in page
     registry.add("github", "gh-id", accounts=3, shared_with=["slack"])
     registry.add("github", "old-id", used_for_new=False)
     page = browser.get("/build/apps").text
-    for text in ("gh-id", "old-id", "Shared with 1 other app", "Another is used for new accounts", ">3</td>"):
+    for text in ("gh-id", "old-id", "Shared with 1 other app", "Not used for new accounts", ">3</td>"):
         assert text in page
     registry.add("slack")
-    assert "People wait" in browser.get("/build/apps").text, "what is known of an app is a moment old"
+    assert "Requested apps" in browser.get("/build/apps").text, "what is known of an app is a moment old"
     stage.app.extensions["patchbay_dashboard"].forget_apps()
-    assert "People wait" not in browser.get("/build/apps").text
+    assert "Requested apps" not in browser.get("/build/apps").text
 
 
 def test_owners_alone_see_it(stage: Any, registry: Registry) -> None:
@@ -43,7 +43,7 @@ def test_owners_alone_see_it(stage: Any, registry: Registry) -> None:
 
 def test_a_service_without_them_says_so(stage: Any) -> None:
     page = stage.signed_in().get("/build/apps").text
-    assert "does not let the dashboard manage them" in page and "Filled in beforehand" not in page
+    assert "does not let the dashboard manage them" in page and "Preset fields" not in page
 
 
 def test_a_question_has_a_way_back(stage: Any) -> None:

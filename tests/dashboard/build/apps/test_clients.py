@@ -99,7 +99,7 @@ def test_a_check_says_what_the_provider_says(
 
 def test_a_client_is_deleted_after_saying_what_stops(stage: Any, registry: Registry, github: Any) -> None:
     browser, removal = stage.signed_in(), f"/build/apps/{github['id']}/removal"
-    assert "Nobody can connect GitHub any more" in browser.get(removal).text
+    assert "Nobody can connect GitHub until another client" in browser.get(removal).text
     github["patchbay"]["installation_has_one"] = True
     assert "with the client of this installation instead" in browser.get(removal).text
     github["patchbay"]["used_for_new"] = False
@@ -129,7 +129,7 @@ def test_it_is_shown_until_it_was_pasted(stage: Any, notion: Any) -> None:
     assert browser.send(f"{page}/events-secret").headers["Location"] == f"{page}#events"
     shown = browser.get(page).text
     assert "canary-sent" in shown and "Paste this at Slack now" in shown
-    assert "If Slack refuses it, somebody else sent it:" in shown
+    assert "If Slack refuses it, it came from somebody else:" in shown
     assert browser.send(f"{page}/events-secret/kept").headers["Location"] == f"{page}#events"
     after = browser.get(page).text
     assert "It is set." in after and "canary" not in after
@@ -138,7 +138,7 @@ def test_it_is_shown_until_it_was_pasted(stage: Any, notion: Any) -> None:
 def test_one_that_is_to_take_the_place_of_another_says_so(stage: Any, notion: Any) -> None:
     browser, page = stage.signed_in(), f"/build/apps/{notion['id']}"
     notion["patchbay"]["events"] |= {"has_secret": True, "secret_sent_at": "2026-11-22T10:00:00.000Z"}
-    assert "Take it only if you have just entered the address anew." in browser.get(page).text
+    assert "Use it only if you have just entered the URL again." in browser.get(page).text
     notion["patchbay"]["events"]["secret_sent_at"] = None
     browser.send(f"{page}/events-secret")
     assert "The provider has sent nothing yet." in browser.get(page).text

@@ -87,7 +87,7 @@ def test_rows_say_what_clients_may_do_and_when_they_called(
 ) -> None:
     page = office.browser().get(LIST)
     row = re.findall(rf"<tr>(?:(?!</tr>).)*{client.id}.*?</tr>", page, re.DOTALL)[-1]
-    assert "See accounts · See usage" in row and "Every project" in row and "Not yet" in row
+    assert "See accounts · See usage" in row and "All projects" in row and "Not yet" in row
     oauth_clients.verify_token(office.service, oauth_clients.issue_token(office.service, client, None).token)
     oauth_clients.flush_uses(office.service)
     office_clock.advance(2 * HOUR)
@@ -99,11 +99,11 @@ def test_both_secrets_work_until_the_old_one_is_ended(office: Embedded, client: 
     assert "A new secret for “Reports”?" in browser.get(f"{path}/rotation")
     page = browser.follow(f"{path}/rotation", {"overlap": str(DAY // 1000)})
     assert oauth_clients.authenticate(office.service, client.id, secret_on(page))
-    assert "Two secrets work" in page and "in 1 day" in page
+    assert "Two active secrets" in page and "in 1 day" in page
     rotated = oauth_clients.get(office.service.store, client.id)
     assert rotated.old_secret_ends_at == rotated.rotated_at + DAY
     page = browser.follow(f"{path}/old-secret/end")
-    assert "Two secrets work" not in page and "has ended" in page
+    assert "Two active secrets" not in page and "has ended" in page
     assert oauth_clients.get(office.service.store, client.id).old_secret_ends_at is None
 
 
@@ -120,19 +120,19 @@ def test_one_that_is_in_use_is_deleted_by_somebody_who_says_that_they_know(
     office: Embedded, client: OAuthClient
 ) -> None:
     browser, path = office.browser(), f"{URL}/clients/{client.id}/removal"
-    assert "It has not called yet." in browser.get(path)
+    assert "It has not been used yet." in browser.get(path)
     oauth_clients.verify_token(office.service, oauth_clients.issue_token(office.service, client, None).token)
     oauth_clients.flush_uses(office.service)
     assert "It is in use." in browser.get(path)
     refused = browser.send(path)
-    assert refused.status_code == 422 and "Tick that you know" in refused.text
+    assert refused.status_code == 422 and "Confirm that you understand" in refused.text
     assert "is deleted" in browser.follow(path, {"known": "1"})
     assert client.id not in browser.get(LIST)
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
-    [({"name": " "}, "Give it a name"), ({"scopes": []}, "Tick at least"), ({"scopes": ["*"]}, "Tick at least")],
+    [({"name": " "}, "Enter a name."), ({"scopes": []}, "Choose at least"), ({"scopes": ["*"]}, "Choose at least")],
 )
 def test_a_form_that_lacks_something_says_so(office: Embedded, changes: dict[str, Any], sentence: str) -> None:
     answer = office.browser().send(f"{URL}/clients", FORM | changes)
@@ -198,4 +198,4 @@ def test_a_client_with_a_key_gets_no_secret(office: Embedded) -> None:
     refused = browser.send(f"{URL}/clients", FORM | {"public_key": key.as_pem(private=True).decode()})
     assert refused.status_code == 422 and "This is a private key" in refused.text
     page = browser.follow(f"{URL}/clients", FORM | {"public_key": key.as_pem(private=False).decode()})
-    assert "Signs with a key of its own" in page and 'id="secret"' not in page
+    assert "Uses a private key" in page and 'id="secret"' not in page

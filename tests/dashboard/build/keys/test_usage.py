@@ -49,12 +49,12 @@ def test_hours_add_up_by_day() -> None:
 def test_the_page_says_what_was_used(office: Embedded, office_clock: FakeClock) -> None:
     with office.service.store.write() as tx:
         tx.run("DELETE FROM usage")
-    assert "Nothing was run" in office.browser().get(f"{URL}/usage")
+    assert "No usage yet" in office.browser().get(f"{URL}/usage")
     with office.service.store.write() as tx:
         usage.add(tx, office.scene, "run", office_clock(), by=1200)
         usage.add(tx, office.scene, "event", office_clock() - DAY)
     page = office.browser().get(f"{URL}/usage")
-    for words in ("1,200 actions run", "0 requests sent through", "1 event delivered", '<td class="num">1,200</td>'):
+    for words in ("1,200 actions run", "0 proxy requests", "1 event delivered", '<td class="num">1,200</td>'):
         assert words in page
 
 

@@ -26,7 +26,7 @@ def shown_key(browser: Browser, path: str) -> str:
 
 def test_an_address_is_added_and_one_that_cannot_be_reached_is_not(office: Embedded, webhook: Endpoint) -> None:
     browser = office.browser("developer")
-    assert "is told when an account" in browser.get(f"{URL}/webhooks/new")
+    assert "is notified when an account" in browser.get(f"{URL}/webhooks/new")
     refused = browser.send(f"{URL}/webhooks", {"url": "http://10.0.0.1/x"})
     assert refused.status_code == 422 and 'value="http://10.0.0.1/x"' in refused.text
     page = browser.follow(f"{URL}/webhooks", {"url": " https://b.example/in "})
@@ -41,7 +41,7 @@ def test_one_that_was_switched_off_says_why_and_begins_anew(office: Embedded, we
         endpoint_state.deactivate(tx, webhook.id, "It wants no more.", office.service.clock())
     page = browser.get(f"{URL}/webhooks")
     assert "Stopped" in page and "It wants no more." in page
-    assert "is told again" in browser.follow(f"{URL}/webhooks/{webhook.id}/reset")
+    assert "pending ones are on their way" in browser.follow(f"{URL}/webhooks/{webhook.id}/reset")
     fresh = endpoints.find(office.service.store, webhook.id)
     assert fresh is not None and fresh.active
 
@@ -63,7 +63,7 @@ def test_the_projects_own_address(office: Embedded) -> None:
     assert browser.send(f"{project}/test").status_code == browser.send(f"{project}/removal").status_code == 404
     assert browser.send(f"{URL}/project-webhook", {"url": "nonsense"}).status_code == 422
     page = browser.follow(f"{URL}/project-webhook", {"url": "https://events.example/in"})
-    assert "Events of triggers that have no address of their own." in page
+    assert "Receives events of triggers that have no webhook URL of their own." in page
     assert 'value="https://events.example/in"' in browser.get(f"{URL}/project-webhook/edit")
     own = endpoints.of_project(office.service.store, office.scene)
     assert own is not None
@@ -81,7 +81,7 @@ def test_the_signing_key_is_shown_and_made_anew(office: Embedded) -> None:
     browser = office.browser()
     key = shown_key(browser, f"{URL}/signing-key")
     assert key == endpoints.signing_key_of(office.service, office.scene)
-    assert "Make a new signing key?" in browser.get(f"{URL}/signing-key/rotation")
+    assert "Create a new signing key?" in browser.get(f"{URL}/signing-key/rotation")
     fresh = shown_key(browser, f"{URL}/signing-key/rotation")
     assert fresh == endpoints.signing_key_of(office.service, office.scene) != key
     browser.send(f"{URL}/secret/kept")

@@ -14,7 +14,7 @@ def test_an_owner_makes_a_project_and_works_in_it(studio: Embedded) -> None:
     owner, colleague = studio.browser(), studio.browser()
     assert 'name="project"' not in owner.get("/apps")
     page = owner.follow(URL, GOOD)
-    assert "“Shop” is made. You work in it now." in page and 'value="help@shop.example"' in page
+    assert "“Shop” is created. You now work in it." in page and 'value="help@shop.example"' in page
     shop = projects.page(studio.service.store, Window(), q="Shop").items[0]
     assert f"<code>{shop.id}</code>" in page and "Delete this project" in page
     assert 'name="project"' in colleague.get("/settings")

@@ -39,7 +39,7 @@ def test_what_is_wrong_stands_beside_its_field(studio: Embedded, change: dict[st
 def test_developers_look_and_members_meet_nothing(studio: Embedded) -> None:
     developer, member = studio.browser("developer"), studio.browser("member")
     page = developer.get("/build/project")
-    assert "Owners change it" in page and 'type="submit">Save' not in page and "disabled" in page
+    assert "Only owners can change it" in page and 'type="submit">Save' not in page and "disabled" in page
     absent = member.get("/build/nothing", code=404)
     assert "/build/project" not in member.get("/settings")
     for path in ("/build/project", "/build/project/brand/contrast", "/build/project/deletion"):

@@ -108,7 +108,7 @@ def test_what_holes_of_an_address_hold_is_encoded(desk: Desk, url: str, title: s
 @pytest.mark.parametrize("title", ["..", ".", "a/../../b"])
 def test_no_value_leads_out_of_its_place(desk: Desk, title: str) -> None:
     said = desk.refuses(PROPS.replace('"/notes"', '"/notes/{title|path}"'), title=title)
-    assert said == "Title is not a name that can stand in an address."
+    assert said == "Title is not a name that can be used in an address."
     assert desk.provider.asked == []
 
 

@@ -128,7 +128,7 @@ def test_what_the_app_has_forgotten_is_asked_of_the_list(desk: Desk) -> None:
     trigger.state |= {"token": "gone", "since": iso(AT - HOUR)}
     reply = look(trigger)
     assert (told(reply.events), desk.last.query) == (["1", "2", "3"], {"since": iso(AT - HOUR)})
-    assert "the list itself is looked at" in logged(reply)
+    assert "the list itself is read" in logged(reply)
     assert trigger.state["token"] == "t1"
     trigger.state |= {"token": "gone", "since": iso(AT - 90 * DAY)}
     look(trigger)
@@ -152,7 +152,7 @@ def test_what_fails_forgets_nothing(desk: Desk) -> None:
     trigger.state["token"] = "t1"
     assert "status 503" in trigger.refuses("run", {"timestamp": AT})
     desk.on("GET /notes", {"notes": notes(4)})
-    assert "more than can be looked through" in trigger.refuses("run", {"timestamp": AT})
+    assert "more than can be searched" in trigger.refuses("run", {"timestamp": AT})
     assert trigger.state == {"token": "t1"}
 
 

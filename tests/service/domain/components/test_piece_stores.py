@@ -88,9 +88,7 @@ def test_it_is_bounded_and_a_run_beyond_says_so(service: Service, scene: Scene, 
     keep(a=1)
     reply = keep(b="x" * piece_stores.MAX_BYTES)
     assert reply.error is not None and reply.value is None
-    assert (
-        reply.error.message == "What it wanted to keep was not kept. An integration keeps at most 256 KiB for a user."
-    )
+    assert reply.error.message == "Its data was not saved. An integration keeps at most 256 KiB for a user."
     assert reply.observations[-1].err == reply.error
     assert piece_stores.values(service, asked(scene)) == {"a": 1}
 

@@ -213,9 +213,9 @@ def test_an_address_that_can_be_reached_is_taken(looking_up: Service) -> None:
         ("javascript:alert(1)", "must begin with https://"),
         ("//hooks.example/x", "must begin with https://"),
         ("https://", "must begin with https://"),
-        ("https://u:p@hooks.example/", "holds a user name"),
+        ("https://u:p@hooks.example/", "contains a user name"),
         ("hooks.example", "must begin with https://"),
-        ("https://hooks.example/\n", "holds spaces"),
+        ("https://hooks.example/\n", "contains spaces"),
         ("http://[::1", "cannot be read"),
     ],
 )

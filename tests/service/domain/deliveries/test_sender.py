@@ -53,7 +53,7 @@ def test_the_request_is_the_event_signed_both_ways(post: DeliveryHarness) -> Non
         (Mood(200, trick="endless"), 200, None),
         (Mood(500), 500, "answered 500"),
         (Mood(302, {"Location": PRIVATE}), 302, "a redirect, which is not followed"),
-        (Mood(410), 410, "wants no more"),
+        (Mood(410), 410, "accepts no more"),
         (Mood(429, {"Retry-After": "120"}), 429, "answered 429"),
         (Mood(trick="reset"), None, "broke the connection off"),
         (Mood(trick="drip"), None, "did not finish its answer in time"),

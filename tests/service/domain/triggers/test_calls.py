@@ -74,7 +74,7 @@ def test_the_error_of_a_failed_hook() -> None:
     assert isinstance(HookFailed("deploy", refused).to_error(), Invalid)
     assert isinstance(HookFailed("deploy", away).to_error(), Unavailable)
     assert HookFailed("deploy", account).unusable
-    assert HookFailed("deploy", Reply(None)).sentence == "It failed and did not say why."
+    assert HookFailed("deploy", Reply(None)).sentence == "It failed without a reason."
 
 
 def test_a_hook_that_was_lost_with_the_runner_is_run_once_more(

@@ -18,6 +18,7 @@ from webapp.dashboard.gate import person
 from webapp.dashboard.pages import go
 from webapp.dashboard.shared.changes import APPS
 from webapp.errors import Forbidden, Invalid, PatchbayError
+from webapp.kit import translation
 from webapp.kit.translation import gettext
 from webapp.people import setup_requests, users
 
@@ -56,7 +57,12 @@ class SetUpView:
 
 
 def view(app: App, form: SetUpForm | None = None) -> SetUpView:
-    """The same for ``app``, with the values so far."""
+    """The same for ``app``, with the values so far.
+
+    For an owner, the page is in English from here on, as a whole: the steps at a provider are in English only.
+    """
+    if not set_up_by():
+        translation.speak(translation.DEFAULT)
     board, looking = dashboard(), viewer()
     wanting = setup_requests.of_app(board.store, looking.client.project_id, app.slug)
     return SetUpView(

@@ -58,7 +58,7 @@ def ask_removal(oauth_app_id: str) -> str:
     known = _clients().get(oauth_app_id)
     return question(
         heading=gettext("Delete the client for {app}?").format(app=known.app_name),
-        text=gettext("It is deleted here. At the provider it stays until you delete it there."),
+        text=gettext("It is deleted here. At the provider, it stays until you delete it there."),
         stops=_stops(known),
         blocked=_in_use(known),
         button=gettext("Delete"),
@@ -98,7 +98,7 @@ def _stops(known: OAuthApp) -> list[str]:
     if known.use.installation_has_one:
         sentence = gettext("New accounts of {app} are connected with the client of this installation instead.")
         return [sentence.format(app=known.app_name)]
-    sentence = gettext("Nobody can connect {app} any more, until another client is added.")
+    sentence = gettext("Nobody can connect {app} until another client is added.")
     return [sentence.format(app=known.app_name)]
 
 

@@ -39,7 +39,7 @@ def create_override() -> AnyResponse:
         override = _overrides().create(app.slug, _entered(app))
     except (Invalid, Conflict) as error:
         return _page(app, None, _by_field(error, app), 422)
-    flash(gettext("“{name}” is made.").format(name=override.name), "ok")
+    flash(gettext("“{name}” is created.").format(name=override.name), "ok")
     return back("overrides")
 
 
@@ -71,7 +71,7 @@ def ask_override_removal(override_id: str) -> str:
     return question(
         heading=gettext("Delete “{name}”?").format(name=known.name),
         text=gettext("Accounts that were connected with it stay as they are."),
-        stops=[gettext("Connect Links that name it end with a sentence.")],
+        stops=[gettext("Connect Links that name it stop working.")],
         blocked="",
         button=gettext("Delete"),
         confirm_url=url_for("dashboard.build_apps.delete_override", override_id=known.id),

@@ -24,16 +24,16 @@ from webapp.kit.translation import lazy as _
 ALL, CONNECT = "*", "connect:*"
 # By scope, in the order of the form.
 WORDS: Mapping[str, str] = {
-    "connect:tokens:create": _("Make Connect tokens"),
+    "connect:tokens:create": _("Create Connect tokens"),
     "connect:accounts:read": _("See accounts"),
     "connect:accounts:write": _("Connect and remove accounts"),
     "connect:actions:*": _("Run actions"),
-    "connect:proxy": _("Send requests through accounts"),
+    "connect:proxy": _("Send proxy requests"),
     "connect:triggers:*": _("Start watching for events"),
     "connect:deployed_triggers:read": _("See triggers and their events"),
     "connect:deployed_triggers:write": _("Change and remove triggers"),
-    "connect:agents:read": _("See what agents may do"),
-    "connect:agents:write": _("Decide what agents may do"),
+    "connect:agents:read": _("See permissions of agents"),
+    "connect:agents:write": _("Change permissions of agents"),
     "connect:workflow:invoke": _("Start workflows"),
     "connect:users:read": _("See users"),
     "connect:users:write": _("Remove users"),
@@ -84,9 +84,9 @@ def create_client() -> AnyResponse | tuple[str, int]:
     """Make a client; the page that follows shows its secret."""
     form = {name: request.form.get(name, "").strip() for name in ("name", "project_id", "access", "public_key")}
     scope = _scope(form["access"])
-    errors = {} if form["name"] else {"name": gettext("Give it a name that you will know it by.")}
+    errors = {} if form["name"] else {"name": gettext("Enter a name.")}
     if not scope:
-        errors["scopes"] = gettext("Tick at least one thing that it may do.")
+        errors["scopes"] = gettext("Choose at least one scope.")
     if _is_powerful(scope) and viewer().role != "owner":
         abort(403)
     if errors:
@@ -96,7 +96,7 @@ def create_client() -> AnyResponse | tuple[str, int]:
     except Invalid as error:
         return _form(form, {detail.field: detail.message for detail in error.details} or {"name": error.message}), 422
     if not client.secret:
-        flash(gettext("“{name}” is ready. It signs with its key.").format(name=client.name), "ok")
+        flash(gettext("“{name}” is ready. It authenticates with its key.").format(name=client.name), "ok")
         return frame.back("clients")
     sentence = gettext("“{name}” is ready. Copy its secret now; nobody can see it again.").format(name=client.name)
     frame.show_once(sentence, client.secret)
@@ -141,7 +141,7 @@ def delete_client(client_id: str) -> AnyResponse | tuple[str, int]:
     """Delete a client; one that was used recently only if the person confirms that."""
     client = _changeable(client_id)
     if is_busy(client) and not request.form.get("known"):
-        return _removal(client, gettext("Tick that you know what stops.")), 422
+        return _removal(client, gettext("Confirm that you understand what stops.")), 422
     _clients().delete(client.id)
     flash(gettext("“{name}” is deleted. Its tokens have ended.").format(name=client.name), "ok")
     return frame.back("clients")

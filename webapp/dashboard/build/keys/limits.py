@@ -20,8 +20,8 @@ WORDS: Mapping[str, str] = {
     "executions": _("Actions run and set up"),
     "tools": _("Actions and triggers looked up"),
     "accounts": _("Accounts read and removed"),
-    "proxy": _("Requests sent through accounts"),
-    "tokens": _("Connect tokens made"),
+    "proxy": _("Proxy requests"),
+    "tokens": _("Connect tokens created"),
 }
 WINDOWS: Mapping[int, str] = {
     1: _("a second"),
@@ -73,7 +73,7 @@ def create_limit() -> AnyResponse | tuple[str, int]:
     except Invalid as error:
         return _form(text, window_s, error.message), 422
     frame.show_once(
-        gettext("The limit is made. Send this token as x-pd-rate-limit with the calls that it is for."), token
+        gettext("Rate limit added. Send this token as x-pd-rate-limit with the calls that it applies to."), token
     )
     return frame.back("limits")
 
@@ -83,7 +83,7 @@ def window_in_words(known: Sequence[LimitNow]) -> str:
     windows = {limit.window_seconds for limit in known if limit.used is not None}
     if len(windows) != 1:
         return ""
-    return gettext("Bars are of the {time} that began with the first call.").format(time=duration(windows.pop()))
+    return gettext("Usage in the current {time}.").format(time=duration(windows.pop()))
 
 
 def _is_nearly_full(limit: LimitNow) -> bool:

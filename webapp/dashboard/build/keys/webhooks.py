@@ -44,7 +44,7 @@ def add_webhook() -> AnyResponse | tuple[str, int]:
         _webhooks().add(url, url.partition("://")[2][:100] or url[:100])
     except Invalid as error:
         return _form(url, _why(error)), 422
-    return _done(gettext("{url} is told about accounts from now on.").format(url=url))
+    return _done(gettext("{url} is now notified of account events.").format(url=url))
 
 
 @blueprint.get("/project-webhook/edit")
@@ -62,16 +62,16 @@ def set_project_webhook() -> AnyResponse | tuple[str, int]:
         _webhooks().set_of_project(url)
     except Invalid as error:
         return _form(url, _why(error), of_project=True), 422
-    return _done(gettext("Events of triggers without an address of their own go to {url}.").format(url=url))
+    return _done(gettext("Events of triggers without a webhook URL of their own are sent to {url}.").format(url=url))
 
 
 @blueprint.get("/webhooks/<webhook_id>/removal")
 def ask_webhook_removal(webhook_id: str) -> str:
     """Ask for confirmation before a webhook is removed."""
-    text = gettext("{url} gets nothing more, not even what waits for it.").format(url=_get(webhook_id).url)
+    text = gettext("{url} receives nothing more, not even pending deliveries.").format(url=_get(webhook_id).url)
     return frame.question(
         "webhooks",
-        heading=gettext("Remove this address?"),
+        heading=gettext("Remove this webhook?"),
         text=text,
         button=gettext("Remove"),
         tone="danger",
@@ -98,7 +98,7 @@ def reset_webhook(webhook_id: str) -> AnyResponse:
         _webhooks().reset(webhook.id)
     else:
         _webhooks().set_of_project(webhook.url)
-    return _done(gettext("{url} is told again; what waited is on its way.").format(url=webhook.url))
+    return _done(gettext("Deliveries to {url} resume; pending ones are on their way.").format(url=webhook.url))
 
 
 @blueprint.post("/webhooks/<webhook_id>/test")
@@ -117,7 +117,7 @@ def reveal_signing_key() -> AnyResponse:
     key = _webhooks().signing_key()
     if key is None:
         abort(404)
-    frame.show_once(gettext("This is the signing key. Check the signature of everything that arrives with it."), key)
+    frame.show_once(gettext("This is the signing key. Verify the signature of every delivery with it."), key)
     return frame.back("webhooks")
 
 
@@ -126,12 +126,12 @@ def ask_key_rotation() -> str:
     """Ask for confirmation before the key is replaced."""
     return frame.question(
         "webhooks",
-        heading=gettext("Make a new signing key?"),
+        heading=gettext("Create a new signing key?"),
         text=gettext(
-            "From then on everything that these addresses get is signed with the new key. Receivers refuse it until "
+            "From then on, everything that these webhooks get is signed with the new key. Receivers refuse it until "
             "you put the new key there."
         ),
-        button=gettext("Make a new key"),
+        button=gettext("Create a new key"),
         tone="",
         confirm_url=url_for("dashboard.build_keys.rotate_signing_key"),
     )
@@ -140,7 +140,7 @@ def ask_key_rotation() -> str:
 @blueprint.post("/signing-key/rotation")
 def rotate_signing_key() -> AnyResponse:
     """Make a new key; the page that follows shows it."""
-    sentence = gettext("This is the new signing key. Put it where your server checks signatures.")
+    sentence = gettext("This is the new signing key. Use it where your server verifies signatures.")
     frame.show_once(sentence, _webhooks().rotate_key())
     return frame.back("webhooks")
 

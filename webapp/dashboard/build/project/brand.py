@@ -55,7 +55,7 @@ def _image(logo: bytes) -> Image:
         raise Invalid.of("logo", gettext("This file is too large. Choose one of at most 1 MB."))
     image = images.measure(logo)
     if image is None:
-        raise Invalid.of("logo", gettext("This is no PNG, JPEG or WebP image. Choose another file."))
+        raise Invalid.of("logo", gettext("This is not a PNG, JPEG or WebP image. Choose another file."))
     if min(image.width, image.height) < LEAST_PIXELS:
         sentence = gettext("This image has {width} × {height} pixels. Choose one of at least {least} × {least}.")
         raise Invalid.of("logo", sentence.format(width=image.width, height=image.height, least=LEAST_PIXELS))

@@ -41,7 +41,7 @@ def create() -> AnyResponse:
         return _form(fields, build.by_field(error, _MISSING))
     project_list.changed()
     scene.work_in(project.id, viewer().client.environment)
-    flash(gettext("“{name}” is made. You work in it now.").format(name=project.name), "ok")
+    flash(gettext("“{name}” is created. You now work in it.").format(name=project.name), "ok")
     return go(url_for("dashboard.build_project.page"))
 
 

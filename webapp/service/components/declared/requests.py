@@ -102,7 +102,7 @@ def address_of(session: Session, template: str, scope: Scope) -> str:
         whole = place == 0 and text.startswith(_WHOLE if part.path.root.startswith("$") else _WHOLE[:2])
         encoded = text if whole or isinstance(value, Encoded) else quote(text, safe="")
         if not whole and _STEP_OUT.search(encoded):
-            raise ComponentError(f"{session.label_of(part.path.root)} is not a name that can stand in an address.")
+            raise ComponentError(f"{session.label_of(part.path.root)} is not a name that can be used in an address.")
         address += encoded
     return address
 

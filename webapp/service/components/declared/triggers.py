@@ -45,14 +45,14 @@ def _changed(session: Session, poll: Poll, sync: Sync, token: str, since: str | 
     except HttpError as error:
         if error.status not in sync.gone:
             raise
-    session.log("The app has forgotten what changed since the last look, so the list itself is looked at.")
+    session.log("The app no longer knows what changed since the last check, so the list itself is read.")
     later = _all_pages(session, poll, sync, sync.start)[1]
     try:
         return (_recent(session, poll, max(since, iso(_now(session) - sync.days * DAY))) if since else []), later
     except HttpError as error:
         if error.status not in sync.gone:
             raise
-    session.log("It does not tell either what changed so long ago. It is looked at from now on.")
+    session.log("It does not say either what changed so long ago. Changes are noticed from now on.")
     return [], later
 
 
@@ -62,7 +62,7 @@ def _all_pages(session: Session, poll: Poll, sync: Sync, params: dict[str, Any])
     items, last = gather(session, poll.model_copy(update={"params": params, "pages": pages}), session.scope)
     token = at_path(last, sync.next)
     if not isinstance(token, str) or not token:
-        raise ComponentError("The list holds more than can be looked through at once. Choose a smaller one.")
+        raise ComponentError("The list contains more than can be searched at once. Choose a smaller one.")
     return items, token
 
 
@@ -193,7 +193,7 @@ def _answer_challenge(session: Session, challenge: Challenge, scope: Scope) -> N
         secret = as_text(parse(challenge.secret).value(scope) or "")
         known = session.memory.get(SECRET)
         if not secret or known not in (None, "", secret):
-            session.log("A request was refused: it brings another secret than the webhook has.")
+            session.log("A request was refused: its secret is not the webhook's.")
             session.respond(401, "This address has another secret.")
             return
         session.memory.set(SECRET, secret)

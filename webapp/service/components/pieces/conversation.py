@@ -25,7 +25,7 @@ _FULL = 1024 * 1024  # unsent bytes for the host above which servers are not rea
 _FLOODED = 32 * 1024 * 1024  # unsent bytes for a host that does not read
 _REST_S = 0.5  # for unsent bytes after the call is over
 NOT_RUNNING = "Integrations from npm cannot run now, because the runner does not answer. Try again in a moment."
-BUSY = "Too many integrations work at once. Try again in a moment."
+BUSY = "Too many integrations run at once. Try again in a moment."
 LOST = "The runner ended while the integration was working. Run it again."  # whatever it did is unknown
 _NEWS_S = 3.0  # for the runner to report how a process ended
 _READY = "ready"
@@ -182,7 +182,7 @@ class Conversation:
             first = frames.message({"call": self._request.call})
             head = encode(self._head(here))
         except TypeError:
-            return self._builder.fail("The values given hold something that JSON cannot carry. Check them.")
+            return self._builder.fail("The values contain something that JSON cannot represent. Check them.")
         if len(first) > frames.MAX_FRAME:
             return self._builder.fail("The values given are too large. Send less.")
         longest_s = limits.host_wait_s(self._request.deadline_s) + self._request.deadline_s + _NEWS_S
@@ -244,7 +244,7 @@ class Conversation:
         except TooMuch:
             self._builder.take({"end": "output", "code": 0})
         except ProtocolError:
-            self._fail("crash", "Crash", "The integration's process said what makes no sense, so it was stopped.")
+            self._fail("crash", "Crash", "The integration's process sent an invalid message, so it was stopped.")
         finally:
             self._refused = tuple(carrier.refused)
             carrier.close()

@@ -75,7 +75,7 @@ def _problem(field: CustomField, value: str, *, optional: bool) -> str | None:
     if len(value) > MAX_VALUE:
         return f"The {field.label} is longer than {MAX_VALUE:,} characters."
     if any(_untypable(character) for character in value):
-        return f"The {field.label} holds characters that cannot be typed; copy it again."
+        return f"The {field.label} contains characters that cannot be typed; copy it again."
     if field.options and value not in [option.value for option in field.options]:
         return f"Choose one of the offered values for {field.label}."
     if field.pattern and not re.fullmatch(field.pattern, value, re.IGNORECASE):

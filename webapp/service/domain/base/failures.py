@@ -66,7 +66,7 @@ class LinkExpired(ConnectFailed):
 
 
 class LinkUsed(ConnectFailed):
-    """An account was connected with this link already. Each link connects one."""
+    """An account was connected with this link already. Each link connects one account."""
 
     status = 409
     code = "link_used"

@@ -56,7 +56,7 @@ def kept(service: Service, request: ComponentRequest, reply: Reply, run_id: str)
     try:
         _keep(service, request, package, reply.state, run_id)
     except PatchbayError as error:
-        info = ErrorInfo("exception", "StoreError", f"What it wanted to keep was not kept. {error.message}")
+        info = ErrorInfo("exception", "StoreError", f"Its data was not saved. {error.message}")
         line = Observation("error", service.clock(), err=info)
         return replace(reply, value=None, error=reply.error or info, observations=(*reply.observations, line))
     return reply

@@ -52,7 +52,7 @@ def _app(prop: Prop, value: Any) -> str | None:
     if not isinstance(value, dict):
         return f'It must be a connected account, as {{"authProvisionId": "apn_…"}}, not {_kind(value)}.'
     if not isinstance(value.get("authProvisionId"), str):
-        return "It must hold authProvisionId, the id of a connected account."
+        return "It must contain authProvisionId, the id of a connected account."
     return None
 
 
@@ -178,12 +178,12 @@ def _timer(prop: Prop, value: Any) -> str | None:
         return f'It must be a schedule, as {{"intervalSeconds": 900}}, not {_kind(value)}.'
     interval = value.get("intervalSeconds")
     if interval is not None and value.get("cron"):
-        return "It holds both intervalSeconds and cron; give one of them."
+        return "It contains both intervalSeconds and cron; give one of them."
     if interval is not None:
         whole = isinstance(interval, int) and not isinstance(interval, bool) and interval > 0
         return None if whole else "Its intervalSeconds must be a whole number from 1."
     if not isinstance(value.get("cron"), str):
-        return "It must hold intervalSeconds, or cron with timezone."
+        return "It must contain intervalSeconds, or cron with timezone."
     if not isinstance(value.get("timezone") or "", str):
         return "Its timezone must be text, such as Europe/Berlin."
     return None

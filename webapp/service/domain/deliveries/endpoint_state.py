@@ -21,7 +21,7 @@ from webapp.store.contract import NotShared, Tx
 PART = 200  # of the deliveries that were put off are due at once; new ones wait for as many
 ENOUGH = PART // 2
 _MANY = 10_000
-_GONE = "The receiver answered 410 Gone: it wants no more deliveries."
+_GONE = "The receiver answered 410 Gone: it accepts no more deliveries."
 
 
 def apply(tx: Tx, endpoint_id: str, errors: Sequence[str | None], gone: bool, now: int) -> None:

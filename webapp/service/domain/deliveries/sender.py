@@ -105,7 +105,7 @@ class Sender:
 def _reason(answer: Response) -> str:
     """Why an answer is no success, in one sentence."""
     if answer.status == retry.GONE:
-        return "The receiver answered 410: it wants no more deliveries."
+        return "The receiver answered 410: it accepts no more deliveries."
     if 300 <= answer.status < 400:
         return f"The receiver answered {answer.status}, a redirect, which is not followed; use the final address."
     return f"The receiver answered {answer.status}; any status from 200 to 299 counts as received."

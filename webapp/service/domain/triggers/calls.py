@@ -43,7 +43,7 @@ class HookFailed(Exception):
     @property
     def sentence(self) -> str:
         """The reason, as a sentence to show."""
-        return self.reply.error.message if self.reply.error else "It failed and did not say why."
+        return self.reply.error.message if self.reply.error else "It failed without a reason."
 
     @property
     def unusable(self) -> bool:

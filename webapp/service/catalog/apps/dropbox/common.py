@@ -36,7 +36,7 @@ def pages(ctx: Context, page: Entry) -> Iterator[Entry]:
         if not page.get("has_more"):
             return
         page = ctx.http.post("/files/list_folder/continue", json={"cursor": page["cursor"]}).json()
-    raise ComponentError("The folder holds more than can be looked through at once. Choose a smaller one.")
+    raise ComponentError("The folder contains more than can be searched at once. Choose a smaller one.")
 
 
 account = app("dropbox")

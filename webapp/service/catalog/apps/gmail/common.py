@@ -134,7 +134,7 @@ body_type_prop = string(
 from_email_prop = string(
     label="From", description="An address that you may send as. Empty for your own.", optional=True
 )
-from_name_prop = string(label="Sender’s name", description="Stands before the address in From.", optional=True)
+from_name_prop = string(label="Sender’s name", description="Shown before the address in From.", optional=True)
 reply_to_prop = string(label="Reply to", description="Where answers go, unless to you.", optional=True)
 attachments_prop = string_list(
     label="Attachments",

@@ -32,7 +32,7 @@ def go_on(ctx: Context, label: str, kinds: Sequence[str]) -> None:
     except HttpError as error:
         if error.status != _GONE:
             raise
-        ctx.log("Gmail no longer knows what happened since the last look. It is looked at from now on.")
+        ctx.log("Gmail no longer knows what happened since the last check. Changes are noticed from now on.")
         new, now = [], _now(ctx)
     waiting = list(dict.fromkeys([*pending, *new]))
     emit(ctx, waiting[:AT_ONCE])
@@ -69,4 +69,4 @@ def _since(ctx: Context, at: str, label: str, kinds: Sequence[str]) -> tuple[lis
         if not answer.get("nextPageToken"):
             return ids, answer["historyId"]
         params["pageToken"] = answer["nextPageToken"]
-    raise ComponentError("More happened in the mailbox than can be looked through at once. It is tried again.")
+    raise ComponentError("More happened in the mailbox than can be read at once. It is retried.")

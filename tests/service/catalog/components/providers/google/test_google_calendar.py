@@ -64,7 +64,7 @@ def test_a_token_that_is_too_old_is_replaced(calendar: AppHarness) -> None:
     watched = calendar.trigger("new-or-updated-event", calendar_id="primary")
     watched.state["token"] = "old"
     reply = watched.call("run", {"timestamp": 0, "interval_seconds": 300})
-    assert reply.error is None and "the list itself is looked at" in logged(reply)
+    assert reply.error is None and "the list itself is read" in logged(reply)
     assert watched.state["token"] == "now"
 
 

@@ -12,7 +12,7 @@ from .. import common
 class UploadFile(Action):
     name = "Upload file"
     description = (
-        "Upload a file: a text, what stands at an address, or a file of the stash. "
+        "Upload a file: a text, from a URL, or from the stash. "
         "[See the documentation](https://www.dropbox.com/developers/documentation/http/documentation#files-upload)"
     )
     annotations = OVERWRITES
@@ -26,7 +26,7 @@ class UploadFile(Action):
         format="file-ref",
         optional=True,
     )
-    text = string(label="Text", description="What the file holds, in place of a file.", optional=True)
+    text = string(label="Text", description="The content of the file, instead of a file.", optional=True)
     mode = string(
         label="Where there is one of that name",
         default="add",

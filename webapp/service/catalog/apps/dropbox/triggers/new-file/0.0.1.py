@@ -38,7 +38,7 @@ class NewFile(Trigger):
         except HttpError as error:
             if error.status != _RESET:
                 raise
-            ctx.log("Dropbox no longer knows what changed since the last look. It is looked at from now on.")
+            ctx.log("Dropbox no longer knows what changed since the last check. Changes are noticed from now on.")
             cursor = None
         self._emit(ctx, [entry for entry in entries if entry[".tag"] == "file"])
         ctx.db.set("cursor", cursor or self._now(ctx))

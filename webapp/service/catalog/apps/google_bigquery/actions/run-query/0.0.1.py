@@ -42,7 +42,7 @@ class RunQuery(Action):
             params = {"location": job["location"], "maxResults": ctx.props.most, "timeoutMs": _WAIT_MS // 2}
             answer = ctx.http.get(f"{place}/{quote(job['jobId'], safe='')}", params=params).json()
         if not answer.get("jobComplete"):
-            raise ComponentError("The query takes longer than a run may. It goes on in BigQuery; ask for less here.")
+            raise ComponentError("The query takes longer than a run may. It continues in BigQuery; ask for less here.")
         fields = answer.get("schema", {}).get("fields", [])
         rows = [_named(fields, row["f"]) for row in answer.get("rows", [])]
         changed = answer.get("numDmlAffectedRows")

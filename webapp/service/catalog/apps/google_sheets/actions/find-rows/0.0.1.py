@@ -22,7 +22,7 @@ from ..common import (
 class FindRows(Action):
     name = "Find rows"
     description = (
-        "Find the rows of a worksheet that hold a value in one column, without regard to case. "
+        "Find the rows of a worksheet with a value in one column, ignoring case. "
         "[See the documentation](https://developers.google.com/workspace/sheets/api/reference/rest/v4/spreadsheets.values/get)"
     )
     annotations = READS

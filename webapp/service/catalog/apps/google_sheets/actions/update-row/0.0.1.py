@@ -30,7 +30,7 @@ class UpdateRow(Action):
     google_sheets = account
     spreadsheet_id = spreadsheet_prop
     worksheet = worksheet_prop.but(reload_props=True)
-    row = integer(label="Row", description="Its number; the titles stand in row 1.", min=1)
+    row = integer(label="Row", description="Its number; row 1 contains the titles.", min=1)
 
     def reload(self, ctx: Context) -> Mapping[str, Prop]:
         return column_props(ctx)

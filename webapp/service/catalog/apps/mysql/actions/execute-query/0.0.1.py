@@ -13,4 +13,4 @@ class ExecuteQuery(databases.ExecuteQuery, common.MysqlAccount):
         "[See the documentation](https://dev.mysql.com/doc/refman/8.4/en/sql-statements.html)"
     )
 
-    sql_ = sql("mysql", label="Query", description="Parameters stand in it as question marks.")
+    sql_ = sql("mysql", label="Query", description="Write parameters as question marks.")

@@ -13,4 +13,4 @@ class ExecuteQuery(databases.ExecuteQuery, common.PostgresqlAccount):
         "[See the documentation](https://www.postgresql.org/docs/current/sql-commands.html)"
     )
 
-    sql_ = sql("postgresql", label="Query", description="Parameters stand in it as $1, $2 and so on.")
+    sql_ = sql("postgresql", label="Query", description="Write parameters as $1, $2 and so on.")

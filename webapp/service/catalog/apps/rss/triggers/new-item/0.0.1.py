@@ -15,8 +15,8 @@ NOT_MODIFIED = 304
 class NewItem(Trigger):
     name = "New item in feed"
     description = (
-        "Each item that an RSS or Atom feed did not hold before. The server is asked only for what has changed, "
-        "if it can tell. [See the documentation](https://www.rssboard.org/rss-specification)"
+        "Each new item of an RSS or Atom feed. The server is asked only for changes, if it supports that. "
+        "[See the documentation](https://www.rssboard.org/rss-specification)"
     )
     dedupe = "unique"
 
@@ -30,7 +30,7 @@ class NewItem(Trigger):
     def run(self, ctx: Context) -> None:
         elsewhere = ctx.db.get("url") not in (None, ctx.props.url)
         if elsewhere:
-            ctx.log("The address of the feed has changed. What it holds now counts as seen.")
+            ctx.log("The address of the feed has changed. Its current items count as seen.")
         self._look(ctx, 0 if elsewhere else None)
 
     def _look(self, ctx: Context, most: int | None) -> None:

@@ -14,7 +14,7 @@ from ..common import account, call, timestamp_prop
 class UploadFile(Action):
     name = "Upload file"
     description = (
-        "Upload a file to a channel or a direct message: a text, what stands at an address, or a file of the stash. "
+        "Upload a file to a channel or a direct message: a text, from a URL, or from the stash. "
         "[See the documentation](https://docs.slack.dev/reference/methods/files.getUploadURLExternal)"
     )
     annotations = CREATES
@@ -28,7 +28,7 @@ class UploadFile(Action):
         optional=True,
         aliases=("url",),
     )
-    text = string(label="Text", description="What the file holds, in place of a file.", optional=True)
+    text = string(label="Text", description="The content of the file, instead of a file.", optional=True)
     filename = string(label="File name", description="Such as report.csv. Empty for that of the file.", optional=True)
     comment = string(label="Message", description="What to say with it.", optional=True)
     thread_ts = timestamp_prop.but(

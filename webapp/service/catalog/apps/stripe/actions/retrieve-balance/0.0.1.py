@@ -11,7 +11,7 @@ from ..common import account, money
 class RetrieveBalance(Action):
     name = "Retrieve balance"
     description = (
-        "See what the account holds, by currency. "
+        "See the balance of the account, by currency. "
         "[See the documentation](https://docs.stripe.com/api/balance/balance_retrieve)"
     )
     annotations = READS
