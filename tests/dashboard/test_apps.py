@@ -22,7 +22,7 @@ def test_connected_first_with_badges_and_what_is_broken(busy: Any) -> None:
     assert re.findall(r"<h2>([^<]+)</h2>\s*<span>(\d)</span>", page) == [
         ("Connected", "2"), ("Ready to connect", "1"), ("Needs setup", "1"),
     ]  # fmt: skip
-    assert "3 of 4 can be used today." in page
+    assert "3 of 4 can be used now." in page
     assert "2 connected" in page
     assert page.count("Needs you") == 1
     assert "Billing (Stripe) needs you." in page
