@@ -214,11 +214,12 @@ def test_a_remembered_macro_uses_nothing_but_its_arguments() -> None:
     environment, used = jinja2.Environment(autoescape=True), dict[str, set[str]]()
     templates.prepare(environment)
     for file in sorted((ROOT / "templates").rglob("*.html")):
-        if names := REMEMBERED.findall(file.read_text("utf-8")):
-            for macro in environment.parse(file.read_text("utf-8")).find_all(nodes.Macro):
-                if macro.name in names:
-                    used[macro.name] = {name.name for name in macro.find_all(nodes.Name)}
-                    used[macro.name] -= {argument.name for argument in macro.args}
+        macros = {macro.name: macro for macro in environment.parse(file.read_text("utf-8")).find_all(nodes.Macro)}
+        names = [name for name in REMEMBERED.findall(file.read_text("utf-8")) if name in macros]
+        for name in names:  # with the macros of the file that it calls
+            used[name] = {each.name for each in macros[name].find_all(nodes.Name)}
+            used[name] -= {argument.name for argument in macros[name].args}
+            names += [called for called in sorted(used[name]) if called in macros and called not in names]
     assert len(used) > 10
     assert set().union(*used.values()) - used.keys() <= {"_", "gettext", "ngettext", "count_of", "_trans", "paths"}
 
