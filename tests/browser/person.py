@@ -14,7 +14,7 @@ class Person:
 
     def sign_up(self, start_url: str, email: str = "ada@example.com") -> None:
         self.page.goto(start_url)
-        self.page.get_by_label("E-mail").fill(email)
+        self.page.get_by_label("E-mail", exact=True).fill(email)
         self.page.get_by_label("Password", exact=True).fill(PASSWORD)
         self.page.get_by_label("Product name").fill("Acme Desk")
         self.page.get_by_label("Support e-mail").fill("help@acme.example")
@@ -25,7 +25,7 @@ class Person:
 
     def sign_in(self, email: str, password: str = PASSWORD) -> None:
         self.page.goto(f"{self.at.url}/sign-in")
-        self.page.get_by_label("E-mail").fill(email)
+        self.page.get_by_label("E-mail", exact=True).fill(email)
         self.page.get_by_label("Password", exact=True).fill(password)
         self.button("Sign in").click()
 

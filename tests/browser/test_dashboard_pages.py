@@ -102,6 +102,37 @@ def test_pages_of_somebody_with_accounts(look: Any, product: Any, people: Any) -
     assert states == ["Needs you", "Retrying", "Working"]
 
 
+def test_pages_of_an_owner(look: Any, product: Any) -> None:
+    page, check = look
+    service = product.service
+    users.create(service.store, service.clock, email="olga@example.com", password=PASSWORD, role="owner")
+    person = Person(page, product, scripts=False)
+    person.sign_in("olga@example.com")
+    person.heading("Apps")
+    check("Get started on Apps")
+    person.choose("Sandbox Tasks")
+    page.get_by_role("link", name="Stay in this tab instead").locator("visible=true").first.click()
+    person.decide(page, "Allow")
+    person.connected()
+    sections = ("clients", "api-keys", "webhooks", "limits", "usage", "calls")
+    forms = ("clients/new", "limits/new", "webhooks/new", "project-webhook/edit", "signing-key/rotation")
+    paths = [
+        "/build/checklist", *(f"/build/keys/{path}" for path in (*sections, *forms)),
+        "/build/logs", "/build/logs?kind=agent&status=failed", "/build/logs?id=nothing", "/logs/audit",
+        "/build/apps", "/build/integrations", "/build/embed", "/build/workflows", "/build/people", "/build/project",
+        "/build/project/new", "/build/project/deletion", "/build/keys/nothing",
+    ]  # fmt: skip
+    for path in paths:
+        page.goto(product.url + path)
+        check(path)
+    page.goto(f"{product.url}/build/logs?kind=account")
+    page.locator("details.log summary").first.click()
+    page.locator(".log-open").first.wait_for()
+    check("an entry of the logs")
+    page.get_by_role("link", name="Its own page").first.click()
+    page.wait_for_url("**/accounts/apn_*")
+
+
 def test_pages_while_the_service_is_down(look: Any, product: Any, people: Any) -> None:
     page, check = look
     people("down@example.com")
@@ -151,7 +182,7 @@ def test_pages_of_the_first_start(look: Any, unopened: tuple[str, str]) -> None:
         page.goto(url + path)
         check(path)
     page.goto(f"{url}/start?token={token}")
-    page.get_by_label("E-mail").fill("not an address@")
+    page.get_by_label("E-mail", exact=True).fill("not an address@")
     page.get_by_label("Password", exact=True).fill("2short")
     page.evaluate("document.querySelector('form').noValidate = true")
     page.get_by_role("button", name="Create login").click()

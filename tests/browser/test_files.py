@@ -237,7 +237,7 @@ def test_typing_outlives_the_session(contexts: Any, started: Served, connected: 
     page.context.add_cookies(cookies)
     note.press_sequentially(" and typed when the session was over")
     page.wait_for_url("**/sign-in**")
-    page.get_by_label("E-mail").fill("ada@example.com")
+    page.get_by_label("E-mail", exact=True).fill("ada@example.com")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/read-file")

@@ -43,7 +43,7 @@ def test_a_window_that_comes_to_nothing_is_noticed_and_opened_again(page: Any, p
     assert not again.is_visible()
     opened.value.close()
     page.clock.fast_forward(8_000)
-    page.get_by_role("status").get_by_text("No activity yet.").wait_for()
+    page.get_by_role("status").get_by_text("Nothing has happened yet.").wait_for()
     assert not page.get_by_role("button", name="Start again").is_visible()  # one way on, not two
     again.click()
     with page.expect_popup() as reopened:

@@ -84,7 +84,7 @@ def test_a_user_connects_and_works_inside_a_product(portal: Portal, axe: Any) ->
     frame.get_by_role("button", name="Run action").click()
     expect(frame.locator("#outcome")).to_contain_text("project")
     assert frame.get_by_role("tab", name="Request").count() == 0
-    frame.get_by_role("link", name="Accounts").first.click()
+    frame.get_by_role("navigation", name="Main").get_by_role("link", name="Accounts").click()
     portal.heading("Accounts")
     assert axe(portal.page.frames[1]) == []
 
@@ -106,15 +106,16 @@ def test_any_number_with_one_token_and_one_taken_away_again(portal: Portal) -> N
 def test_a_trigger_watches_for_the_user(portal: Portal) -> None:
     portal.open("&app=schedule")
     frame = portal.frame
-    frame.get_by_role("link", name="Triggers").first.click()
+    frame.get_by_role("navigation", name="Schedule").get_by_role("link", name="Triggers").click()
     frame.get_by_role("link", name="Custom interval").click()
     frame.get_by_label("Name").fill("Every hour")
     frame.get_by_role("button", name="Start watching").click()
     portal.heading("Every hour")
-    frame.get_by_role("link", name="Triggers").first.click()
+    main = frame.get_by_role("navigation", name="Main")
+    main.get_by_role("link", name="Triggers").click()
     frame.get_by_role("row", name=re.compile("Every hour")).wait_for()
     assert frame.get_by_role("button", name="Reveal key").count() == 0
-    frame.get_by_role("link", name="Logs").click()
+    main.get_by_role("link", name="Logs").click()
     portal.heading("Logs")
     expect(frame.locator("#results")).to_contain_text("Every hour")
 
@@ -122,7 +123,7 @@ def test_a_trigger_watches_for_the_user(portal: Portal) -> None:
 def test_the_product_renews_before_the_end_and_nothing_typed_is_lost(portal: Portal) -> None:
     portal.open("&app=schedule", expires_in=100)
     frame = portal.frame
-    frame.get_by_role("link", name="Triggers").first.click()
+    frame.get_by_role("navigation", name="Schedule").get_by_role("link", name="Triggers").click()
     frame.get_by_role("link", name="Custom interval").click()
     frame.get_by_label("Name").fill("Still here")
     portal.page.wait_for_function("messages.some(([, message]) => message.type === 'token-needed')")
@@ -185,7 +186,7 @@ def test_embed_js_shows_it_and_gives_the_next_token(page: Any, product: Any, emb
     frame.get_by_role("heading", name="Logs", level=1).wait_for()
     page.wait_for_function("messages.some(([, message]) => message.type === 'token-needed')")
     page.wait_for_timeout(500)  # the token is on its way; what is followed meanwhile takes the first one
-    frame.get_by_role("link", name="Accounts").click()
+    frame.get_by_role("navigation", name="Main").get_by_role("link", name="Accounts").click()
     frame.get_by_role("heading", name="Accounts", level=1).wait_for()
     left = int(frame.locator("#portal").get_attribute("data-left"))
     assert left > 3_000_000, "the second token"

@@ -72,7 +72,7 @@ def test_a_broken_cursor_leads_to_the_newest(eventful: Any) -> None:
 
 def test_empty_and_down_are_different(busy: Any) -> None:
     browser = busy.signed_in()
-    assert "Nothing has happened yet" in browser.get("/logs").text
+    assert "No entries yet" in browser.get("/logs").text
     busy.connect.down = True
     answer = browser.get("/logs")
     assert answer.status_code == 503 and "Your logs can’t be shown right now" in answer.text

@@ -151,7 +151,7 @@ def test_a_newer_version_is_found_seen_confirmed_and_taken_by_the_trigger(
     page.get_by_text("It runs version 1.0.0. Version 1.1.0 is available.").wait_for()
     fits(page, axe)
     page.get_by_role("button", name="Update to 1.1.0").click()
-    page.get_by_text("runs with version 1.1.0 now").wait_for()
+    page.get_by_text("now runs version 1.1.0").wait_for()
     assert page.get_by_text("is available").count() == 0
     page.get_by_text("1.1.0").first.wait_for()
 
@@ -169,7 +169,7 @@ def test_what_a_removed_one_leaves_says_so_and_goes_on_when_it_is_back(
     page.locator("summary[aria-label='More for Kiosk']").click()
     page.get_by_role("link", name="Remove…").click()
     question = page.get_by_role("dialog", name="Remove Kiosk?")
-    question.get_by_text("1 running trigger tells nothing more").wait_for()
+    question.get_by_text("1 running trigger stops until it is added again.").wait_for()
     question.get_by_role("button", name="Remove").click()
     page.get_by_text("Nothing added yet").wait_for()
 

@@ -132,7 +132,7 @@ def test_events_of_an_app(registry: Registry, contexts: Contexts, registry_owner
     if told is FACEBOOK:
         person.choose("Page", "Acme")
     key = person.deploy(name, bench.receiver.url(f"/pages/{told.app}"))
-    person.page.locator("#strip").get_by_text("tells it at once").wait_for()
+    person.page.locator("#strip").get_by_text("notifies it at once").wait_for()
     send(told.event)
     send(told.other)
     member, value = told.emitted
