@@ -12,9 +12,10 @@ from tests import messages as wanted
 from webapp.kit import message_files, translation
 
 TRANSLATIONS = Path(translation.__file__).parent.parent / "translations"
-# Every text and spoken attribute, but for code and what has a language of its own.
+# Every text and spoken attribute, but for code, names, and what has a language of its own.
 TEXTS = """() => {
-    const foreign = "script, style, template, noscript, code, pre, kbd, samp, textarea, [lang]:not(html)";
+    const foreign =
+        "script, style, template, noscript, code, pre, kbd, samp, textarea, [lang]:not(html), [translate=no]";
     const texts = [];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode())
