@@ -72,7 +72,7 @@ def test_create_a_task_and_run_it_again(contexts: Any, started: Served, connecte
     open_action(page, started, "Create task")
     if page.get_by_role("button", name="Start again").count():
         page.get_by_role("button", name="Start again").click()
-        page.get_by_role("status").get_by_text("everything is as at first").wait_for()
+        page.get_by_role("status").get_by_text("The draft is deleted, and the form is reset.").wait_for()
     assert "ada@sandbox.example" in page.get_by_label("Account").inner_text()
     project = pick_project(page, "quarry", scripts=scripts)
     page.get_by_label("Title").fill(title)
@@ -83,6 +83,8 @@ def test_create_a_task_and_run_it_again(contexts: Any, started: Served, connecte
     outcome = page.get_by_role("region", name="Outcome")
     outcome.get_by_text("Succeeded").wait_for()
     assert f"Created task {title} in {project}" in outcome.inner_text()
+    assert outcome.locator("dl.facts dd").get_by_text(title, exact=True).count() == 1
+    outcome.locator("#result-as-json > summary").click()
     assert f'"title": "{title}"' in page.locator("#result-json").inner_text()
 
     if not scripts:

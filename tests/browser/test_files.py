@@ -63,7 +63,7 @@ def opened(contexts: Any, started: Served, connected: Any, **options: Any) -> An
     page.goto(started.url + PATH)
     if page.get_by_role("button", name="Start again").count():
         page.get_by_role("button", name="Start again").click()
-        page.get_by_role("status").get_by_text("everything is as at first").wait_for()
+        page.get_by_role("status").get_by_text("The draft is deleted, and the form is reset.").wait_for()
     return page
 
 

@@ -102,5 +102,5 @@ def test_every_kind_is_filled_in_and_arrives(ours: Ours, contexts: Contexts, axe
     rows.get_by_label("Value 1").fill("1")
     assert axe(page) == []
     person.run()
-    arrived = page.evaluate("JSON.parse(document.getElementById('result-json').innerText)")
+    arrived = page.evaluate("JSON.parse(document.getElementById('result-json').textContent)")
     assert arrived == ARRIVED
