@@ -154,7 +154,7 @@ USER_AGENTS = Quota(
     1_000_000,
     Forbidden,
     "As many agents came in for this user as may ({limit}); end one that is not needed on the page Agents.",
-    "Agents that may come in for one external user.",
+    "Agents that may connect for one external user.",
 )
 USER_APPROVALS = Quota(
     "USER_APPROVALS",
@@ -162,7 +162,7 @@ USER_APPROVALS = Quota(
     1_000_000,
     Forbidden,
     "As many calls of agents wait for this user's yes as may ({limit}); answer them first.",
-    "Calls of agents that may wait for the yes of one external user.",
+    "Calls of agents that may wait for approval by one external user.",
 )
 AGENT_REGISTRATIONS = Quota(
     "AGENT_REGISTRATIONS",

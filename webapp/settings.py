@@ -162,9 +162,7 @@ class Settings:
     mail: bool = _setting(True, read.switch, "on or off: receive mail for e-mail triggers.")
     mail_host: str = _setting("127.0.0.1", read.address, "Address to listen on for mail.")
     mail_port: int = _setting(None, read.port, "Port to listen on for mail (PORT + 25).")
-    mail_domain: str = _setting(
-        None, read.domain, "What stands behind the @ in the addresses of e-mail triggers (host of PUBLIC_URL)."
-    )
+    mail_domain: str = _setting(None, read.domain, "Domain of the addresses of e-mail triggers (host of PUBLIC_URL).")
     web: int = _setting(1, read.number(1, 64), "Web processes, which share the port; one for each core.")
     threads: int = _setting(64, read.number(1, 256), "Requests that a web process answers side by side.")
     drain_s: int = _setting(0, read.number(0, 600), "Seconds for which /readyz says that it stops, before it does.")
@@ -186,7 +184,7 @@ class Settings:
     metrics_token: str | None = _setting(
         None, read.token, "Bearer token for /metrics, 16 characters or more (no /metrics when unset).", secret=True
     )
-    event_days: int = _setting(30, read.number(1, 3650), "Days after which events and their deliveries are forgotten.")
+    event_days: int = _setting(30, read.number(1, 3650), "Days after which events and their deliveries are deleted.")
     events_kept: int = _setting(
         10_000, read.number(1, 10_000_000), "Events that are kept of each trigger, the newest ones."
     )
@@ -208,11 +206,11 @@ class Settings:
     oidc_scopes: tuple[str, ...] = _setting(
         ("openid", "email", "profile"), read.words, "Scopes to ask the provider for, openid among them."
     )
-    oidc_groups_claim: str = _setting("groups", read.text, "Claim that holds a person's groups at the provider.")
+    oidc_groups_claim: str = _setting("groups", read.text, "Claim with a person's groups at the provider.")
     oidc_roles: tuple[tuple[str, str], ...] = _setting(
         (), read.roles, "Roles of groups: group=role, ...; the group * is everybody."
     )
-    oidc_required: bool = _setting(False, read.switch, "on or off: people sign in at the provider alone.")
+    oidc_required: bool = _setting(False, read.switch, "on or off: people sign in only at the provider.")
     quotas: Mapping[str, int] = field(default_factory=lambda: {row.name: row.default for row in BOUNDS}, hash=False)
     """The value of each row of :data:`webapp.quotas.TABLE` and :data:`webapp.deadlines.TABLE`, by its name."""
 
