@@ -55,7 +55,7 @@ OPEN = frozenset(
         "dashboard.portal.renew",
     }
 )
-# What lets nobody in where people sign in at a provider alone.
+# What admits nobody where people sign in only at a provider.
 BY_PASSWORD = frozenset(
     {
         "dashboard.session.create",

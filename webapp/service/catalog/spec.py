@@ -560,7 +560,7 @@ class PieceFacts(Facts):
 
 
 def asks_piece(fields: Mapping[str, Any]) -> bool:
-    """Whether the app with the ``fields`` of an ``app.toml`` is tested by the package that brought it."""
+    """Whether the app with the ``fields`` of an ``app.toml`` is tested by the package that it comes from."""
     test = fields.get("test")
     return isinstance(test, Mapping) and test.get("kind") == PIECE
 

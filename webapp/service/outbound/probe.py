@@ -40,7 +40,7 @@ class RequestSpec:
 
 @dataclass(frozen=True, slots=True)
 class BodyRule:
-    """A failure told in the body of a 200: the member at `path` equals `equals` (Slack: `ok` is false).
+    """A failure reported in the body of a 200: the member at `path` equals `equals` (Slack: `ok` is false).
 
     `error_path` leads to the provider's error code; a code in `refused` means the credential, any other trouble.
     With `refused` empty, every such answer means the credential.

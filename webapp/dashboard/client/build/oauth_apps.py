@@ -31,7 +31,7 @@ class Events(Lenient):
 
 
 class Use(Lenient):
-    """What a client serves; numbers that are not told are None."""
+    """What a client serves; numbers that the service does not give are None."""
 
     app_name: str = ""
     accounts: int | None = None

@@ -188,7 +188,7 @@ class PieceClient:
         self._client.as_project("POST", f"{_PATH}/look", timeout=PATIENCE_S)
 
     def confirm(self, piece_id: str, hosts: Sequence[str], *, version: str, hidden: bool) -> Piece:
-        """Add what was looked at, the version ``version``, to reach ``hosts`` alone. Raises as :meth:`begin`."""
+        """Add what was looked at, the version ``version``, to reach only ``hosts``. Raises as :meth:`begin`."""
         return self._send("POST", piece_id, "confirm", {"hosts": list(hosts), "hidden": hidden, "version": version})
 
     def stop(self, piece_id: str) -> None:
@@ -200,7 +200,7 @@ class PieceClient:
         return self._send("PATCH", piece_id, "", {"hidden": hidden})
 
     def set_hosts(self, piece_id: str, hosts: Sequence[str]) -> Piece:
-        """Let it reach ``hosts`` alone. Raises :class:`webapp.errors.Invalid`."""
+        """Let it reach only ``hosts``. Raises :class:`webapp.errors.Invalid`."""
         return self._send("PATCH", piece_id, "", {"hosts": list(hosts)})
 
     def allow(self, piece_id: str, host: str) -> Piece:

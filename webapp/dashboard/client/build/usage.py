@@ -23,7 +23,7 @@ class _Usage(Lenient):
 
 
 def hours(client: ConnectClient, start: int, end: int) -> tuple[UsageHour, ...] | None:
-    """``GET /v1/connect/usage`` between two times in seconds, oldest first; ``None`` where it is not told."""
+    """``GET /v1/connect/usage`` between two times in seconds, oldest first; ``None`` where the service does not say."""
     try:
         answer = client.as_project("GET", _PATH, params={"start_ts": start, "end_ts": end})
     except (NotFound, Forbidden):

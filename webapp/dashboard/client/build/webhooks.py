@@ -1,4 +1,4 @@
-"""Webhooks that are told about accounts, the project's own webhook, and the key that signs what they get."""
+"""Webhooks for account events, the project's own webhook, and the key that signs what they get."""
 
 from typing import Any
 from urllib.parse import quote

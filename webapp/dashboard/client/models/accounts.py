@@ -46,7 +46,7 @@ class AppInFamily(Lenient):
 
 
 class SetUp(Lenient):
-    """What whoever adds an app's OAuth client needs; ``provider`` is who gives it, "" where that is not told."""
+    """What it takes to add an OAuth client; ``provider`` is who gives it, "" where the service does not say."""
 
     redirect_uri: str = ""
     console_url: str | None = Field(default=None, pattern="^https?://")
@@ -91,7 +91,7 @@ class OtherWay(Lenient):
 
 
 class Extras(Lenient):
-    """What the embedded service adds about one app (an extension). ``ready`` is None where it is not told."""
+    """What the embedded service adds about one app (an extension). ``ready`` is None where the service does not say."""
 
     ready: bool | None = None
     set_up: SetUp | None = None

@@ -6,7 +6,7 @@ from webapp.dashboard.client.models.lenient import Lenient
 
 
 class AuditEntry(Lenient):
-    """Something that somebody did to something. ``at`` is ISO 8601; what is not told is ""."""
+    """Something that somebody did to something. ``at`` is ISO 8601; what the service does not say is ""."""
 
     id: str = ""
     at: str = ""

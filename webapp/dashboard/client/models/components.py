@@ -117,7 +117,7 @@ class Component(Lenient):
 
     @property
     def kind(self) -> Kind:
-        """Whether it stands among the actions or the triggers."""
+        """Whether it is listed among the actions or the triggers."""
         return "actions" if self.component_type == "action" else "triggers"
 
     @property

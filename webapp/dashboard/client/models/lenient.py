@@ -42,7 +42,7 @@ class PieceOrigin(Lenient):
 
 
 class PageInfo(Lenient):
-    """How a list goes on (contract "Lists"); ``end_cursor`` is "" on the last page."""
+    """How a list continues (contract "Lists"); ``end_cursor`` is "" on the last page."""
 
     total_count: int | None = None
     end_cursor: str = ""

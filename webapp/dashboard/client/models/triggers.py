@@ -78,7 +78,7 @@ class Trigger(Lenient):
 
     @property
     def schedule(self) -> Json | None:
-        """The schedule: told by the service, else what a timer's own fields say."""
+        """The schedule: from the service, otherwise from a timer's own fields."""
         if self.schedule_given is not None:
             return self.schedule_given
         if self.cron:

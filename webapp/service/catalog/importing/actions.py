@@ -78,7 +78,7 @@ class Draft:
     def ask(
         self, place: str, name: str, wanted: Shape, *, required: bool, description: str = "", label: str = ""
     ) -> str:
-        """Ask for a value, and give the hole in which it stands. ``place`` is where it goes in the request."""
+        """Ask for a value, and return its hole in the template. ``place`` is where it goes in the request."""
         value = schemas.value(self.refs, wanted, label or words.label(name), required=required, description=description)
         prop = self.names.name(f"{place}:{name}", words.prop(name), place)
         self.props[prop] = dict(value.fields)
@@ -264,7 +264,7 @@ def _query(draft: Draft, parameter: Mapping[str, Any], wanted: Shape) -> None:
 
 
 def _object(draft: Draft, parameter: Mapping[str, Any], wanted: Shape, style: str, *, explode: bool) -> None:
-    """An object in the query: with its name before each member, or its members alone."""
+    """An object in the query: with its name before each member, or only its members."""
     if style == "deepObject":
         draft.params[parameter["name"]] = _ask(draft, "query", parameter, wanted)
         return

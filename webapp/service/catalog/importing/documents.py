@@ -127,7 +127,7 @@ class Document:
         return self.refs.object(self.root.get("info"))
 
     def absolute(self, url: str) -> str:
-        """``url`` as it is meant from where the document stands."""
+        """``url`` resolved against the URL of the document."""
         return urljoin(self.address, url) if self.address else url
 
 

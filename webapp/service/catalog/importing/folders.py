@@ -13,7 +13,7 @@ _ASIDE = ".replaced-apps"  # where the old folder stands meanwhile
 
 
 def exchange(data: Path, slug: str, new: Path) -> None:
-    """Let the folder ``new`` be that of the app ``slug``, in the place of the one that stands."""
+    """Let the folder ``new`` be that of the app ``slug``, in place of the current one."""
     place, old = data / "apps" / slug, _aside(data, slug)
     place.parent.mkdir(exist_ok=True)
     if place.exists():

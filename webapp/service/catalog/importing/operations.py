@@ -42,7 +42,7 @@ class Operation:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The groups that it stands in."""
+        """The groups that it belongs to."""
         tags = self.node.get("tags")
         return tuple(str(tag) for tag in tags[:_MOST_TAGS]) if isinstance(tags, list) and tags else (UNTAGGED,)
 

@@ -1,4 +1,4 @@
-"""For actions in Python that send files: what stands at an address, or a file of the stash that the run names."""
+"""For actions in Python that send files: the content of a URL, or a file of the stash that the run names."""
 
 from pathlib import Path
 

@@ -24,9 +24,9 @@ CREATES: Final = _hints(reads=False, destroys=False, repeats=False)
 SETS: Final = _hints(reads=False, destroys=False, repeats=True)
 """Brings something into a state, and takes nothing away; running it twice is the same as once."""
 OVERWRITES: Final = _hints(reads=False, destroys=True, repeats=True)
-"""What was there before is gone; running it twice is the same as once."""
+"""What was there before is replaced or deleted; running it twice is the same as once."""
 DELETES: Final = _hints(reads=False, destroys=True, repeats=False)
-"""What was there is gone, or may be, and running it twice may take something else away."""
+"""What was there is deleted, or may be, and running it twice may delete something else."""
 SPENDS: Final = {**DELETES, "spendsHint": True}
 """Sends or costs something that cannot be taken back, and running it twice does it twice. Nothing is taken away."""
 
