@@ -122,7 +122,7 @@ def test_another_project_is_made_left_and_deleted(olga: Any, product: Any, axe: 
     olga.get_by_label("Product name").fill("Corner Shop")
     olga.get_by_label("Support e-mail").fill("help@shop.example")
     olga.get_by_role("button", name="Create project").click()
-    olga.get_by_text("“Corner Shop” is made.").wait_for()
+    olga.get_by_text("“Corner Shop” is created. You now work in it.").wait_for()
     olga.locator(".project-menu summary").click()
     check("menu")
     olga.locator(f".project-menu [value={product.project.id}]").click()
