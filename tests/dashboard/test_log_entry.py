@@ -38,7 +38,7 @@ def test_how_it_ended(facts: dict[str, str], word: str, tone: str) -> None:
         ({"kind": "run", "status": "succeeded", "text": "Created issue 42"}, "Created issue 42", ""),
         ({"kind": "run", "status": "failed", "outcome": "unknown", "text": "Cut off."}, "Cut off.", "Look in the app"),
         ({"kind": "delivery", "status": "failed", "outcome": "500"}, "no further attempt: 500", "Repair the receiver"),
-        ({"kind": "delivery", "status": "waiting"}, "on its way", "tried again"),
+        ({"kind": "delivery", "status": "waiting"}, "on its way", "retried automatically"),
         ({"kind": "agent", "status": "waiting", "agent": "Claude"}, "Claude asks", "Allow or refuse"),
         ({"kind": "agent", "status": "failed", "outcome": "expired", "agent": "Claude"}, "nobody answered", "again"),
         ({"kind": "account", "status": "failed"}, "A thing", "Open the account"),

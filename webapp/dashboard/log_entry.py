@@ -52,7 +52,7 @@ MEANINGS: Mapping[tuple[str, str], tuple[str, str]] = {
         _("The receiver did not accept the event, and there is no further attempt: {why}"),
         _("Repair the receiver, then resend the delivery."),
     ),
-    ("delivery", "waiting"): (_("The event is on its way."), _("It is tried again by itself.")),
+    ("delivery", "waiting"): (_("The event is on its way."), _("It is retried automatically.")),
     ("delivery", "succeeded"): (_("The receiver accepted the event."), _NO_STEP),
     ("event", "succeeded"): (_("The event was recorded, and sent to each webhook."), _NO_STEP),
     ("api_call", "succeeded"): (_("The call was answered."), _NO_STEP),
@@ -122,7 +122,7 @@ def meaning_of(entry: LogEntry) -> tuple[str, str]:
 def _step_of_status(status: str) -> str:
     """What to do about a call of the API that was answered by ``status``."""
     steps = {
-        "401": gettext("Make a new token; this one has ended or was revoked."),
+        "401": gettext("Create a new token; this one has expired or was revoked."),
         "403": gettext("Use a token with the scope that the sentence names."),
         "404": gettext("Check the id: it is absent, or belongs to another user, project or environment."),
         "429": gettext("Wait for as long as Retry-After says; Build → API & keys shows the limits."),
