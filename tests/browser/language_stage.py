@@ -1,4 +1,4 @@
-"""Somebody with accounts and triggers in every state, and an owner: whose pages are looked at in several languages."""
+"""Somebody with accounts and triggers in every state, for tests that look at pages in several languages."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,24 +15,18 @@ from webapp.service.domain.deliveries.claims import Outcome
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.domain.triggers import lifecycle as triggers
 
-EMAIL, OWNER = "polyglot@example.com", "owner@example.com"
+EMAIL = "polyglot@example.com"
 CREATE = "/apps/sandbox/actions/sandbox-create-task"
-KEYS = ("clients", "api-keys", "webhooks", "limits", "usage", "calls")
 
 
 @dataclass(frozen=True)
 class Stage:
-    """``state`` is signed in (cookies), ``paths`` is what it sees; ``user`` is the same person's id.
-
-    ``owner`` is signed in as well (cookies), and ``built`` is what only the owner sees.
-    """
+    """``state`` is signed in (cookies), ``paths`` is what it sees; ``user`` is the same person's id."""
 
     product: Product
     user: str
     state: Any
     paths: list[str]
-    owner: Any
-    built: list[str]
 
     def links(self) -> list[str]:
         """Pages of the Connect Link, and others that nobody is signed in to."""
@@ -65,13 +59,6 @@ def staged(chromium: Any, product: Product) -> Stage:
     person.connect_thrice()
     state = context.storage_state()
     context.close()
-    users.create(service.store, service.clock, email=OWNER, password=PASSWORD, role="owner")
-    context = chromium.new_context()
-    page = context.new_page()
-    Person(page, product, scripts=False).sign_in(OWNER)
-    page.wait_for_url("**/apps*")
-    owner = context.storage_state()
-    context.close()
     ada, grace, key = product.accounts(me.id)
     accounts.mark_dead(service, grace, "Sandbox Tasks no longer accepts this authorization. Connect the account again.")
     accounts.mark_retrying(service, key, "localhost did not answer in time. Try again later.")
@@ -87,11 +74,6 @@ def staged(chromium: Any, product: Product) -> Stage:
             CREATE, f"{CREATE}/runs/{_run(product, me.id)}", "/apps/sandbox/actions/sandbox-show-all-props",
             "/apps/sandbox/triggers/sandbox-new-task", "/logs", "/logs?kind=account&status=failed",
             "/settings", "/settings/two-step", "/nowhere",
-        ],
-        owner,
-        [
-            "/build/checklist", "/build/logs", "/logs/audit", "/build/keys/clients/new",
-            *(f"/build/keys/{section}" for section in KEYS),
         ],
     )  # fmt: skip
 
