@@ -38,7 +38,7 @@ def test_a_member_asks_and_an_owner_sets_the_app_up(contexts: Any, fresh: Served
     Person(page, fresh).sign_up(fresh.start_url)
     page.goto(f"{fresh.url}/build/people")
     page.get_by_label("E-mail addresses").fill("marc@example.com")
-    page.get_by_role("button", name="Make").click()
+    page.get_by_role("button", name="Create invitation links").click()
     theirs.goto(page.locator(".whole code").first.inner_text())
     theirs.get_by_label("Password", exact=True).fill(PASSWORD)
     theirs.get_by_role("button", name="Accept and sign in").click()
@@ -80,7 +80,7 @@ def test_a_member_asks_and_an_owner_sets_the_app_up(contexts: Any, fresh: Served
 
     page.goto(f"{fresh.url}/build/apps/overrides/new?q=zendesk")
     page.get_by_label("App", exact=True).select_option("zendesk")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_label("Name").fill("Our Zendesk")
     page.get_by_label("Subdomain").fill("acme")
     assert axe(page) == []
@@ -89,7 +89,7 @@ def test_a_member_asks_and_an_owner_sets_the_app_up(contexts: Any, fresh: Served
 
     page.get_by_role("link", name="Delete the client for Acme").click()
     question = page.get_by_role("dialog", name="Delete the client for Acme?")
-    question.get_by_text("Nobody can connect Acme any more").wait_for()
+    question.get_by_text("Nobody can connect Acme until another client is added.").wait_for()
     assert axe(page) == []
     question.get_by_role("button", name="Delete").click()
     page.get_by_text("With your own OAuth client").wait_for()
