@@ -38,7 +38,7 @@ MISTAKES = {
     ),
     "category": (KEYS, '["tools"]', '["nowhere"]', "the category nowhere does not exist"),
     "icon": (KEYS, 'letter = "A"', 'icon = "no-such-icon"', "there is no icon no-such-icon"),
-    "two logos": (KEYS, 'letter = "A"', 'letter = "A"\nicon = "github"', "give either an icon or a letter"),
+    "two logos": (KEYS, 'letter = "A"', 'letter = "A"\nicon = "github"', "give either a mark, an icon or a letter"),
     "description": (KEYS, "anvils.", "anvils", "ends with a full stop"),
     "docs": (KEYS, 'docs_url = "https://docs.acme.example/"\n', "", "docs_url is missing"),
     "sources": (KEYS, 'sources = ["https://docs.acme.example/"]\n', "", "sources is missing"),

@@ -77,11 +77,11 @@ def values(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
 def columns(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
     """Remember the columns of the component's results, and show the result with them."""
     form = _action(opened(kind, slug, key))
+    run = components().past(run_id)
     choose_columns(form, request.form.getlist("column")[: results.MAX_COLUMNS])
     file_id = request.form.get("whole", "")
     if not wants_fragment() and not file_id:
         return go(address(form, "past", run_id=run_id) + "#result")
-    run = components().past(run_id)
     if file_id:
         run = run.model_copy(update={"result": components().stashed_json(file_id)})
     feedback = Feedback(outcome=run, whole=file_id)
