@@ -79,7 +79,7 @@ def test_our_own_api_is_imported_and_makes_a_token(contexts: Any, fresh: Served,
     ada.heading("Import Patchbay Connect API")
     assert axe(page) == []
     page.get_by_role("checkbox", name=re.compile("^Connect tokens")).check()
-    page.get_by_role("button", name="Look again").click()
+    page.get_by_role("button", name="Refresh preview").click()
     page.get_by_role("checkbox", name=re.compile("^Create token")).wait_for()
     bring(page)
     page.get_by_role("link", name="Patchbay Connect API", exact=True).wait_for()
