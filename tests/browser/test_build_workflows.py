@@ -25,9 +25,9 @@ def test_a_workflow_is_added_chosen_and_removed(contexts: Any, fresh: Served, ax
     page.get_by_text("No workflow yet").wait_for()
     assert axe(page) == []
     page.get_by_label("Name").fill("Orders")
-    page.get_by_label("Address").fill("https://app.example.com/orders")
+    page.get_by_label("Webhook URL").fill("https://app.example.com/orders")
     page.get_by_role("button", name="Add", exact=True).click()
-    page.get_by_role("alert").get_by_text("It is ready.").wait_for()
+    page.get_by_role("alert").get_by_text("Workflow is ready.").wait_for()
     assert axe(page) == []
 
     page.goto(f"{fresh.url}/apps/http/triggers/http-new-requests")
