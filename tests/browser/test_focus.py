@@ -89,6 +89,7 @@ def test_searching_and_filtering_apps(desk: Any, product: Any, check: Any) -> No
     desk.wait_for_url("**state=ready")
     desk.get_by_role("heading", name="Needs setup").wait_for(state="detached")
     focus(desk, "Ready")
+    desk.locator("#more-categories").press("Enter")
     desk.get_by_role("navigation", name="Category").get_by_role("link", name="E-mail").press("Enter")
     desk.wait_for_url("**category=*")
     desk.locator("nav.chips [aria-current=true]", has_text="E-mail").wait_for()
@@ -111,7 +112,7 @@ def test_filling_in_and_running_an_action(desk: Any, product: Any, check: Any) -
     assert other not in desk.locator("#runs-as").inner_text()
     desk.keyboard.press("ArrowDown")
     desk.locator("#runs-as", has_text=other).wait_for()
-    desk.wait_for_function("!document.querySelector('.htmx-request')")
+    desk.wait_for_function("() => !document.querySelector('.htmx-request')")
     assert desk.evaluate("document.activeElement.name") == "p.account"
 
     run = desk.locator("[data-run]")
@@ -129,7 +130,7 @@ def test_filling_in_and_running_an_action(desk: Any, product: Any, check: Any) -
     focus(desk, "f-project_id-summary")
     desk.get_by_label("Title").fill("Mind the focus")
     fill_fields(desk)
-    desk.wait_for_function("!document.querySelector('.htmx-request')")
+    desk.wait_for_function("() => !document.querySelector('.htmx-request')")
     run.press("Enter")
     dialog = desk.get_by_role("dialog", name="Run “Create task”?")
     dialog.get_by_text(f"It runs as {other}.").wait_for()
