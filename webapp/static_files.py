@@ -26,7 +26,7 @@ def sent(filename: str) -> Response | None:
 def drawing(svg: bytes, headers: Mapping[str, str]) -> Response:
     """The response with an SVG that never changes at its URL, compressed if it is large enough."""
     answer = compression.answer(svg, "image/svg+xml", min_bytes=MIN_COMPRESSED_BYTES)
-    answer.headers.update({"Cache-Control": assets.IMMUTABLE, **headers})
+    answer.headers.update({"Content-Type": "image/svg+xml", "Cache-Control": assets.IMMUTABLE, **headers})
     return answer
 
 

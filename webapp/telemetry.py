@@ -16,7 +16,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from webapp.errors import PatchbayError
-from webapp.kit import crypto
+from webapp.kit import assets, crypto
 from webapp.kit.clock import SECOND
 from webapp.kit.crypto import same
 from webapp.quotas import REFUSALS
@@ -42,7 +42,8 @@ def register(app: Flask, settings: Settings, service: Service) -> None:
 
     @app.after_request
     def done(response: Response) -> Response:
-        response.headers.setdefault("X-Request-Id", crypto.request_id())
+        if response.headers.get("Cache-Control") != assets.IMMUTABLE:  # a copy would show the id for a year
+            response.headers.setdefault("X-Request-Id", crypto.request_id())
         observe(request.endpoint or UNKNOWN, response.status_code, time.perf_counter() - g.begun)
         return response
 

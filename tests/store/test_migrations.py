@@ -243,8 +243,12 @@ def test_a_database_from_before_checksums_gets_those_of_its_migrations(path: Pat
     ("change", "table", "migrations"),
     [
         ("ALTER TABLE users DROP COLUMN role", "users", "m001_foundation, m016_logins, m029_invitations"),
-        ("ALTER TABLE runs ADD COLUMN more TEXT", "runs", "m004_runs, m012_lists, m014_begun_runs, m048_agents"),
-        ("DROP INDEX runs_by_age", "runs", "m004_runs, m012_lists, m014_begun_runs, m048_agents"),
+        (
+            "ALTER TABLE runs ADD COLUMN more TEXT",
+            "runs",
+            "m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs",
+        ),
+        ("DROP INDEX runs_by_age", "runs", "m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs"),
         ("DROP TABLE preferences", "preferences", "m002_preferences"),
     ],
 )

@@ -42,7 +42,7 @@ def test_lists_page_without_gaps(shared: Any) -> None:
     whole = shared.get("P/components?registry=private", token).json
     first = shared.get("P/components?registry=private&limit=5", token).json
     after = first["page_info"]["end_cursor"]
-    rest = shared.get("P/components", token, query_string={"registry": "private", "limit": 5, "after": after}).json
+    rest = shared.get("P/components", token, query_string={"registry": "private", "limit": 50, "after": after}).json
     assert first["data"] + rest["data"] == whole["data"]
     assert (first["page_info"]["count"], first["page_info"]["total_count"]) == (5, len(whole["data"]))
     assert rest["page_info"]["end_cursor"] == ""

@@ -31,7 +31,7 @@ def filled(spec: AppSpec) -> dict[str, str]:
 
 @pytest.mark.parametrize("document", [CHANGELOG, README], ids=["CHANGELOG", "README"])
 def test_what_is_said_of_its_size_is_so(document: str) -> None:
-    sizes = r"More than (\d+) apps over (\d+) categories.*?more than ([\d,]+) actions and (\d+)\s+triggers"
+    sizes = r"More than (\d+) apps (?:over|in) (\d+) categories.*?more than ([\d,]+) actions and (\d+)\s+triggers"
     claim = re.search(sizes, document, re.DOTALL)
     assert claim is not None
     apps, categories, actions, triggers = (int(number.replace(",", "")) for number in claim.groups())

@@ -44,5 +44,5 @@ class LogPage(Lenient):
     """A page of the logs, and how many entries of each kind there are; 100 means that or more."""
 
     data: tuple[LogEntry, ...] = ()
-    page_info: LogPageInfo = LogPageInfo()
+    page_info: LogPageInfo = Field(default_factory=LogPageInfo)
     counts: dict[str, int] = Field(default={})
