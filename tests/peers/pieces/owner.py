@@ -59,6 +59,8 @@ class Owner:
         folded = self.page.locator("#optional-fields:not([open]) > summary")
         if folded.count():
             folded.click()
+        for address in self.page.locator("#fields .manual:not([open]) > summary", has_text="address").all():
+            address.click()
 
     def deploy(self, name: str, url: str) -> str:
         """Start watching, with events sent to ``url``; the key that signs them, as the page shows it once."""

@@ -14,10 +14,11 @@ from tests.peers.pieces.owner import Owner
 
 pytestmark = pytest.mark.peer
 Contexts = Callable[..., Any]
+ADDRESS = "File: address of a file"
 TEXTS = {
     "Short": "a", "Number": "2.5", "Day": "2026-01-02T03:04:05+01:00", "Colour": "#ff0000",
     "Rows": '[{"key": "k", "count": "3"}]', "JSON": '{"list": [1, 2]}', "Shape": '{"sides": 3}',
-    "File": "https://api.workbench.example/public.txt", "Title": "Paint", "Amount": "3.5",
+    ADDRESS: "https://api.workbench.example/public.txt", "Title": "Paint", "Amount": "3.5",
 }  # fmt: skip
 ARRIVED = {
     "short": "a", "long": "b\nc", "number": 2.5, "tick": True, "day": "2026-01-02T02:04:05.000Z", "colour": "#ff0000",
@@ -62,13 +63,13 @@ def test_what_is_filled_in_while_fields_follow_stays(ours: Ours, contexts: Conte
     person.field("Long").fill("before")
     with page.expect_request("**/fields"):
         person.choose("Table", "Tasks")
-    for label in ("Short", "Long", "File"):
+    for label in ("Short", "Long", ADDRESS):
         person.field(label).fill("meanwhile")
     person.field("Tick").check()
     person.field("One").select_option(label="Green")
     held[0].continue_()
     page.get_by_role("status").get_by_text("Fields updated: added Title").wait_for()
-    assert [person.field(label).input_value() for label in ("Short", "Long", "File")] == ["meanwhile"] * 3
+    assert [person.field(label).input_value() for label in ("Short", "Long", ADDRESS)] == ["meanwhile"] * 3
     assert person.field("Tick").is_checked()
     assert "Green" in person.field("One").input_value()
 

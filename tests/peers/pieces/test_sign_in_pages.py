@@ -81,7 +81,7 @@ def test_a_piece_is_signed_in_to_used_renewed_and_reconnected(
         page.get_by_role("button", name="Continue").click()
         decide(page, button)
         page.wait_for_url("**error=access_denied*" if button == "Deny" else "**/accounts/apn_*")
-    page.get_by_text("Working.").wait_for()
+    page.get_by_text(re.compile(r" is connected( as .+)?\.$")).first.wait_for()
     account, first = page.url, sign_in.live[-1]
 
     run(page, action).get_by_text("alice").first.wait_for()
@@ -99,7 +99,7 @@ def test_a_piece_is_signed_in_to_used_renewed_and_reconnected(
     page.get_by_role("button", name="Continue").click()
     decide(page)
     page.wait_for_url(re.compile(re.escape(account)))
-    page.get_by_text("Working.").wait_for()
+    page.get_by_text(re.compile(r" is connected( as .+)?\.$")).first.wait_for()
     run(page, action).get_by_text("Succeeded").first.wait_for()
 
 
@@ -117,9 +117,11 @@ def test_notion_of_the_registry_is_signed_in_to(
     page.get_by_role("button", name=re.compile("^Connect")).first.click()
     decide(page)
     page.wait_for_url("**/accounts/apn_*")
-    page.get_by_text("Working.").wait_for()
+    page.get_by_text(re.compile(r" is connected( as .+)?\.$")).first.wait_for()
     account = page.url
-    run(page, f"{bench.installation.url}/apps/notion/actions/{key}").get_by_text("Tasks").first.wait_for()
+    run(page, f"{bench.installation.url}/apps/notion/actions/{key}").get_by_text("Tasks").locator(
+        "visible=true"
+    ).first.wait_for()
     sign_in.revoke()
     run(page, f"{bench.installation.url}/apps/notion/actions/{key}").get_by_text("Failed").first.wait_for()
     page.goto(account)
@@ -168,4 +170,4 @@ def test_one_of_several_ways_is_chosen_and_one_that_needs_no_account_runs(
     page.get_by_label("Right").fill("3")
     page.get_by_role("button", name="Run action").first.click()
     page.get_by_role("dialog").get_by_role("button", name="Run action").click()
-    page.locator("#result-json").get_by_text("5").first.wait_for()
+    page.locator("#result dl").get_by_text("5", exact=True).first.wait_for()
