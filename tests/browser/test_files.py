@@ -150,8 +150,10 @@ def test_from_apps_to_a_result_with_a_file_by_the_keyboard(
     page.context.set_default_timeout(30_000)
     page.goto(f"{started.url}/apps")
     press, focused = page.keyboard.press, "document.activeElement.innerText || document.activeElement.id"
+    page.wait_for_load_state("networkidle")
     press("/")
-    page.keyboard.type("read file")
+    page.locator("#q:focus").wait_for()
+    page.keyboard.type("read file", delay=50)
     page.get_by_role("heading", name="Actions and triggers").wait_for()
     for _ in range(60):
         if page.evaluate(focused) == "Read file":
@@ -159,7 +161,7 @@ def test_from_apps_to_a_result_with_a_file_by_the_keyboard(
         press("Tab")
     press("Enter")
     page.get_by_role("heading", name="Read file", level=1).wait_for()
-    page.wait_for_load_state()
+    page.wait_for_load_state("networkidle")  # fields that follow replace the form
     stops = 0
     while page.evaluate(focused) != "f-file":
         press("Tab")
