@@ -42,7 +42,9 @@ class Upload(Query):
     owner: ClassVar[str | None] = "external_user_id"
     external_user_id: ExternalUserId | None = Field(None, description="Your id of the user.")
     name: str = Field("", description="The file's name; of a form, that of its part unless given.")
-    stash_id: str = Field("", description="The stash to add it to; a new one unless given.")
+    stash_id: str = Field(
+        "", pattern=r"^[A-Za-z0-9_-]{0,64}$", description="The stash to add it to; a new one unless given."
+    )
 
 
 class File(Answer):
