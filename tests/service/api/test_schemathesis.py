@@ -72,13 +72,13 @@ LINKED = {
 }
 NOT_ALL_OF_IT = (
     "list", "create", "update", "set", "share", "configure", "reload", "run", "deploy", "send", "resend", "proxy",
-    "rename", "check_embedding", "import", "confirm", "allow",
+    "rename", "check_embedding", "import", "confirm", "allow", "upload",
 )  # fmt: skip
 # Checks that cannot be right somewhere, and why. Everywhere else all of them are on.
 LEFT_OUT = [
     # JSON Schema allows what is refused with a sentence: a cursor that nobody gave out, NUL somewhere in free JSON, the
-    # id of nothing, an app of another provider, an address that names no host, two times in the wrong order,
-    # whatever the proxied app says.
+    # id of nothing, an app of another provider, an address that names no host, an empty file,
+    # two times in the wrong order, whatever the proxied app says.
     ("positive_data_acceptance", f"^({'|'.join(NOT_ALL_OF_IT)})(_|$)"),
     # An external user may be called "user-123/accounts", so that DELETE has an operation at this address too.
     ("unsupported_method", "^list_accounts_of_user$"),
