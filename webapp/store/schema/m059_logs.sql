@@ -48,7 +48,7 @@ CREATE INDEX runs_by_agents_of_user ON runs (project_id, environment, external_i
 CREATE INDEX runs_by_agents_of_app ON runs (project_id, environment, app, ok, started_at, id) WHERE agent IS NOT NULL;
 -- service/domain/projects/activity.py
 CREATE INDEX account_history_by_news ON account_history (project_id, environment, good, at, id);
-CREATE INDEX account_history_of_user_by_news ON account_history (good, external_user_id, at, id);
+CREATE INDEX account_history_of_user_by_news ON account_history (external_user_id, good, at, id);
 CREATE INDEX account_history_of_app_by_news ON account_history (project_id, environment, app, good, at, id);
 -- service/domain/agents/approvals.py
 CREATE INDEX agent_approvals_of_place ON agent_approvals (project_id, environment, state, created_at, id);
