@@ -36,6 +36,7 @@ def test_how_it_ended(facts: dict[str, str], word: str, tone: str) -> None:
     [
         ({"kind": "run", "status": "failed", "text": "Slack: {no}."}, "Slack: {no}.", "Change its values"),
         ({"kind": "run", "status": "succeeded", "text": "Created issue 42"}, "Created issue 42", ""),
+        ({"kind": "run", "status": "succeeded", "text": "Made {owned=1} {"}, "Made {owned=1} {", ""),
         ({"kind": "run", "status": "failed", "outcome": "unknown", "text": "Cut off."}, "Cut off.", "Look in the app"),
         ({"kind": "delivery", "status": "failed", "outcome": "500"}, "no further attempt: 500", "Repair the receiver"),
         ({"kind": "delivery", "status": "waiting"}, "on its way", "retried automatically"),

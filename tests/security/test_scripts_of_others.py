@@ -175,6 +175,9 @@ def test_no_script_of_others_runs(
 BEGIN = ("/apps/acme_keys/actions/~/act", "/apps/acme_keys", "/triggers", "/accounts", "/logs", "/")
 
 
+_PAGE = re.compile(r"/(?!h/|apps/(?!acme_keys)|docs/|files/|v1/|\S*export\.)")  # no downloads: they aren't pages
+
+
 def walked(page: Any, installation: Installation) -> tuple[set[str], set[str]]:
     """Go wherever links lead, twice to each kind of place; where that was, and where the markup was shown as text."""
     waiting, seen, shown, kinds = [*BEGIN], set[str](), set[str](), dict[str, int]()
@@ -194,5 +197,5 @@ def walked(page: Any, installation: Installation) -> tuple[set[str], set[str]]:
         page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         found = page.evaluate("[...document.querySelectorAll('a[href]')].map(one => one.getAttribute('href'))")
         assert not any(one.strip().lower().startswith(("javascript:", "data:", "vbscript:")) for one in found), address
-        waiting += [one.partition("#")[0] for one in found if re.match(r"/(?!h/|apps/(?!acme_keys)|docs/|v1/)", one)]
+        waiting += [one.partition("#")[0] for one in found if _PAGE.match(one)]
     return seen, shown

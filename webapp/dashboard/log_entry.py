@@ -113,10 +113,12 @@ def meaning_of(entry: LogEntry) -> tuple[str, str]:
     """What an entry means, and what to do next; the latter is "" where there is nothing to do."""
     if entry.kind == "api_call" and entry.status == "failed":
         return entry.text, _step_of_status(entry.outcome)
-    why = entry.text or entry.outcome
     keys = ((entry.kind, entry.outcome), (entry.kind, entry.status))
-    meaning, step = next((MEANINGS[key] for key in keys if key in MEANINGS), (entry.text, ""))
-    return meaning.format(why=why, agent=entry.agent, title=entry.title), str(step)
+    known = next((MEANINGS[key] for key in keys if key in MEANINGS), None)
+    if known is None:
+        return entry.text, ""
+    meaning, step = known
+    return meaning.format(why=entry.text or entry.outcome, agent=entry.agent, title=entry.title), str(step)
 
 
 def _step_of_status(status: str) -> str:
