@@ -132,7 +132,11 @@ def filled(path: Path, rows: int) -> SQLiteStore:
             for kind in ("wanted", "other")
         ]
         insert(connection, "deployed_triggers", ends)
-        insert(connection, "endpoints", [{**_of(kind), "id": f"wh_{kind}"} for kind in ("wanted", "other")])
+        insert(
+            connection,
+            "endpoints",
+            [{**_of(kind), "id": f"wh_{kind}", "url_hash": kind} for kind in ("wanted", "other")],
+        )
         users = [{**_of(kind), "id": f"exu_{kind}", "external_id": kind} for kind in ("wanted", "other")]
         insert(connection, "external_users", users)
         connection.commit()
