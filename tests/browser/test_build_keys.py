@@ -12,7 +12,7 @@ from webapp.audit import Actor
 from webapp.kit.cursors import Window
 from webapp.people import users
 from webapp.service.domain.access import custom_limits, embedding, oauth_clients
-from webapp.service.domain.deliveries import endpoint_state, endpoints
+from webapp.service.domain.deliveries import endpoint_state, endpoints, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
 pytestmark = pytest.mark.browser
@@ -54,7 +54,7 @@ def test_an_address_that_was_given_up_begins_anew(olga: Any, product: Any, webho
     olga.get_by_text("is removed").wait_for()
     olga.get_by_role("button", name="Signing key", exact=True).click()
     key = olga.locator("#secret code").inner_text()
-    assert key == endpoints.signing_key_of(product.service, product.scene)
+    assert key == signing_keys.key_of(product.service, product.scene)
     assert axe(olga) == []
 
 

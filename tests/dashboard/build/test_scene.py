@@ -10,7 +10,7 @@ from tests.fakes.user_data import plant_account
 from webapp.dashboard.dashboard import KEY
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries import signing_keys
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 
@@ -165,10 +165,10 @@ def test_a_project_that_is_not_there_is_not_worked_in(studio: Embedded) -> None:
 
 def test_a_way_back_that_names_no_project_asks_for_nothing(studio: Embedded) -> None:
     scene = Scene(studio.project.id, "development")
-    key = endpoints.signing_key_of(studio.service, scene)
+    key = signing_keys.key_of(studio.service, scene)
     name = quote(f"{studio.project.id}/webhook/regenerate_signing_key?", safe="")
     studio.browser().get(f"/accounts/connected?account_id=apn_0&in=development&project={name}", code=404)
-    assert endpoints.signing_key_of(studio.service, scene) == key
+    assert signing_keys.key_of(studio.service, scene) == key
 
 
 def test_a_page_of_before_the_switch_sends_nothing_into_another_environment(studio: Embedded) -> None:

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.service.api.conftest import World
-from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries import signing_keys
 from webapp.service.domain.projects import projects
 
 URL = "https://a.example/hook"
@@ -16,7 +16,7 @@ def test_the_project_webhook_from_nothing_to_nothing(world: World) -> None:
     assert world.get("P/webhook", server).get_json() == {"data": None}
     made = world.call("PUT", "P/webhook", server, json={"url": URL}).get_json()["data"]
     key = made.pop("signing_key")
-    assert key == endpoints.signing_key_of(world.service, world.scene)
+    assert key == signing_keys.key_of(world.service, world.scene)
     at = world.clock() // 1000
     assert made == {"id": made["id"], "url": URL, "signing_key_set": True, "created_at": at, "updated_at": at}
     assert made["id"].startswith("wh_")
@@ -60,7 +60,7 @@ def test_a_bad_url_is_refused(world: World, url: str) -> None:
 
 def test_the_key_is_shown_to_whoever_may_change_it(world: World) -> None:
     shown = world.get("P/webhook/signing_key", world.server("connect:projects:write"))
-    assert shown.get_json() == {"data": {"signing_key": endpoints.signing_key_of(world.service, world.scene)}}
+    assert shown.get_json() == {"data": {"signing_key": signing_keys.key_of(world.service, world.scene)}}
     for token in (world.server("connect:projects:read"), world.frontend()):
         assert world.get("P/webhook/signing_key", token).status_code == 403
 

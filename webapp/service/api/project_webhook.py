@@ -23,7 +23,7 @@ from webapp.service.api.base.models import (
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.webhooks import DeliveryState
 from webapp.service.domain.base import scopes
-from webapp.service.domain.deliveries import endpoint_state, endpoints
+from webapp.service.domain.deliveries import endpoint_state, endpoints, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
 operations = Operations(
@@ -100,7 +100,7 @@ def set_project_webhook(call: Call) -> Response:
     webhook = endpoints.of_project(call.store, call.scene)
     data = _to_json(call, webhook) if webhook else {}
     if before is None:
-        data["signing_key"] = endpoints.signing_key_of(call.service, call.scene)
+        data["signing_key"] = signing_keys.key_of(call.service, call.scene)
     return answer({"data": data})
 
 
@@ -117,14 +117,14 @@ def delete_project_webhook(call: Call) -> Response:
 @operations.get("P/webhook/signing_key", answer=Data[SigningKey], scopes=(scopes.PROJECTS_WRITE,), extension=True)
 def get_project_key(call: Call) -> Response:
     """The environment's signing key: the project webhook, general webhooks and notifications are signed with it."""
-    return answer({"data": {"signing_key": endpoints.signing_key_of(call.service, call.scene)}})
+    return answer({"data": {"signing_key": signing_keys.key_of(call.service, call.scene)}})
 
 
 @operations.post("P/webhook/regenerate_signing_key", answer=Data[ProjectWebhook])
 def regenerate_project_key(call: Call) -> Response:
     """Give the environment a new signing key. It needs no webhook, since notifications use it as well."""
     with call.store.write() as tx:
-        key = endpoints.regenerate_signing_key(tx, call.service, call.scene)
+        key = signing_keys.regenerate(tx, call.service, call.scene)
         webhook = endpoints.of_project(tx, call.scene)
     return answer({"data": {**(_to_json(call, webhook) if webhook else {"signing_key_set": True}), "signing_key": key}})
 

@@ -15,7 +15,7 @@ CREATE TABLE events (
 CREATE INDEX events_of_trigger ON events (trigger_id, at, id);
 CREATE INDEX events_by_age ON events (at);
 CREATE INDEX events_sealed ON events (id) WHERE body_sealed IS NOT NULL;
--- service/domain/deliveries/endpoints.py: what a project's notifications are signed with, one for each environment
+-- service/domain/deliveries/signing_keys.py: what a project's notifications are signed with, one for each environment
 CREATE TABLE signing_keys (
   id TEXT NOT NULL PRIMARY KEY,       -- <project id>|<environment>
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.dashboard.embedded import Browser, Embedded
-from webapp.service.domain.deliveries import endpoint_state, endpoints
+from webapp.service.domain.deliveries import endpoint_state, endpoints, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
 URL = "/build/keys"
@@ -80,10 +80,10 @@ def test_the_projects_own_address(office: Embedded) -> None:
 def test_the_signing_key_is_shown_and_made_anew(office: Embedded) -> None:
     browser = office.browser()
     key = shown_key(browser, f"{URL}/signing-key")
-    assert key == endpoints.signing_key_of(office.service, office.scene)
+    assert key == signing_keys.key_of(office.service, office.scene)
     assert "Create a new signing key?" in browser.get(f"{URL}/signing-key/rotation")
     fresh = shown_key(browser, f"{URL}/signing-key/rotation")
-    assert fresh == endpoints.signing_key_of(office.service, office.scene) != key
+    assert fresh == signing_keys.key_of(office.service, office.scene) != key
     browser.send(f"{URL}/secret/kept")
 
 

@@ -16,7 +16,7 @@ from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import attempts, connections, lifecycle, notifications
 from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.failures import CredentialsRefused
-from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries import endpoints, signing_keys
 from webapp.service.domain.instance import rotation
 
 
@@ -35,7 +35,7 @@ def token_of(post: DeliveryHarness, webhook_uri: str | None = None) -> tuple[str
 
 def delivered(post: DeliveryHarness, path: str) -> list[dict[str, Any]]:
     """What came in there, each verified with the key of the scene."""
-    key = endpoints.signing_key_of(post.service, post.scene)
+    key = signing_keys.key_of(post.service, post.scene)
     return [Webhook(key).verify(one.body, one.headers) for one in post.receiver.of(path)]
 
 
@@ -140,7 +140,7 @@ def test_neither_keys_nor_tokens_stand_in_the_database(post: DeliveryHarness) ->
     post.receiver.moods["/told"] = _echo(clear)
     connections.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
     post.turn()
-    key = endpoints.signing_key_of(post.service, post.scene)
+    key = signing_keys.key_of(post.service, post.scene)
     post.service.store.checkpoint()
     for path in post.service.settings.data.rglob("*"):
         if path.is_file():
@@ -151,13 +151,13 @@ def test_neither_keys_nor_tokens_stand_in_the_database(post: DeliveryHarness) ->
 
 def test_a_rotation_reseals_what_is_on_its_way(post: DeliveryHarness) -> None:
     clear, token = token_of(post, post.receiver.url("/told"))
-    key = endpoints.signing_key_of(post.service, post.scene)
+    key = signing_keys.key_of(post.service, post.scene)
     connections.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
     assert rotation.rotate(post.service).resealed["events"] == 1
     post.turn()
     (told,) = delivered(post, "/told")
     assert told["connect_token"] == clear
-    assert endpoints.signing_key_of(post.service, post.scene) == key
+    assert signing_keys.key_of(post.service, post.scene) == key
 
 
 def test_one_that_was_switched_off_gets_the_next_notification(post: DeliveryHarness) -> None:

@@ -19,7 +19,7 @@ from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.failures import ConnectFailed
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import endpoint_state, endpoints, events
+from webapp.service.domain.deliveries import endpoint_state, endpoints, events, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.deliveries.trigger_webhooks import TriggerReference
 from webapp.service.domain.projects.projects import Scene
@@ -87,7 +87,7 @@ def _notify(
 ) -> None:
     if not targets:
         return
-    endpoints.ensure_signing_key(tx, service, scene)
+    signing_keys.ensure(tx, service, scene)
     envelope = {"event": kind, "environment": scene.environment, "project_id": scene.project_id, **facts}
     events.notify(tx, service, scene, kind, orjson.dumps(envelope), targets, sealed=sealed)
 

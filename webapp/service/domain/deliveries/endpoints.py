@@ -11,11 +11,8 @@
 A URL often contains a secret, so it is sealed. Its public part is stored as well, and a hash by which it is found.
 Those of earlier versions are sealed when the folder is opened.
 
-A project's own signing keys (table ``signing_keys``), one for each environment, sign what goes to the project
-webhook, Connect notifications and general webhooks. A key is made when it is first needed, sealed, and shown only
-when the project webhook is made or the key is regenerated.
-
-:mod:`trigger_webhooks` has the targets of a trigger's events, and :mod:`endpoint_state` the changes of state.
+:mod:`signing_keys` has the project's keys, :mod:`trigger_webhooks` the targets of a trigger's events, and
+:mod:`endpoint_state` the changes of state.
 """
 
 from dataclasses import dataclass, field, replace
@@ -28,15 +25,13 @@ from webapp.kit.clock import Deadline
 from webapp.kit.crypto import CannotOpen, new_id, new_signing_key
 from webapp.service.domain.base.keyring import INSTANCE, KeyGone
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
-from webapp.service.domain.deliveries import retry
+from webapp.service.domain.deliveries import retry, signing_keys
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Environment, Scene
 from webapp.service.outbound.urls import masked_url
 from webapp.store.contract import NOTHING, Params, Reader, Tx
 from webapp.store.table import Table
 
-SIGNING_KEY_SEALED = SealedColumn("signing_keys", "key_sealed")
-_SELECT_KEY = "SELECT key_sealed FROM signing_keys WHERE id = :id"
 Owner = Literal["trigger", "workflow", "project", "notification", "general", "removed"]
 REMOVED = "The webhook was removed."
 LOOK_UP_S = 3.0
@@ -48,45 +43,6 @@ _AUDITED = {
     "key_regenerated": "A webhook ({owner}) at {host} has a new signing key.",
 }
 SEAL_BATCH = 200
-
-
-def ensure_signing_key(tx: Tx, service: Service, scene: Scene) -> None:
-    """Give ``scene`` a signing key, unless it has one."""
-    if tx.one(_SELECT_KEY, {"id": _signing_key_id(scene)}) is None:
-        _write_signing_key(tx, service, scene, new_signing_key())
-
-
-def regenerate_signing_key(tx: Tx, service: Service, scene: Scene) -> str:
-    """Replace the signing key of ``scene``. Later deliveries are signed with the new one."""
-    key = new_signing_key()
-    _write_signing_key(tx, service, scene, key)
-    sentence = f"The signing key of {scene.environment} was replaced."
-    audit.write(tx, service.clock(), "key", scene.project_id, "regenerated", sentence, **scene.params)
-    return key
-
-
-def signing_key_of(service: Service, scene: Scene) -> str:
-    """The key of ``scene``, made now when there is none yet. Not to be called inside a transaction."""
-    row = service.store.one(_SELECT_KEY, {"id": _signing_key_id(scene)})
-    if row is None:
-        with service.store.write() as tx:
-            ensure_signing_key(tx, service, scene)
-        return signing_key_of(service, scene)
-    return SIGNING_KEY_SEALED.open(service, scene.project_id, _signing_key_id(scene), row["key_sealed"]).decode()
-
-
-def _write_signing_key(tx: Tx, service: Service, scene: Scene, key: str) -> None:
-    sealed = SIGNING_KEY_SEALED.seal(service, tx, scene.project_id, _signing_key_id(scene), key.encode())
-    tx.run(
-        "INSERT INTO signing_keys (id, project_id, key_sealed, created_at, updated_at) "
-        "VALUES (:id, :project, :sealed, :now, :now) "
-        "ON CONFLICT (id) DO UPDATE SET key_sealed = excluded.key_sealed, updated_at = excluded.updated_at",
-        {"id": _signing_key_id(scene), "project": scene.project_id, "sealed": sealed, "now": service.clock()},
-    )
-
-
-def _signing_key_id(scene: Scene) -> str:
-    return f"{scene.project_id}|{scene.environment}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +144,7 @@ def add(
     project = scene.project_id if scene else project_id
     sealed = _new_key(tx, service, project, endpoint_id) if owner in _OWN_KEY else None
     if scene is not None and sealed is None:
-        ensure_signing_key(tx, service, scene)
+        signing_keys.ensure(tx, service, scene)
     where = (project, scene.environment if scene else None)
     facts = (trigger_id, user_id, name, description)
     endpoint = Endpoint(endpoint_id, *where, owner, "", now, now, now, *facts, key_sealed=sealed, position=position)
@@ -249,7 +205,7 @@ def key_of(service: Service, endpoint: Endpoint, scene: Scene | None = None) -> 
         own = scene or scene_of(endpoint)
         if own is None:
             raise LookupError(f"{endpoint.id} signs with a project's key, and no project was named")
-        return signing_key_of(service, own)
+        return signing_keys.key_of(service, own)
     return _KEY.open(service, endpoint.project_id or INSTANCE, endpoint.id, endpoint.key_sealed).decode()
 
 

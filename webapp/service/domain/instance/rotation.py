@@ -22,7 +22,7 @@ from webapp.service.domain.agents import approvals
 from webapp.service.domain.base.keyring import KeyGone, box_version
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import file_stash, piece_stores, runs
-from webapp.service.domain.deliveries import endpoints, events
+from webapp.service.domain.deliveries import endpoints, events, signing_keys
 from webapp.service.domain.instance import people
 from webapp.service.domain.triggers import deployed_triggers, inbox, pending_changes, trigger_state
 from webapp.service.domain.triggers import runs as trigger_runs
@@ -40,7 +40,7 @@ COLUMNS: tuple[SealedColumn, ...] = (
     *endpoints.SEALED,
     events.BODY_SEALED,
     events.PART_SEALED,
-    endpoints.SIGNING_KEY_SEALED,
+    signing_keys.SEALED,
     *tokens.SEALED,
     inbox.SEALED,
     *deployed_triggers.SEALED,
