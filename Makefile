@@ -108,7 +108,7 @@ schemathesis: setup-dev
 
 # What pages and apps say, for translators: brings the message files of every language up to date, and lists what waits.
 messages: setup-dev
-	$(EXTRACT) --keywords "lazy count_of:2,3" --output-file webapp/translations/pages.pot templates webapp
+	$(EXTRACT) --keywords "lazy count_of:2,3 lazy_pgettext:1c,2" --output-file webapp/translations/pages.pot templates webapp
 	$(EXTRACT) --output-file webapp/translations/apps.pot webapp/service/catalog
 	$(EXTRACT) --output-file webapp/translations/api.pot webapp/service
 	for file in $$(ls webapp/translations/*/*.po); do \

@@ -19,21 +19,22 @@ from webapp.kit import translation
 
 ROOT = Path(__file__).parent.parent
 DOMAINS = {"pages": ("templates", "webapp"), "apps": ("webapp/service/catalog",), "api": ("webapp/service",)}
+Key = tuple[Any, str | None]  # a message, which is a pair where it has a plural, and its context
 OTHERS = [tag for tag in translation.LANGUAGES if tag != translation.DEFAULT]
-KEYWORDS: dict[str, Any] = {**DEFAULT_KEYWORDS, "lazy": None, "count_of": (2, 3)}
+KEYWORDS: dict[str, Any] = {**DEFAULT_KEYWORDS, "lazy": None, "count_of": (2, 3), "lazy_pgettext": ((1, "c"), 2)}
 
 
 @cache
-def english() -> dict[str, dict[Any, None]]:
-    """By domain: the messages that stand in templates, modules and facts; one with a plural is a pair."""
+def english() -> dict[str, dict[Key, None]]:
+    """By domain: the messages that stand in templates, modules and facts."""
     mappings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["babel"]["mappings"]
     by_pattern = {pattern: mapping for mapping in mappings for pattern in _patterns(mapping["pattern"])}
     methods = [(pattern, mapping["method"]) for pattern, mapping in by_pattern.items()]
     return {
         domain: {
-            message: None
+            (message, context): None
             for folder in folders
-            for _file, _line, message, _comments, _context in extract_from_dir(
+            for _file, _line, message, _comments, context in extract_from_dir(
                 ROOT / folder, methods, by_pattern, keywords=KEYWORDS
             )
         }
@@ -49,13 +50,14 @@ def catalog(tag: str, domain: str) -> Catalog:
 
 def waiting(tag: str, domain: str) -> list[Any]:
     """The messages of ``domain`` that the language lacks, as a whole or in one of their forms, or has as a guess."""
-    translated = {message.id: message for message in catalog(tag, domain) if message.id}
-    return [message for message in english()[domain] if not is_translated(translated.get(message))]
+    translated = {(message.id, message.context): message for message in catalog(tag, domain) if message.id}
+    return [key[0] for key in english()[domain] if not is_translated(translated.get(key))]
 
 
 def obsolete(tag: str, domain: str) -> list[Any]:
     """The messages of the language that nothing says any more; ``make messages`` removes them."""
-    return [message.id for message in catalog(tag, domain) if message.id and message.id not in english()[domain]]
+    known = english()[domain]
+    return [message.id for message in catalog(tag, domain) if message.id and (message.id, message.context) not in known]
 
 
 def is_translated(message: Message | None) -> bool:

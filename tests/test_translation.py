@@ -19,7 +19,8 @@ METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 NAMES = {"Patchbay", "Esc", "URL", "JSON", "SQL", "SELECT", "UTF-8", "UTC"} | METHODS
 CODES = re.compile(r"[A-Z]|[A-Z][a-z]+(-[A-Z][a-z]+)+|whsec_.*|[a-z]+://\S*")
 UNREAD = re.compile(r"[<=/_{]|^btn|^[a-z-]+( [a-z-]+)*$")
-TRANSLATORS = {"_": 1, "gettext": 1, "ngettext": 2, "count_of": 2}  # and how many messages they take
+# And how many messages they take, or a context and a message.
+TRANSLATORS = {"_": 1, "gettext": 1, "pgettext": 2, "lazy_pgettext": 2, "ngettext": 2, "count_of": 2}
 # Python that speaks to pages. Code samples are code; what the callback writes down, products are told too, in English.
 MODULES = sorted(
     path

@@ -139,7 +139,7 @@ def test_eleven_megabytes_without_javascript(contexts: Any, started: Served, con
     page = opened(contexts, started, connected, java_script_enabled=False)
     page.locator("#f-file").set_input_files(sized(11))
     page.get_by_role("button", name="Run action").click()
-    page.get_by_text("At most 10 MB can be sent. Send less.").wait_for()
+    page.get_by_text("You can send at most 10 MB. Send less.").wait_for()
 
 
 def test_from_apps_to_a_result_with_a_file_by_the_keyboard(

@@ -228,7 +228,7 @@ def test_what_is_needed_and_where_it_is_documented(stage: Any) -> None:
     stage.connect.add_app("shop", "Shop", "keys", patchbay=extras, custom_fields_json=json.dumps(fields))
     page = stage.signed_in().get("/apps/shop").text
     assert "Host" in page and "Port" not in page
-    assert "Its page at npm" in page and "Shop API" not in page
+    assert "Its page on npm" in page and "Shop API" not in page
 
 
 def test_an_owner_adds_a_client_where_the_project_has_none(stage: Any) -> None:

@@ -87,7 +87,7 @@ def test_none_yet_and_down_are_different(busy: Any) -> None:
     busy.connect.down = True
     answer = browser.get("/logs/audit")
     assert answer.status_code == 503
-    assert "The audit can’t be shown right now" in answer.text
+    assert "The audit log can’t be shown right now" in answer.text
 
 
 def test_another_service_without_it_has_no_such_tab(elsewhere: Any) -> None:

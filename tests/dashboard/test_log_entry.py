@@ -44,8 +44,8 @@ def test_how_it_ended(facts: dict[str, str], word: str, tone: str) -> None:
         ({"kind": "agent", "status": "failed", "outcome": "expired", "agent": "Claude"}, "nobody answered", "again"),
         ({"kind": "account", "status": "failed"}, "A thing", "Open the account"),
         ({"kind": "api_call", "status": "failed", "outcome": "429", "text": "Too many."}, "Too many.", "Retry-After"),
-        ({"kind": "api_call", "status": "failed", "outcome": "503", "text": "Busy."}, "Busy.", "request id"),
-        ({"kind": "api_call", "status": "failed", "outcome": "400", "text": "id: missing"}, "id: missing", "Mend"),
+        ({"kind": "api_call", "status": "failed", "outcome": "503", "text": "Busy."}, "Busy.", "request ID"),
+        ({"kind": "api_call", "status": "failed", "outcome": "400", "text": "id: missing"}, "id: missing", "Fix"),
     ],
 )
 def test_what_it_means_and_what_to_do(facts: dict[str, str], meaning: str, step: str) -> None:

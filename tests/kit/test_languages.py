@@ -43,7 +43,7 @@ def test_every_domain_has_messages() -> None:
 
 
 def test_a_message_without_a_translation_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    english = {domain: {"A sentence that nobody translated.": None} for domain in DOMAINS}
+    english = {domain: {("A sentence that nobody translated.", None): None} for domain in DOMAINS}
     monkeypatch.setattr(messages, "english", lambda: english)
     assert messages.waiting("de", "pages") == ["A sentence that nobody translated."]
     assert "Close" in messages.obsolete("de", "pages")
@@ -52,5 +52,21 @@ def test_a_message_without_a_translation_waits(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_word_of_ours_and_the_same_word_of_an_app_are_each_said_as_they_are_meant() -> None:
     translation.speak("fr")
-    assert (translation.gettext("To"), translation.translated("To")) == ("Au", "À")
+    assert (translation.pgettext("date", "To"), translation.translated("To")) == ("Au", "À")
+    translation.speak(translation.DEFAULT)
+
+
+@pytest.mark.parametrize(
+    ("tag", "message", "by_context"),
+    [
+        ("de", "Runs", {"log entries": "Läufe", "trigger": "Läuft"}),
+        ("fr", "Connected", {"time": "Connecté", "apps": "Connectées"}),
+        ("es", "None", {"account": "Ninguna", "authorization": "Ninguna"}),
+        ("ja", "To", {"date": "終了", "recipient": "宛先"}),
+    ],
+)
+def test_a_word_with_two_meanings_has_two_translations(tag: str, message: str, by_context: dict[str, str]) -> None:
+    translation.speak(tag)
+    assert {context: translation.pgettext(context, message) for context in by_context} == by_context
+    assert str(translation.lazy_pgettext(*next((context, message) for context in by_context))) in by_context.values()
     translation.speak(translation.DEFAULT)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from babel.messages.pofile import PoFileError
 
-from webapp.kit.message_files import read
+from webapp.kit.message_files import pairs, read
 
 HEAD = """msgid ""
 msgstr ""
@@ -34,6 +34,19 @@ def test_several_files_are_one_language(tmp_path: Path) -> None:
     assert [french.ngettext("{count} app", "{count} apps", count) for count in (0, 1, 2)] == [
         "{count} appli", "{count} appli", "{count} applis",
     ]  # fmt: skip
+
+
+def test_the_same_message_differs_by_its_context(tmp_path: Path) -> None:
+    pages = write(
+        tmp_path,
+        "pages.po",
+        'msgctxt "noun"\nmsgid "Runs"\nmsgstr "Exécutions"\n\nmsgctxt "verb"\nmsgid "Runs"\nmsgstr "S’exécute"\n',
+    )
+    apps = write(tmp_path, "apps.po", 'msgid "Runs"\nmsgstr "Courses"\n')
+    french = read([pages, apps])
+    assert [french.pgettext(context, "Runs") for context in ("noun", "verb")] == ["Exécutions", "S’exécute"]
+    assert (french.gettext("Runs"), french.pgettext("other", "Runs")) == ("Courses", "Runs")
+    assert pairs([pages]) == {}
 
 
 def test_an_empty_translation_stays_english(tmp_path: Path) -> None:

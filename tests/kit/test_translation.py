@@ -9,6 +9,7 @@ import pytest
 
 from tests.fakes.catalogs import Plurals, Words, teach
 from webapp.kit import templates, translation
+from webapp.kit.message_files import read
 from webapp.kit.translation import gettext, language, lazy, moment, ngettext, speak
 
 CLOSE = lazy("Close")  # a constant, made before anybody speaks
@@ -84,6 +85,18 @@ def test_templates_are_translated_and_escape_what_is_filled_in() -> None:
     german = template.render(close=CLOSE, name="<b>")
     assert english == "Close Close Hello, &lt;b&gt;. 2 apps"
     assert german == "Schließen Schließen Guten Tag, &lt;b&gt;. 2 Apps"
+
+
+def test_templates_say_what_a_word_means(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "de" / "contexts.po"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('msgctxt "verb"\nmsgid "Runs"\nmsgstr "Läuft"\n', "utf-8")
+    environment = jinja2.Environment(autoescape=True)
+    templates.prepare(environment)
+    template = environment.from_string("{{ pgettext('verb', 'Runs') }} {{ pgettext('noun', 'Runs') }}")
+    assert template.render() == "Runs Runs"
+    monkeypatch.setattr(translation, "catalog", lambda: read([file]))
+    assert template.render() == "Läuft Runs"
 
 
 def test_a_message_costs_no_look_through_the_context(monkeypatch: pytest.MonkeyPatch) -> None:

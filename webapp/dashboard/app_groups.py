@@ -12,8 +12,13 @@ from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.models.accounts import App, Category
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.kit.translation import lazy as _
+from webapp.kit.translation import lazy_pgettext
 
-STATES: Mapping[str, str] = {"connected": _("Connected"), "ready": _("Ready"), "setup": _("Needs setup")}
+STATES: Mapping[str, str] = {
+    "connected": lazy_pgettext("apps", "Connected"),
+    "ready": _("Ready"),
+    "setup": _("Needs setup"),
+}
 HEADINGS: Mapping[str, str] = {**STATES, "ready": _("Ready to connect")}
 _CHUNK = 96  # of one call
 

@@ -34,12 +34,12 @@ _PAGES: Mapping[int, tuple[str, str]] = {
         _("That is not possible here"),
         _("This address does not accept that request. Go back and use the page."),
     ),
-    413: (_("That is too large"), _("At most 10 MB can be sent. Send less.")),
+    413: (_("That is too large"), _("You can send at most 10 MB. Send less.")),
 }
 _WHAT: Mapping[str, str] = {
     "apps": _("Apps"), "components": _("This app"), "component": _("This form"), "runs": _("This run"),
     "accounts": _("Your accounts"), "account": _("This account"), "logs": _("Your logs"),
-    "audit": _("The audit"),
+    "audit": _("The audit log"),
     "triggers": _("Your triggers"), "trigger": _("This trigger"), "deliveries": _("These deliveries"),
     "files": _("This file"), "webhooks": _("This trigger"), "deletion": _("This trigger"), "deploying": _("This form"),
 }  # fmt: skip

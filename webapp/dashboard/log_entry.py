@@ -15,14 +15,14 @@ from webapp.dashboard.component.snippets import snippets
 from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, viewer
 from webapp.dashboard.words import KIND_TONES as CHANGE_TONES
 from webapp.dashboard.words import KINDS as CHANGES
-from webapp.kit.translation import gettext, translated
+from webapp.kit.translation import gettext, lazy_pgettext, translated
 from webapp.kit.translation import lazy as _
 
 Address = Callable[..., str]
 MAX_SHOWN = 100_000  # characters of a request or a response
 # A kind: what its chip and its rows are called.
 KINDS: Mapping[str, tuple[str, str]] = {
-    "run": (_("Runs"), _("Run")),
+    "run": (lazy_pgettext("log entries", "Runs"), _("Run")),
     "api_call": (_("API calls"), _("API call")),
     "event": (_("Events"), _("Event")),
     "delivery": (_("Deliveries"), _("Delivery")),
@@ -130,8 +130,8 @@ def _step_of_status(status: str) -> str:
         "429": gettext("Wait for as long as Retry-After says; Build → API & keys shows the limits."),
     }
     if status.startswith("5"):
-        return gettext("Try it again; if it stays so, look for its request id in the service’s log.")
-    return steps.get(status, gettext("Mend what the sentence names, and send it again."))
+        return gettext("Try again. If it keeps failing, look for its request ID in the service’s log.")
+    return steps.get(status, gettext("Fix what the message names, then send it again."))
 
 
 def _request(entry: LogEntry) -> Any:

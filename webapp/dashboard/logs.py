@@ -240,7 +240,7 @@ def _about(place: Place, entry: LogEntry, subjects: Mapping[str, str], app_names
     """Which app, account or trigger, agent and user an entry concerns, in one line."""
     subject = subjects.get(entry.trigger_id) or subjects.get(entry.account_id, "")
     if not subject and entry.kind == "account" and not place.of_project:
-        subject = gettext("Trigger, no longer there") if entry.trigger_id else gettext("No longer connected")
+        subject = gettext("Deleted trigger") if entry.trigger_id else gettext("No longer connected")
     user = entry.user if place.of_project else ""
     parts = (app_names.get(entry.app, entry.app), subject, entry.agent, user)
     return " · ".join(dict.fromkeys(part for part in parts if part and part != entry.title))

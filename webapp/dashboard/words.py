@@ -46,9 +46,9 @@ ENDPOINT_TONES: Mapping[str, str] = {
 FAILURES: Mapping[str, str] = {
     "refused_by_guard": _("Address blocked"),
     "dns": _("Not found"),
-    "connect": _("Refused"),
+    "connect": _("Connection refused"),
     "tls": _("Not secure"),
-    "reset": _("Broken off"),
+    "reset": _("Connection reset"),
     "timeout": _("No answer"),
 }
 VERDICTS: Mapping[str, tuple[str, str]] = {

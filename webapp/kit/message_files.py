@@ -23,7 +23,7 @@ def read(files: Sequence[Path]) -> GNUTranslations:
     whole = _catalog_of(files[0])
     for other in files[1:]:
         for message in _catalog_of(other):
-            if message.id and message.id not in whole:
+            if message.id and whole.get(message.id, message.context) is None:
                 whole[message.id] = message
     compiled = BytesIO()
     write_mo(compiled, whole)
@@ -32,9 +32,9 @@ def read(files: Sequence[Path]) -> GNUTranslations:
 
 
 def pairs(files: Iterable[Path]) -> dict[str, str]:
-    """The translations in ``files`` by their English, without messages that have a plural."""
-    messages = [message for file in files for message in _catalog_of(file)]
-    return {str(each.id): str(each.string) for each in messages if isinstance(each.id, str) and each.id and each.string}
+    """The translations in ``files`` by their English, without messages that have a plural or a context."""
+    messages = [message for file in files for message in _catalog_of(file) if message.id and not message.context]
+    return {str(each.id): str(each.string) for each in messages if isinstance(each.id, str) and each.string}
 
 
 def _catalog_of(file: Path) -> "Catalog":

@@ -22,7 +22,7 @@ _PROVIDER = re.compile(r"\b[Tt]he provider\b")
 _ELSEWHERE = {"name", "description", "label", "content", "words", "advice", "_AUDITED"}
 # Calls whose words are translated already, or that no page shows: absent things have a page of their own.
 _UNSEEN = {
-    "gettext", "ngettext", "count_of", "lazy", "_",
+    "gettext", "pgettext", "ngettext", "count_of", "lazy", "lazy_pgettext", "_",
     "debug", "info", "warning", "error", "exception", "_note", "NotFound", "Field",
     "respond",
     "ValueError", "TypeError", "AttributeError", "AssertionError", "NotImplementedError", "LoadError", "ResultError",

@@ -78,7 +78,13 @@ def _install_words(environment: Any) -> None:
     environment.install_gettext_callables(translation.gettext, translation.ngettext, newstyle=True)
     # The extension's own functions look through the whole context for each message. Ours do not: all pages are HTML.
     environment.globals.update(
-        {"_": _in_page, "gettext": _in_page, "ngettext": _count_in_page, "count_of": translation.count_of}
+        {
+            "_": _in_page,
+            "gettext": _in_page,
+            "pgettext": _in_context,
+            "ngettext": _count_in_page,
+            "count_of": translation.count_of,
+        }
     )
 
 
@@ -88,9 +94,15 @@ def _in_page(message: str, **variables: object) -> Markup:
     return _filled(text, variables) if variables or "%" in text else text
 
 
+def _in_context(context: str, message: str) -> Markup:
+    """The translation of ``message``, which is markup, as ``context`` means it."""
+    return _markup(message, translation.catalog(), context)
+
+
 @functools.lru_cache(maxsize=4096)  # templates have far fewer messages
-def _markup(message: str, catalog: NullTranslations) -> Markup:
-    return Markup(catalog.gettext(message))  # noqa: S704  # of a template or catalog
+def _markup(message: str, catalog: NullTranslations, context: str = "") -> Markup:
+    text = catalog.pgettext(context, message) if context else catalog.gettext(message)
+    return Markup(text)  # noqa: S704  # of a template or catalog
 
 
 def _count_in_page(singular: str, plural: str, num: int, **variables: object) -> Markup:

@@ -73,6 +73,11 @@ def gettext(message: str) -> str:
     return _catalog(_language.get()).gettext(message)
 
 
+def pgettext(context: str, message: str) -> str:
+    """``message`` in the current language, where it means what ``context`` says: "Runs" as a noun, or as a verb."""
+    return _catalog(_language.get()).pgettext(context, message)
+
+
 def ngettext(singular: str, plural: str, count: int) -> str:
     """The form of a message for ``count`` in the current language; the caller inserts the count."""
     return _catalog(_language.get()).ngettext(singular, plural, count)
@@ -100,6 +105,11 @@ def lazy(message: str) -> str:
     return cast("str", _Lazy(message))
 
 
+def lazy_pgettext(context: str, message: str) -> str:
+    """``message`` as ``context`` means it, translated when it is shown: as :func:`lazy` is to :func:`gettext`."""
+    return cast("str", _Lazy(message, context))
+
+
 def translated(text: str) -> str:
     """``text`` of an app, a component or the service in the current language, as far as there is a translation."""
     language = _language.get()
@@ -123,12 +133,12 @@ def without_link(text: str) -> tuple[str, str]:
 
 
 class _Lazy(UserString):
-    def __init__(self, message: str) -> None:
-        self.message = message
+    def __init__(self, message: str, context: str = "") -> None:
+        self.message, self.context = message, context
 
     @property
     def data(self) -> str:  # type: ignore[override]  # UserString stores it; here it depends on the language
-        return gettext(self.message)
+        return pgettext(self.context, self.message) if self.context else gettext(self.message)
 
 
 @functools.cache

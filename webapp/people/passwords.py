@@ -37,7 +37,9 @@ def checked(password: str) -> tuple[str, list[Detail]]:
         sentence = gettext("Use at most {count} characters.").format(count=f"{MAX_PASSWORD:,}")
         return password, [Detail("password", sentence)]
     if password.lower() in _common():
-        sentence = gettext("Many people use this password, so it is tried first. Choose another; a few words make one.")
+        sentence = gettext(
+            "Many people use this password, so attackers try it first. Choose another; a few words make a good one."
+        )
         return password, [Detail("password", sentence)]
     return password, []
 

@@ -179,7 +179,7 @@ def test_a_refused_value_says_so_at_its_field(stage: Any, studio: Studio) -> Non
 
 @pytest.mark.parametrize(
     ("status", "badge", "says"),
-    [("unknown", "Cut off", "Nobody can tell."), ("running", "Running", "Reload the page in a moment.")],
+    [("unknown", "Interrupted", "Nobody can tell."), ("running", "Running", "Reload the page in a moment.")],
 )
 def test_the_history_tells_runs_that_did_not_end(
     stage: Any, studio: Studio, status: str, badge: str, says: str

@@ -34,7 +34,7 @@ def test_the_waiting_page_of_somebody_else_learns_nothing(world: Any, browser: A
     page = browser.frame(world.token(allowed_origins=["https://app.acme.example"]))
     fields = hidden_fields(page.text, "/_static/connect/status")
     other = {**fields, "token": world.token("mallory")}
-    assert browser.post("/_static/connect/status", other, hx_request="true").text.count("can’t be used any more") == 1
+    assert browser.post("/_static/connect/status", other, hx_request="true").text.count("can no longer be used") == 1
 
 
 def test_a_frame_hears_of_a_sign_in_that_began_before_its_script_ran(
@@ -95,7 +95,7 @@ def test_an_account_that_went_in_the_meantime_is_not_shown_as_connected(
         lifecycle.remove(tx, world.accounts(), world.clock())
     fields = hidden_fields(page.text, "/_static/connect/status")
     gone = status(browser, fields)
-    assert gone.status_code == 404 and "This account is not connected any more" in gone.text
+    assert gone.status_code == 404 and "This account is no longer connected" in gone.text
     assert "data-account" not in status(browser, fields, hx_request="true").text
 
 

@@ -19,7 +19,7 @@ from cronsim import CronSim, CronSimError
 
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Option, Prop, option, plain
-from webapp.kit.translation import gettext, ngettext
+from webapp.kit.translation import gettext, lazy_pgettext, ngettext
 from webapp.kit.translation import lazy as _
 
 FormData = Mapping[str, list[str]]
@@ -45,7 +45,11 @@ BODIES: Mapping[str, str] = {
     "application/x-www-form-urlencoded": _("Form"),
     "text/plain": _("Text"),
 }
-AUTHS: Mapping[str, str] = {"none": _("None"), "basic": _("User name and password"), "bearer": _("Bearer token")}
+AUTHS: Mapping[str, str] = {
+    "none": lazy_pgettext("authorization", "None"),
+    "basic": _("User name and password"),
+    "bearer": _("Bearer token"),
+}
 UNITS: Mapping[str, int] = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
 _FORM = "application/x-www-form-urlencoded"
 FILE = "file-ref"
@@ -193,7 +197,7 @@ def check_schedule(label: str, schedule: dict[str, Any]) -> None:
         sentence = gettext("“{label}” is not a cron expression: {reason}. Try 0 9 * * 1-5.")
         raise InvalidValue(sentence.format(label=label, reason=error)) from error
     except StopIteration as error:
-        sentence = gettext("“{label}” never comes: there is no such day. Try 0 9 * * 1-5.")
+        sentence = gettext("“{label}” never runs: there is no such day. Try 0 9 * * 1-5.")
         raise InvalidValue(sentence.format(label=label)) from error
 
 

@@ -69,7 +69,7 @@ def values(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
     form, _ = form.filled(inputs).renewed()
     form = form.filled(inputs)
     form.save()
-    flash(gettext("The values of that run are filled in. Look at them, then run."), "ok")
+    flash(gettext("The values of that run are filled in. Check them, then run."), "ok")
     return go(address(form))
 
 

@@ -20,7 +20,7 @@ from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, wants_fragment
 from webapp.dashboard.rich import json_html
 from webapp.dashboard.trigger.triggers import accounts_of, template_helpers
-from webapp.kit.translation import gettext
+from webapp.kit.translation import gettext, pgettext
 from webapp.kit.translation import lazy as _
 
 TABS: Mapping[str, str] = {
@@ -73,7 +73,7 @@ class Frame:
         """How it is fired: a heading, and a text for one without a schedule."""
         native = {
             "http": (gettext("Notified by"), gettext("Requests to its address")),
-            "timer": (gettext("Runs"), ""),
+            "timer": (pgettext("trigger", "Runs"), ""),
             "email": (gettext("Notified by"), gettext("Mail to its address")),
         }
         sentence = gettext("{app} notifies it at once").format(app=self.app.name if self.app else gettext("The app"))

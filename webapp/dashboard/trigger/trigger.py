@@ -29,7 +29,7 @@ from webapp.dashboard.trigger import news as trigger_news
 from webapp.dashboard.trigger.frame import Frame
 from webapp.dashboard.trigger.triggers import template_helpers
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
-from webapp.kit.translation import count_of, gettext, translated
+from webapp.kit.translation import count_of, gettext, pgettext, translated
 
 blueprint = Blueprint("trigger", __name__, url_prefix="/triggers/<trigger_id>")
 pausing = Blueprint("pausing", __name__, url_prefix="/triggers/<trigger_id>/pause")
@@ -192,7 +192,7 @@ def _shown(frame: Frame, prop: Prop) -> str:
     if prop.type == "app":
         account_id = value.get("authProvisionId") if isinstance(value, dict) else None
         account = next((account for account in frame.accounts if account.id == account_id), None)
-        return account.title if account else str(account_id or gettext("None"))
+        return account.title if account else str(account_id or pgettext("account", "None"))
     if prop.type == "$.interface.timer":
         return schedule_in_words(value or trigger.schedule) or gettext("As the app decides")
     if value is None:

@@ -92,7 +92,7 @@ NO_SUCH_APP = Ending(
 NO_SUCH_OVERRIDE = Ending(
     "app_override_not_found",
     _("This link cannot be used"),
-    _("It names settings for the app that are not there any more, or that belong to another app."),
+    _("It names settings for the app that no longer exist, or that belong to another app."),
     _("Ask the product that sent you here for a new link."),
     step="close",
     icon="search",
@@ -100,9 +100,9 @@ NO_SUCH_OVERRIDE = Ending(
 )
 NO_SUCH_ACCOUNT = Ending(
     "account_not_found",
-    _("This account is not connected any more"),
+    _("This account is no longer connected"),
     _("The account that this link reconnects was removed, or belongs to somebody else."),
-    _("Ask the product that sent you here for a link that connects it anew."),
+    _("Ask the product that sent you here for a new link to connect it."),
     step="close",
     icon="unplug",
     status=404,
@@ -177,7 +177,7 @@ _OF_FAILURES: dict[str, Ending] = {
         Ending(
             failures.WrongAccount.code,
             _("That was another account"),
-            _("This is another account than the one that is being reconnected."),
+            _("This is not the account that is being reconnected."),
             _("Try again and sign in with the account named first."),
             icon="user",
         ),
@@ -213,7 +213,7 @@ _OF_FAILURES: dict[str, Ending] = {
         ),
         Ending(
             failures.AttemptUnknown.code,
-            _("This sign-in can’t be used any more"),
+            _("This sign-in can no longer be used"),
             _("It was already used, or was started in another browser."),
             _("Start again from the connect page."),
             step_label=_("Start again"),
@@ -222,7 +222,7 @@ _OF_FAILURES: dict[str, Ending] = {
         Ending(
             attempts.INTERRUPTED,
             _("The connection was interrupted"),
-            _("It broke off in the middle, so nothing was connected."),
+            _("It stopped partway, so nothing was connected."),
             _("Start again; it takes a moment."),
             step_label=_("Start again"),
             icon="refresh",

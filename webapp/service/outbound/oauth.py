@@ -409,7 +409,7 @@ def _scopes(value: Any) -> tuple[str, ...] | None:
 
 def _unusable(sentence: str, status: int = 200) -> OAuthFailure:
     kind: OAuthFailureKind = "temporary" if status < 300 else "misconfigured"
-    return OAuthFailure(kind, f"{sentence} Try again later; if it stays so, ask the operator to check the app.")
+    return OAuthFailure(kind, f"{sentence} Try again later; if it keeps happening, ask the operator to check the app.")
 
 
 def discover(client: OutboundClient, issuer: str) -> dict[str, str] | Failure:

@@ -22,7 +22,9 @@ from webapp.service.outbound.oauth import (
 from webapp.service.outbound.request_signing import OAuth1
 
 _SECRET = "oauth_token_secret"  # noqa: S105 - the name of a member
-_INCOMPLETE = "The provider's answer contains no usable token. Try again later; if it stays so, ask the operator."
+_INCOMPLETE = (
+    "The provider's answer contains no usable token. Try again later; if it keeps happening, ask the operator."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,8 @@ _REFUSING = frozenset({400, 401, 403, 422})  # RFC 6749, 5.2, and how log-ins re
 _NOT_ACCEPTED = "The provider does not accept these credentials. Check them, then connect again."
 _TEMPORARY = "The provider cannot answer right now. Try again in a few minutes."
 _UNUSABLE = (
-    "The provider's answer contains no credential. Try again later; if it stays so, ask the operator to check the app."
+    "The provider's answer contains no credential. "
+    "Try again later; if it keeps happening, ask the operator to check the app."
 )
 
 

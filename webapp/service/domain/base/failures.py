@@ -28,7 +28,7 @@ class RejectedByProvider(ConnectFailed):
 
 
 class WrongAccount(ConnectFailed):
-    """This is another account than the one that is being reconnected."""
+    """This is not the account that is being reconnected."""
 
     code = "wrong_account"
 
