@@ -17,7 +17,7 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
-from webapp.kit import assets
+from webapp.kit import assets, translation
 from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import derive
 from webapp.sandbox.app import create_sandbox
@@ -37,6 +37,13 @@ FORM = "/_static/connect/keys"
 CALLBACK = f"{PUBLIC}/connect/oauth/callback"
 KEY = "an-instance-key-for-tests-0123456789"
 CLIENT_SECRET = derive(derive(KEY.encode(), "instance"), "sandbox-client").hex()
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """Speak English again after a test that opened a page in another language."""
+    yield
+    translation.speak(translation.DEFAULT)
 
 
 @dataclass(frozen=True, slots=True)

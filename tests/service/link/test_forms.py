@@ -168,6 +168,13 @@ def test_an_account_is_connected_with_the_persons_own_client(world: Any, browser
     assert oauth_apps.purge(world.service) == 0, "an account uses it"
 
 
+def test_the_page_that_asks_for_it_is_in_english_as_its_steps_are(world: Any, browser: Any) -> None:
+    english = browser.open(world.token(), f"{QUERY}&language=de").text
+    assert '<html lang="en"' in english and "Client secret" in english and "Weiter" not in english
+    german = browser.open(world.token(), "&connectLink=true&app=sandbox_keys&language=de").text
+    assert '<html lang="de"' in german
+
+
 def test_reconnecting_uses_it_again_and_nobody_else_may(world: Any, browser: Any, hidden_fields: Any) -> None:
     browser.callback(enter(browser, browser.open(world.token(), QUERY), hidden_fields))
     (account,) = world.accounts()

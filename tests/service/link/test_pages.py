@@ -131,10 +131,11 @@ def test_an_app_that_cannot_be_connected_says_why(world: Any, browser: Any, app:
     assert page.status_code == status and words in page.text and "<script>alert" not in page.text
 
 
-def test_the_operator_reads_how_to_add_a_client(world: Any, browser: Any) -> None:
-    page = browser.open(world.token(), "&connectLink=true&app=github")
-    assert "patchbay oauth-app add --app github" in page.text
-    assert "http://localhost:8600/connect/oauth/callback/github" in page.text
+def test_the_operator_is_led_to_where_a_client_is_added(world: Any, browser: Any) -> None:
+    page = browser.open(world.token(), "&connectLink=true&app=github&language=de")
+    assert '<html lang="de"' in page.text and "Für den Betreiber" in page.text
+    assert 'href="/apps/github/setup"' in page.text
+    assert "Homepage URL" not in page.text and "patchbay oauth-app" not in page.text  # no English, no commands
 
 
 def test_access_is_a_choice_in_plain_words(world: Any, browser: Any) -> None:

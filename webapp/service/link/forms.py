@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from flask import Response, request
 
 from webapp.errors import Detail, NotFound
+from webapp.kit import translation
 from webapp.kit.translation import gettext, translated
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import CustomField
@@ -66,8 +67,12 @@ def show(
 ) -> Response:
     """The form of ``app``, new or with the ``texts`` entered and their problems.
 
-    A new one is filled with the values of the reconnected account that are not secret.
+    A new one is filled with the values of the reconnected account that are not secret. Where it asks for the person's
+    own OAuth client, the page is in English as a whole: the steps at a provider are in English only.
     """
+    own_client = asks_for_client(current, app)
+    if own_client:
+        translation.speak(translation.DEFAULT)
     if secret is None:
         _, secret = attempts.create(service, current.token, attempt_request(service, current, app, account))
     return page(
@@ -78,7 +83,7 @@ def show(
         account=account,
         secret=secret,
         fields=_form_fields(current, app, _open_values(service, app, account) if texts is None else texts, details),
-        own_client=asks_for_client(current, app),
+        own_client=own_client,
         redirect_uri=oauth_apps.new_redirect_uri(service, app.slug),
         problem=translated(problem or ""),
         wrong=len(details),

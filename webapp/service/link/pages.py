@@ -190,16 +190,8 @@ def _under_way(attempt: Attempt) -> bool:
 
 
 def _no_client(service: Service, app: App) -> Response:
-    return page(
-        service,
-        "link/no_client.html",
-        status=409,
-        app=app,
-        redirect_uri=oauth_apps.new_redirect_uri(service, app.slug),
-        note=app.oauth.client if app.oauth else None,
-        outcome="error",
-        ending=endings.of_code("no_oauth_client"),
-    )
+    ending = endings.of_code("no_oauth_client")
+    return page(service, "link/no_client.html", status=409, app=app, outcome="error", ending=ending)
 
 
 def _canonical(settings: Settings) -> Response | None:
