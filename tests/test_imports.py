@@ -29,6 +29,7 @@ RANKS = {
     "webapp.service.catalog": 4,
     "webapp.people": 4,
     "webapp.service.pieces": 4.5,
+    "webapp.service.directory": 4.6,
     "webapp.service.domain.base": 5.1,
     "webapp.service.domain.projects": 5.2,
     "webapp.service.domain.deliveries": 5.3,
@@ -191,7 +192,9 @@ def test_a_component_knows_the_authoring_api_and_the_way_out_and_opens_no_socket
 def test_only_the_store_knows_its_database() -> None:
     above = [module for module in MODULES if RANKS.get(unit_of(module) or "", 0) > RANKS["webapp.store"]]
     drivers = ("sqlite3", "sqlite_utils")
-    allowed = ("webapp.service.catalog", "webapp.sandbox", "webapp.cli")  # catalog.db; its own world; `check`
+    allowed = (  # catalog.db and directory.db; its own world; `check`
+        "webapp.service.catalog", "webapp.service.directory", "webapp.sandbox", "webapp.cli",
+    )  # fmt: skip
     wrong = [
         edge for edge in edges()
         if edge[0] in above and edge[1].startswith(drivers) and not edge[0].startswith(allowed)

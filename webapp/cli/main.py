@@ -78,6 +78,9 @@ PARTS = {
         "webapp.cli.commands.workflows:workflow", "Workflows: named URLs that triggers send their events to."
     ),
     "app": Part("webapp.cli.commands.apps:app", "Apps that are imported from OpenAPI documents."),
+    "directory": Part(
+        "webapp.cli.commands.directory:directory", "The public directory of OpenAPI documents, to be imported as apps."
+    ),
     "piece": Part("webapp.cli.commands.pieces:piece", "Integrations that are added from npm packages."),
     "catalog": Part("webapp.cli.commands.catalog:catalog", "The apps that people can connect."),
     "component": Part("webapp.cli.commands.components:component", "Components of your own, in DATA/components."),

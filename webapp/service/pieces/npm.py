@@ -1,8 +1,8 @@
 """Runs npm: the machine's, or the one of ``patchbay[pieces]``.
 
 npm reads the operator's own ``.npmrc``, so that a company's registry, certificate and credentials apply. It gets no
-setting or secret of ours, and a cache that is deleted after the call. Scripts of packages are not run. Its output is
-limited, and it ends with all its processes at its deadline, and with its caller.
+setting or secret of ours, and a cache that is deleted after the call unless the caller names one. Scripts of packages
+are not run. Its output is limited, and it ends with all its processes at its deadline, and with its caller.
 """
 
 import os
@@ -79,16 +79,17 @@ def call(
     registry: str | None,
     deadline_s: float,
     stopped: Callable[[], str] = lambda: "",
+    cache: Path | None = None,
 ) -> Answer:
-    """Run npm in ``folder``, which also has its cache meanwhile.
+    """Run npm in ``folder``, which also has its cache meanwhile, unless a ``cache`` is named, which stays.
 
     ``stopped`` is called repeatedly, and ends the run by returning a reason.
     """
     program = command()
     if program is None:
         return Answer(1, "", node.MISSING)
-    cache = folder / CACHE
-    chosen = [*_ALWAYS, f"--cache={cache}", *([f"--registry={registry}"] if registry else [])]
+    used = cache or folder / CACHE
+    chosen = [*_ALWAYS, f"--cache={used}", *([f"--registry={registry}"] if registry else [])]
     process = subprocess.Popen(
         tied([*program, *arguments, *chosen]),
         cwd=folder,
@@ -101,7 +102,8 @@ def call(
     try:
         return _answer(process, time.monotonic() + deadline_s, stopped)
     finally:
-        scratch.remove(cache)
+        if cache is None:
+            scratch.remove(used)
 
 
 def _answer(process: "subprocess.Popen[bytes]", ends: float, stopped: Callable[[], str]) -> Answer:

@@ -49,7 +49,8 @@ class Imported:
 class Record:
     """An app that was imported. ``digests`` are those of the files that were written, by their places in its folder.
 
-    ``source`` is the address or the name of the file, ``imported_at`` epoch milliseconds.
+    ``source`` is the address or the name of the file, ``imported_at`` epoch milliseconds. ``directory`` is the name of
+    its document in the public directory; "" for another one.
     """
 
     slug: str
@@ -61,6 +62,7 @@ class Record:
     operations: Mapping[str, Imported] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
     unsaid: Mapping[str, str] = field(default_factory=dict)
+    directory: str = ""
 
     def to_json(self) -> bytes:
         """The file's content."""

@@ -1,0 +1,150 @@
+"""The public directory of an installation: brought, updated and removed, with a record of who did so; and searched.
+
+It is on this machine only, and not in the database. Apps that were imported from it are apps of their own, which work
+without it. One process at a time changes it; who searches meanwhile meets the earlier one, or the new one.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from webapp import audit
+from webapp.errors import Conflict, Invalid, NotFound
+from webapp.service.catalog.importing.words import field
+from webapp.service.directory import archive, directory
+from webapp.service.directory.directory import About
+from webapp.service.directory.download import Registry, Release
+from webapp.service.directory.entries import Entry
+from webapp.service.domain.base import catalog_file
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import app_imports
+
+NOUN = "directory"
+REGISTRY = "the npm registry"
+_LOCK = ".bringing"
+_WIDEST = ("api", "apis", "rest", "com", "www", "v1", "v2", "v3")  # parts of a name that say nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A document that a search found. ``slug`` is the app that was imported from it; "" for none."""
+
+    entry: Entry
+    slug: str
+
+
+def add(service: Service) -> About:
+    """Bring the version that this Patchbay knows, from the registry.
+
+    Raises :class:`Conflict` if a directory is here, :class:`webapp.errors.UpstreamFailed` if the registry does not give
+    it, and as :func:`webapp.service.directory.directory.write`.
+    """
+    with _alone(service):
+        present = directory.about(service.settings.data)
+        if present is not None:
+            raise Conflict(
+                f"The public directory {present.version} is here already. `patchbay directory update` brings a newer "
+                "one."
+            )
+        release = replace(_registry(service).release(archive.VERSION), integrity=archive.INTEGRITY)
+        return _bring(service, release, "added", "Added")
+
+
+def update(service: Service) -> tuple[About, bool]:
+    """The newest directory, and whether it was brought just now. Raises :class:`NotFound` if there is none to update.
+
+    Raises otherwise as :func:`add`; the earlier one stays then.
+    """
+    with _alone(service):
+        present = directory.about(service.settings.data)
+        if present is None:
+            raise NotFound(directory.ABSENT)
+        newest = _registry(service).release("latest")
+        if newest.integrity == present.integrity:
+            return present, False
+        return _bring(service, newest, "updated", "Updated"), True
+
+
+def add_file(service: Service, path: Path, integrity: str = "") -> About:
+    """Bring the directory from an archive on this machine, in place of any that is here.
+
+    ``integrity`` is what it must have; "" for that of the version which this Patchbay knows. Raises :class:`Invalid`
+    for another archive, and as :func:`webapp.service.directory.directory.write`.
+    """
+    if not path.is_file():
+        raise Invalid(f"There is no file {path}.")
+    wanted = archive.digest_of(integrity or archive.INTEGRITY)
+    actual = archive.integrity_of(path)
+    if archive.digest_of(actual) != wanted and integrity:
+        raise Invalid(f"{path.name} has another integrity, {actual}; it is not taken.")
+    if archive.digest_of(actual) != wanted:
+        raise Invalid(
+            f"{path.name} is not {archive.PACKAGE} {archive.VERSION}, or not whole. For another version, also give the "
+            f"integrity that `npm view {archive.PACKAGE}@VERSION dist.integrity` prints, with --integrity."
+        )
+    with _alone(service):
+        written = directory.write(service.settings.data, path, About("", actual, path.name, service.clock(), None))
+        _note(service, "added", f"Added the public directory {written.version} from {path.name}.")
+        return written
+
+
+def remove(service: Service) -> About:
+    """Remove the directory; imported apps stay. Raises :class:`NotFound` if there is none."""
+    with _alone(service):
+        present = directory.remove(service.settings.data)
+        if present is None:
+            raise NotFound(directory.ABSENT)
+        _note(service, "removed", f"Removed the public directory {present.version}.")
+        return present
+
+
+def about(service: Service) -> About | None:
+    """Which directory is on this machine; None if there is none."""
+    return directory.about(service.settings.data)
+
+
+def search(service: Service, text: str, limit: int = 20) -> list[Match]:
+    """The documents for ``text``, the nearest first, each with the app that was imported from it."""
+    entries = directory.search(service.settings.data, text, limit)
+    imported = {each.directory: each.slug for each in app_imports.listed(service) if each.directory} if entries else {}
+    return [Match(each, imported.get(each.name, "")) for each in entries]
+
+
+def free_slug(service: Service, name: str) -> str:
+    """A slug for the app of the document ``name`` that no other app has, such as ``google_calendar``."""
+    provider, _, api = name.partition(":")
+    labels = provider.split(".")
+    owner = labels[-2] if len(labels) > 1 else labels[0]
+    owner = owner.removesuffix("apis") or owner
+    wanted = field(f"{owner}_{api}" if api and field(owner) not in field(api).split("_") else api or owner)
+    parts = [part for part in wanted.split("_") if part not in _WIDEST]
+    base = "_".join(parts)[:40] or wanted
+    base = base if base[:1].isalpha() else f"a_{base}"
+    candidates = (base, f"{base}_api", *(f"{base}_{number}" for number in range(2, 100)))
+    return next((slug for slug in candidates if service.catalog.app(slug) is None), base)
+
+
+def _registry(service: Service) -> Registry:
+    return Registry(service.settings.data, service.settings.piece_registry)
+
+
+def _bring(service: Service, release: Release, verb: str, word: str) -> About:
+    new = About(release.version, release.integrity, REGISTRY, service.clock(), release.published_at)
+    with _registry(service).brought(release) as path:
+        written = directory.write(service.settings.data, path, new)
+    _note(service, verb, f"{word} the public directory {written.version}, with {written.documents:,} documents.")
+    return written
+
+
+@contextmanager
+def _alone(service: Service) -> Iterator[None]:
+    """One change at a time, of all processes on this machine."""
+    service.settings.data.mkdir(parents=True, exist_ok=True)
+    with catalog_file.one_at_a_time(service.settings.data / f"{_LOCK}-{directory.FILE}"):
+        yield
+
+
+def _note(service: Service, verb: str, sentence: str) -> None:
+    with service.store.write() as tx:
+        audit.write(tx, service.clock(), NOUN, directory.FILE, verb, sentence)
