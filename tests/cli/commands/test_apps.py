@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.in_process import Commands
+from tests.fakes.api_archives import integrity, tarball
 from tests.fakes.openapi_documents import root
+from webapp.service.catalog import api_documents
 from webapp.service.domain.base import catalog_file
+from webapp.service.pieces import tarballs
+from webapp.service.pieces.archives import Archive
 
 
 @pytest.fixture
@@ -67,3 +71,38 @@ def test_what_new_writes_is_sound(patchbay: Commands, data: Path, slug: str, wor
 @pytest.mark.parametrize(("slug", "said"), [("Acme", "lower case"), ("slack_v2", "already")])
 def test_a_slug_that_cannot_be_one(patchbay: Commands, slug: str, said: str) -> None:
     assert said in patchbay.refused("app", "new", slug)
+
+
+@pytest.fixture
+def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A package with the description of GitHub's API, as small as a test needs it."""
+    monkeypatch.setattr(catalog_file, "update", lambda service: None)
+    paths = {
+        "/user": {"get": {"operationId": "users/get-authenticated", "tags": ["users"]}},
+        "/gists": {"get": {"operationId": "gists/list", "tags": ["gists"]}, "options": {}},
+        "/elsewhere": {"get": {"servers": [{"url": "https://elsewhere.example"}]}},
+    }
+    path = tarball(tmp_path, root(paths, servers=[{"url": "https://api.github.com"}]))
+    known = {"npm:@octokit/openapi": {"version": "1.0.0", "integrity": integrity(path)}}
+    monkeypatch.setattr(api_documents, "_packages", lambda: known)
+    monkeypatch.setattr(Archive, "read", lambda archive, wanted, most: tarballs.member(path, "openapi.json", most))
+    return str(path)
+
+
+def test_an_app_gets_its_whole_api_and_loses_it_again(patchbay: Commands, archive: str) -> None:
+    listing = patchbay.json("app", "extend", "github", "--list", "--from", archive)["operations"]
+    assert [each["action"] for each in listing] == [
+        "github-api-get-me", "github-api-users-get-authenticated", "github-api-gists-list", "",
+    ]  # fmt: skip
+    chosen = patchbay.json("app", "extend", "github", "--only", "users, gists", "--from", archive)
+    assert (chosen["actions"], chosen["operations"], chosen["from"]) == (2, 4, ["npm:@octokit/openapi@1.0.0"])
+    every = patchbay.run("app", "extend", "github", "--preview")
+    assert every.stdout.startswith("This would be so: the API of github with 3 actions.\n")
+    assert every.stderr == (
+        "1 operations are at elsewhere.example, which the app does not have; --host elsewhere.example confirms it.\n"
+    )
+    assert patchbay.json("app", "extend", "github", "--host", "elsewhere.example")["actions"] == 4
+    assert patchbay.json("app", "extend", "github", "--update", "--from", archive)["added"] == 0
+    assert "no tag and no operation 'toys'" in patchbay.refused("app", "extend", "github", "--only", "toys")
+    assert patchbay.json("app", "extend", "github", "--remove") == {"slug": "github", "actions": 4}
+    assert "was not added" in patchbay.refused("app", "extend", "github", "--remove")

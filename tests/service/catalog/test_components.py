@@ -233,3 +233,45 @@ def test_no_built_in_component_offers_what_forms_of_existing_clients_cannot_draw
         window = cursors.Window(limit=100, after=page.end_cursor)
     assert count > 1_000
     assert list(undrawn) == ["sandbox-show-all-props"], undrawn
+
+
+@pytest.fixture
+def extended() -> Components:
+    """Components of the app's own, and operations of its whole API."""
+    return catalog_of(
+        row("acme-zap", name="Zap things"),
+        row("acme-find", name="Find", description="Finds things."),
+        row("acme-api-things-list", name="List things", tag="Things"),
+        row("acme-api-boxes-list", name="List boxes", tag="Boxes", description="All boxes with things."),
+        row("acme-api-boxes-add", name="Add a box", tag="Boxes"),
+    )
+
+
+def test_operations_of_a_whole_api_come_after_the_apps_own_by_tag(extended: Components) -> None:
+    everything = ["acme-find", "acme-zap", "acme-api-boxes-add", "acme-api-boxes-list", "acme-api-things-list"]
+    assert keys(extended) == everything
+    assert keys(extended, q="things") == ["acme-zap", "acme-find", "acme-api-things-list", "acme-api-boxes-list"]
+    assert extended.tags(["acme-zap", "acme-api-boxes-add", "none"]) == {"acme-api-boxes-add": "Boxes"}
+    assert sorted(extended.keys("acme")) == sorted(everything)
+
+
+@pytest.mark.parametrize("q", [None, "things"])
+def test_they_are_turned_page_by_page_in_both_directions(extended: Components, q: str | None) -> None:
+    expected = keys(extended, q=q)
+    seen, after = list[str](), None
+    while True:
+        page = extended.search(ComponentFilter.of(q, "acme", None, "all"), cursors.Window(2, after))
+        seen += [item.key for item in page.items]
+        if not (after := page.end_cursor):
+            break
+    assert seen == expected
+    before = extended.search(ComponentFilter.of(q, "acme", None, "all"), cursors.Window(2, None, page.start_cursor))
+    assert before.total_count == len(expected)
+    assert [item.key for item in before.items] == seen[: -len(page.items)][-2:]
+
+
+def test_agents_find_them_by_a_search_only(extended: Components) -> None:
+    names = extended.tool_names
+    assert [action.key for action in names.of_apps(("acme",))] == ["acme-find", "acme-zap"]
+    assert names.by_name["acme_api_boxes_add"].key == "acme-api-boxes-add"
+    assert names.is_searched(("acme",)) and names.is_searched(()) and not names.is_searched(("globex",))

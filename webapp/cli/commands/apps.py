@@ -14,12 +14,13 @@ from webapp.kit.clock import iso
 from webapp.service.catalog.importing.records import MOST_BYTES, Options
 from webapp.service.catalog.sources import Places, read
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance import app_imports
+from webapp.service.domain.instance import api_extensions, app_imports
 from webapp.service.domain.instance.app_imports import Source
 
 _SLUG = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
 if TYPE_CHECKING:
+    from webapp.service.catalog.importing.extensions import Change
     from webapp.service.catalog.importing.files import Written
     from webapp.service.catalog.importing.plans import Plan
 
@@ -121,6 +122,107 @@ def remove(slug: str, with_accounts: bool, as_json: bool) -> None:
     with opened() as service:
         removed = app_imports.remove(service, slug, with_accounts=with_accounts)
     show({"slug": slug, "actions": len(removed.operations)}, as_json, "The app was removed.")
+
+
+@app.command()
+@click.argument("slug")
+@click.option("--only", multiple=True, help="A tag, an operation's id, or its method and path; several by commas.")
+@click.option("--host", "hosts", multiple=True, help="A host that the app does not have, and that you confirm.")
+@click.option("--list", "listing", is_flag=True, help="List the operations, and change nothing.")
+@click.option("--preview", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--update", is_flag=True, help="Use the newest release of the description.")
+@click.option("--remove", is_flag=True, help="Remove the API's actions; accounts stay.")
+@click.option("--from", "archive", type=click.Path(path_type=Path), help="The package's archive, without a network.")
+@JSON
+def extend(
+    slug: str,
+    only: tuple[str, ...],
+    hosts: tuple[str, ...],
+    listing: bool,
+    preview: bool,
+    update: bool,
+    remove: bool,
+    archive: Path | None,
+    as_json: bool,
+) -> None:
+    """Add the whole API of the app SLUG (such as github) to its actions, as its provider describes it."""
+    names = tuple(part.strip() for text in only for part in text.split(",") if part.strip())
+    with opened() as service:
+        if remove:
+            count = api_extensions.remove(service, slug)
+            show({"slug": slug, "actions": count}, as_json, "The API's actions were removed. Accounts stay.")
+            return
+        changes = _changes(service, slug, names, hosts, preview=preview or listing, update=update, archive=archive)
+    if listing:
+        table(_operations(changes), as_json, "operations", "The API has no operation.")
+        return
+    facts = _extension_facts(changes)
+    would = "This would be so" if preview else "A service that runs has it within a second"
+    show(facts, as_json, f"{would}: the API of {slug} with {facts['actions']} actions.")
+    if not as_json:
+        _tell_of_extension(changes)
+
+
+def _changes(
+    service: Service,
+    slug: str,
+    names: tuple[str, ...],
+    hosts: tuple[str, ...],
+    *,
+    preview: bool,
+    update: bool,
+    archive: Path | None,
+) -> "list[Change]":
+    from webapp.service.catalog.importing.extensions import Choice
+
+    if update:
+        changes, brought = api_extensions.newest(service, slug, archive=archive)
+        return changes if preview else api_extensions.update(service, slug, brought)
+    return api_extensions.choose(service, slug, Choice(names or None, hosts), preview=preview, archive=archive)
+
+
+def _operations(changes: "list[Change]") -> list[dict[str, Any]]:
+    return [
+        {
+            "operation": each.id,
+            "name": each.title,
+            "tag": each.tag,
+            "action": f"{change.extension.slug}-{each.action}" if each.action else "",
+            "deprecated": "yes" if each.deprecated else "",
+            "reason": each.reason,
+        }
+        for change in changes
+        for each in change.extension.operations
+    ]
+
+
+def _extension_facts(changes: "list[Change]") -> dict[str, Any]:
+    return {
+        "slug": changes[0].extension.slug,
+        "actions": sum(change.extension.count for change in changes),
+        "operations": sum(len(change.extension.operations) for change in changes),
+        "added": sum(len(change.added) for change in changes),
+        "changed": sum(len(change.changed) for change in changes),
+        "removed": [name for change in changes for name in change.removed],
+        "from": list(
+            dict.fromkeys(f"{change.extension.origin.package}@{change.extension.origin.version}" for change in changes)
+        ),
+        "integrity": list(dict.fromkeys(change.extension.origin.integrity for change in changes)),
+    }
+
+
+def _tell_of_extension(changes: "list[Change]") -> None:
+    """Print what an owner has to know to standard error."""
+    for change in changes:
+        for host, count in change.extension.waiting.items():
+            click.echo(
+                f"{count} operations are at {host}, which the app does not have; --host {host} confirms it.", err=True
+            )
+        for note in change.notes:
+            click.echo(note, err=True)
+        for each in change.extension.operations:
+            if each.reason and not any(host in each.reason for host in change.extension.waiting):
+                click.echo(f"{each.id} is no action: {each.reason}.", err=True)
 
 
 _SHOWN = ("slug", "name", "actions", "added", "changed", "removed", "auth", "server", "test")

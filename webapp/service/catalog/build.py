@@ -3,7 +3,8 @@
 A complete new file replaces the old one, so that readers see one or the other. The fingerprint of the sources tells
 whether a catalog is up to date; :data:`VERSION` is part of it and must change with the tables. Reading the file is left
 to ``index``. The table ``components`` has every version of each component. ``listed`` has each component once, in its
-highest version, numbered in the order of lists (by folded name, then by key), so that a page is a range of numbers.
+highest version, numbered in the order of lists (by folded name, then by key), so that a page is a range of numbers;
+operations of an app's whole API come after all others, by their tags.
 ``listed_words`` has the words for full-text search by the same numbers, and ``other_keys`` the aliases.
 """
 
@@ -26,14 +27,14 @@ from webapp.kit.text import fold
 from webapp.service.catalog import aliases, declarations, logos, registry, sources, variables, variants
 from webapp.service.catalog.check import Verdict, judge
 from webapp.service.catalog.component_files import component_files, piece_files
-from webapp.service.catalog.components import release
+from webapp.service.catalog.components import LAST, release
 from webapp.service.catalog.declarations import Declare, Declared
 from webapp.service.catalog.search import words
 from webapp.service.catalog.sources import Places, Source
 from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.components.runner import Runner
 
-VERSION = 7
+VERSION = 8
 SEARCHED = ["name", "slug", "description", "categories"]
 _FACT_COLUMNS = (
     "id", "key", "version", "kind", "app", "name", "description", "json", "prop_aliases", "dedupe", "hooks", "root",
@@ -238,7 +239,7 @@ def create_component_tables(database: Database) -> None:
     facts.create({**dict.fromkeys(_FACT_COLUMNS, str), "has_reload": int}, pk=("key", "version"))
     facts.create_index(["id"], unique=True)
     listed = database.table("listed").create(
-        {"n": int, "key": str, "version": str, "sort_name": str, "kind": str, "app": str}, pk="n"
+        {"n": int, "key": str, "version": str, "sort_name": str, "kind": str, "app": str, "tag": str}, pk="n"
     )
     listed.create_index(["sort_name", "key"], unique=True)
     listed.create_index(["key"], unique=True)
@@ -252,14 +253,20 @@ def write_components(database: Database, rows: Iterable[Mapping[str, Any]], apps
     """Write the components in ``rows``, one for each version; ``apps`` are those of the catalog, by slug."""
     every = sorted(rows, key=lambda row: (row["key"], release(row["version"])))
     database.table("components").insert_all(_facts(row, apps.get(row["app"])) for row in every)
-    newest = sorted({row["key"]: row for row in every}.values(), key=lambda row: (fold(row["name"]), row["key"]))
+    newest = sorted({row["key"]: row for row in every}.values(), key=lambda row: (_sort_name(row), row["key"]))
     database.table("listed").insert_all(
-        {"n": number, "key": row["key"], "version": row["version"], "sort_name": fold(row["name"]),
-         "kind": row["kind"], "app": row["app"]}
+        {"n": number, "key": row["key"], "version": row["version"], "sort_name": _sort_name(row),
+         "kind": row["kind"], "app": row["app"], "tag": row.get("tag", "")}
         for number, row in enumerate(newest, 1)
     )  # fmt: skip
     database.table("other_keys").insert_all(_other_keys(newest, apps), replace=True)
     database.table("listed_words").insert_all(_component_words(newest, apps))
+
+
+def _sort_name(row: Mapping[str, Any]) -> str:
+    """What a component is sorted by: its folded name, behind all others and their tags for one of a whole API."""
+    name, tag = fold(row["name"]), row.get("tag", "")
+    return f"{LAST}{fold(tag)} {name}" if tag else name
 
 
 def _facts(row: Mapping[str, Any], app: AppSpec | None) -> dict[str, Any]:

@@ -25,9 +25,11 @@ Kind = Literal["action", "trigger"]
 Dedupe = Literal["unique", "greatest", "last"]
 Registry = Literal["public", "private", "all"]
 OWN = "~/"
+LAST = "\U0010fffd"
+"""What the sort name of an operation of a whole API begins with: a character behind all that are used."""
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 _IS_OWN = f"substr(key, 1, {len(OWN)}) = '{OWN}'"
-_KEPT, _END, _NEAR = 512, 2**62, (0, 1)
+_KEPT, _END = 512, 2**62
 _Place = tuple[int, int]
 Read = Callable[[str, Mapping[str, Any]], list[sqlite3.Row]]
 
@@ -192,7 +194,7 @@ class Components:
         parts = (narrowed.words, narrowed.app, narrowed.kind, narrowed.registry)
         mark = cursors.fingerprint("components", *parts)
         plan = cursors.keyset(window, mark, ("near", "sort_name", "key"), descending=False)
-        bounds = (self._bound(plan, "after", (-1, 0)), self._bound(plan, "before", (len(_NEAR), 0)))
+        bounds = (self._bound(plan, "after", (-1, 0)), self._bound(plan, "before", (_END, 0)))
         places = list(self._places(narrowed, plan, *bounds))
         infos = {row["key"]: self.get(row["key"]) for _, row in places}
         keys = {row["key"]: (near, row["sort_name"], row["key"]) for near, row in places}
@@ -202,8 +204,29 @@ class Components:
     @functools.cached_property
     def tool_names(self) -> ToolNames:
         """The tool names of all actions for agents."""
-        rows = self._read(f"SELECT key, app FROM listed WHERE kind = 'action'{self._shown}", {})  # noqa: S608
-        return ToolNames(((row["key"], row["app"]) for row in rows), self._unlisted)
+        rows = self._read(f"SELECT key, app, tag FROM listed WHERE kind = 'action'{self._shown}", {})  # noqa: S608
+        searched = {row["key"] for row in rows if row["tag"]}
+        return ToolNames(((row["key"], row["app"]) for row in rows), self._unlisted, searched)
+
+    def keys(self, app: str) -> list[str]:
+        """The keys of all components of the app."""
+        return [row["key"] for row in self._read("SELECT key FROM listed WHERE app = :app", {"app": app})]
+
+    def tags(self, keys: Collection[str]) -> dict[str, str]:
+        """The tags of those of ``keys`` that are operations of an app's whole API."""
+        rows = self._read(
+            "SELECT key, tag FROM listed WHERE tag <> '' AND key IN (SELECT value FROM json_each(:keys))",
+            {"keys": json.dumps(list(keys))},
+        )
+        return {row["key"]: row["tag"] for row in rows}
+
+    @functools.cached_property
+    def _last_own(self) -> int | None:
+        """The number of the last component that is no operation of a whole API; None if there are none of these."""
+        ((operations, number),) = self._read(
+            "SELECT sum(tag <> '') AS operations, max(CASE WHEN tag = '' THEN n END) AS number FROM listed", {}
+        )
+        return int(number or 0) if operations else None
 
     def _places(
         self, narrowed: ComponentFilter, plan: cursors.Keyset, after: _Place, before: _Place
@@ -211,10 +234,10 @@ class Components:
         """Up to ``plan.limit`` rows of ``listed`` between two places, each with the number of its query."""
         if narrowed.words == ():
             return
-        room, matches = plan.limit, list(enumerate(narrowed.matches or ("",)))
-        for near, match in reversed(matches) if plan.reverse else matches:
-            low = after[1] if after[0] == near else 0 if after[0] < near else _END
-            high = before[1] if before[0] == near else _END if before[0] > near else 0
+        room, matches = plan.limit, list(enumerate(self._parts(narrowed)))
+        for near, (match, first, last) in reversed(matches) if plan.reverse else matches:
+            low = max(first, after[1] if after[0] == near else 0 if after[0] < near else _END)
+            high = min(last, before[1] if before[0] == near else _END if before[0] > near else 0)
             params = {**narrowed.params, "match": match, "low": low, "high": high, "room": room}
             where = f"{self._where(narrowed, match)} AND n > :low AND n < :high"
             way = "DESC" if plan.reverse else "ASC"
@@ -223,6 +246,16 @@ class Components:
             room -= len(rows)
             if room <= 0:
                 return
+
+    def _parts(self, narrowed: ComponentFilter) -> list[tuple[str, int, int]]:
+        """The queries whose results follow each other, each with the numbers between which its rows are.
+
+        Whatever matches of the apps' own components comes before operations of a whole API.
+        """
+        matches = narrowed.matches or ("",)
+        last = self._last_own if narrowed.words else None
+        ranges = [(0, _END)] if last is None else [(0, last + 1), (last, _END)]
+        return [(match, first, end) for first, end in ranges for match in matches]
 
     def _count_all(self, narrowed: ComponentFilter) -> int:
         if narrowed.words == ():

@@ -67,6 +67,7 @@ class Declared:
             "dedupe": facts["dedupe"],
             "hooks": json.dumps(facts["hooks"]),
             "stash": facts["stash"],
+            "tag": facts.get("tag", ""),
             "aliases": json.dumps(
                 {
                     "names": [*facts["aliases"], *registry.names(keys, self.name)],

@@ -226,6 +226,14 @@ class Catalog:
         """One page of the components, each in its highest release. Raises :class:`cursors.BadCursor`."""
         return self._contents.components.search(narrowed, window)
 
+    def keys(self, slug: str) -> list[str]:
+        """The keys of all components of the app ``slug``."""
+        return self._contents.components.keys(slug)
+
+    def tags(self, keys: Collection[str]) -> dict[str, str]:
+        """The tags of those of ``keys`` that are operations of an app's whole API, by key."""
+        return self._contents.components.tags(keys)
+
     def tool_names(self) -> ToolNames:
         """The tool names of the actions for agents."""
         return self._contents.components.tool_names

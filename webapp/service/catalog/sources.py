@@ -2,14 +2,15 @@
 
 An operator's own components may also be outside any app, as ``<name>/<version>.py`` in their own folder. An operator's
 own app may leave out its sources: its documentation counts as the source. An ``app.toml`` with ``joins = "<slug>"``
-adds its components to another app, as pieces do for a built-in app, except for keys that the app already has.
+adds its components to another app, as pieces do for a built-in app, except for keys that the app already has. In the
+folder of extensions, which has an app's whole API, it may also add ``allowed_hosts``, which an owner has confirmed.
 ``unlisted.txt`` names apps and components that lists leave out, but that still work. A file that cannot be read is
 reported as a problem and left out; checking the facts of the others is left to ``check``.
 """
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,23 +47,30 @@ class Source:
 class Places:
     """The folders of the sources: the built-in apps, the operator's ``own`` folders of apps, and components.
 
-    ``components`` is the folder of components without an app, ``pieces`` the folder of the apps of installed pieces.
+    ``components`` is the folder of components without an app, ``pieces`` the folder of the apps of installed pieces,
+    ``extensions`` that of the documents that extend apps.
     """
 
     own: Sequence[Path] = ()
     built_in: Path = BUILT_IN
     components: Path | None = None
     pieces: Path | None = None
+    extensions: Path | None = None
 
     @classmethod
     def of(cls, data: Path) -> "Places":
         """The folders of an installation with the data folder ``data``."""
-        return cls([data / "apps"], components=data / "components", pieces=data / "pieces" / "apps")
+        return cls(
+            [data / "apps"],
+            components=data / "components",
+            pieces=data / "pieces" / "apps",
+            extensions=data / "extensions",
+        )
 
     @property
     def folders(self) -> tuple[Path, ...]:
         """The folders of apps."""
-        return (self.built_in, *self.own, *([self.pieces] if self.pieces else []))
+        return (self.built_in, *self.own, *(folder for folder in (self.pieces, self.extensions) if folder))
 
 
 @dataclass(slots=True)
@@ -84,8 +92,11 @@ def read(places: Places) -> Sources:
     apps = [draft for draft in drafts if _joined_app(draft.fields) is None]
     by_slug = {draft.fields.get("slug"): draft for draft in reversed(apps)}
     joining = _joining(sources, drafts, by_slug)
+    extended = [draft for draft in drafts if draft.file.parent.parent == places.extensions]
+    by_slug = {slug: _with_hosts(draft, extended) for slug, draft in by_slug.items()}
     for draft in apps:
-        _read_app(sources, draft, by_slug, joining)
+        whole = by_slug.get(draft.fields.get("slug"), draft)
+        _read_app(sources, whole if whole.file == draft.file else draft, by_slug, joining)
     if places.components is not None:
         files = sorted(file for pattern in PATTERNS for file in places.components.glob(pattern))
         sources.components += components(files, places.components, None, sources.problems)
@@ -158,11 +169,22 @@ def _joining(sources: Sources, drafts: Iterable[_Draft], by_slug: Mapping[Any, _
     return joining
 
 
+def _with_hosts(draft: _Draft, extended: Iterable[_Draft]) -> _Draft:
+    """``draft`` with the hosts that an owner confirmed for its whole API."""
+    slug = draft.fields.get("slug")
+    added = [
+        host for each in extended if _joined_app(each.fields) == slug for host in each.fields.get("allowed_hosts", ())
+    ]
+    known = draft.fields.get("allowed_hosts", ())
+    new = [host for host in dict.fromkeys(added) if host not in known]
+    return replace(draft, fields={**draft.fields, "allowed_hosts": [*known, *new]}) if new else draft
+
+
 def _read_app(
     sources: Sources, draft: _Draft, by_slug: Mapping[Any, _Draft], joining: Mapping[str, list[Component]]
 ) -> None:
     base = by_slug.get(draft.of) if draft.of else None
-    if draft.of and (base is None or base.of or base is draft):
+    if draft.of and (base is None or base.of or base.file == draft.file):
         sources.problems.append(f"{draft.label}: of: there is no app {draft.of} that is connected in a way of its own.")
         return
     fields = variants.whole(draft.fields, base.fields) if base else draft.fields

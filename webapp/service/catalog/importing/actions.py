@@ -69,6 +69,7 @@ class Draft:
 
     refs: Refs
     names: Names
+    values: Mapping[str, str] = field(default_factory=dict)
     props: dict[str, dict[str, Any]] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
@@ -117,18 +118,20 @@ class Action:
 class App:
     """What actions need to know of the app that they are written for. ``slug`` is None where it has no accounts.
 
-    ``base_url`` stands before each path where there is no account to say it; ``docs_url`` is the reference.
+    ``base_url`` stands before each path where there is no account to say it; ``docs_url`` is the reference. ``values``
+    are templates of the parameters that nobody is asked for, by their names; empty for those that are not sent.
     """
 
     slug: str | None
     base_url: str
     docs_url: str
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
 def action(document: Document, operation: Operation, name: str, app: App, known: Mapping[str, str]) -> Action:
     """``operation`` as the action ``name``. ``known`` are the names that its props had. Raises :class:`Unsaid`."""
     names = Names(dict(known), (ACCOUNT,))
-    draft = Draft(document.refs, names)
+    draft = Draft(document.refs, names, app.values)
     try:
         path = _add_parameters(draft, operation)
         _add_body(draft, operation)
@@ -199,7 +202,9 @@ def _add_parameters(draft: Draft, operation: Operation) -> str:
     in_path = {each["name"]: each for each in listed if each.get("in") == "path"}
     path = _path(draft, operation.path, in_path)
     for parameter in listed:
-        if parameter.get("in") == "query":
+        if (value := draft.values.get(parameter["name"])) is not None:
+            _add_known(draft, parameter, value)
+        elif parameter.get("in") == "query":
             _guarded(draft, parameter, _query)
         elif parameter.get("in") == "header":
             _guarded(draft, parameter, _header)
@@ -208,10 +213,19 @@ def _add_parameters(draft: Draft, operation: Operation) -> str:
     return path
 
 
+def _add_known(draft: Draft, parameter: Mapping[str, Any], value: str) -> None:
+    """Send the ``value`` of a parameter that nobody is asked for, unless it is empty."""
+    into = {"query": draft.params, "header": draft.headers}.get(str(parameter.get("in")))
+    if into is not None and value:
+        into[parameter["name"]] = value
+
+
 def _path(draft: Draft, path: str, known: Mapping[str, Mapping[str, Any]]) -> str:
     path = path.partition("#")[0]  # which some documents tell operations of one path apart by; it is never sent
 
     def hole(match: re.Match[str]) -> str:
+        if value := draft.values.get(match[1]):
+            return value
         parameter = known.get(match[1], {"name": match[1]})
         wanted = _shape(draft.refs, parameter)
         if wanted.kind in ("object", "file"):
