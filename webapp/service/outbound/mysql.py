@@ -19,6 +19,7 @@ import struct
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import certifi
@@ -93,6 +94,10 @@ class Connection(pymysql.connections.Connection):
                 self._force_close()  # type: ignore[attr-defined]  # of the driver, which its types leave out
                 raise pymysql.OperationalError(CR.CR_SERVER_LOST, "The answer is too large")
         return bytes(super()._read_bytes(num_bytes))  # type: ignore[misc]
+
+    def _create_ssl_ctx(self, chosen: object) -> ssl.SSLContext:
+        """The context that was chosen; the driver's own would read the machine's authorities and not use them."""
+        return chosen if isinstance(chosen, ssl.SSLContext) else _unverified()
 
 
 class _PlainPassword:
@@ -197,12 +202,23 @@ def _connection(account: DatabaseAccount, deadline: Deadline) -> Connection:
 
 def _encryption(mode: SSLMode) -> ssl.SSLContext | None:
     """How the connection must be encrypted; None where it need not be, so that it is where the server can."""
-    if mode not in ("require", "verify-full"):
-        return None
-    context = ssl.create_default_context(cafile=certifi.where())
-    if mode == "require":
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
+    if mode == "verify-full":
+        return _verified(certifi.where())
+    return _unverified() if mode == "require" else None
+
+
+@lru_cache(maxsize=2)
+def _verified(ca_file: str) -> ssl.SSLContext:
+    """One context for all connections: reading the authorities takes longer than a statement. Threads may share it."""
+    return ssl.create_default_context(cafile=ca_file)
+
+
+@lru_cache(maxsize=1)
+def _unverified() -> ssl.SSLContext:
+    """It encrypts without asking whose certificate it is, and needs no authorities."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
     return context
 
 
