@@ -3,7 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 from flask import Blueprint, Flask, g, url_for
 from flask_wtf import CSRFProtect  # type: ignore[import-untyped]  # it carries no types
@@ -139,8 +139,9 @@ def _blueprint(app: Flask) -> Blueprint:
     return blueprint
 
 
-def _pages() -> list[Blueprint]:
+@cache
+def _pages() -> tuple[Blueprint, ...]:
     """Return the blueprints of all modules of the dashboard: a page is served because its file exists."""
     names = [info.name for info in pkgutil.walk_packages(webapp.dashboard.__path__, f"{webapp.dashboard.__name__}.")]
     modules = [importlib.import_module(name) for name in names]
-    return list(dict.fromkeys(each for module in modules for each in vars(module).values() if type(each) is Blueprint))
+    return tuple(dict.fromkeys(each for module in modules for each in vars(module).values() if type(each) is Blueprint))
