@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from http.server import BaseHTTPRequestHandler
 from io import BytesIO
 from pathlib import Path
@@ -109,7 +110,15 @@ def not_http(handler: BaseHTTPRequestHandler) -> None:
     handler.wfile.write(b"\x00\x01\x02 hello\r\n\r\n")
 
 
-BOMB = gzip.compress(bytes(BIG), 9)
+def bomb(handler: BaseHTTPRequestHandler) -> None:
+    answer(compressed_zeros(), Content_Encoding="gzip")(handler)
+
+
+@cache
+def compressed_zeros() -> bytes:
+    return gzip.compress(bytes(BIG), 9)
+
+
 HTML = b"<!doctype html><title>Maintenance</title><script>alert(1)</script>"
 DEEP = b"[" * 50_000 + b"]" * 50_000
 PLAYS: dict[str, Play] = {
@@ -120,7 +129,7 @@ PLAYS: dict[str, Play] = {
     "too deep": answer(DEEP),
     "a list": answer(b"[]"),
     "100 MB": flood,
-    "a gzip bomb": answer(BOMB, Content_Encoding="gzip"),
+    "a gzip bomb": bomb,
     "broken gzip": answer(b"\x1f\x8bgarbage", Content_Encoding="gzip"),
     "an error page": answer(HTML, 503, "text/html"),
     "not HTTP": not_http,
