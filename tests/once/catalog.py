@@ -1,25 +1,35 @@
 """What is the same in all catalogs of a run, worked out once for all of them.
 
-Of the built-in apps that is the hash of their files and what their components declare, and the catalog where there is
-nothing else. Each is kept by everything that it is made of, so that what a test changes is worked out anew.
+That is the hash of what ships, what its components declare, the catalog of a folder that holds the same as an earlier
+one, and the apps that are read from a file with several names. Each is kept by everything that it is made of, so that
+what a test changes is worked out anew.
 """
 
+import copy
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from webapp.service.catalog import build
+from webapp.kit.scratch import Scratch
+from webapp.service.catalog import build, index, logos
 from webapp.service.catalog import declarations as declaring
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.component_files import Component
+from webapp.service.catalog.components import component
 from webapp.service.catalog.declarations import Declare, Declared
+from webapp.service.catalog.index import _Contents
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.domain.base import catalog_file
 
+Variables = Mapping[str, str]
 Facts = Mapping[str, Mapping[str, Any]]
 Declarations = tuple[list[Declared], list[str]]
+KEPT = 32
+"""Catalogs, of several megabytes each."""
 
 
 def hashed_apps(digest: Callable[[Path, Iterable[Path]], str]) -> Callable[[Path, Iterable[Path]], str]:
@@ -53,35 +63,70 @@ def declared_components(
 def built_catalogs(
     ensure: Callable[[Path, Places, Declare | None], BuildReport],
 ) -> Callable[[Path, Places, Declare | None], BuildReport]:
-    """The catalog of a new folder with nothing but the built-in apps: a copy of the first one."""
-    kept: dict[str, Path] = {}
+    """The catalog of a folder that holds the same apps, components and pieces as an earlier one: a copy of that one."""
+    kept: dict[tuple[str, ...], tuple[Path, BuildReport]] = {}
     folder = tempfile.TemporaryDirectory(prefix="catalogs-")
 
     def ensure_once(target: Path, places: Places, declare: Declare | None) -> BuildReport:
-        if target.exists() or _has_own(places):
+        if not _lies_beside(target, places):
             return ensure(target, places, declare)
-        mark = build._fingerprint(places)
-        if mark not in kept:
+        fingerprint, existing = build._fingerprint(places), build._existing(target)
+        if existing is not None and existing.fingerprint == fingerprint:
+            return existing
+        key = (fingerprint, *(os.path.relpath(path, target.parent) for path in _own(places)))
+        if key not in kept:
             report = ensure(target, places, declare)
-            kept[mark] = Path(shutil.copy(target, Path(folder.name, str(len(kept)))))
+            if len(kept) < KEPT:
+                kept[key] = Path(shutil.copy(target, Path(folder.name, str(len(kept))))), report
             return report
-        shutil.copy(kept[mark], target)
-        return ensure(target, places, declare)
+        file, report = kept[key]
+        with Scratch(".catalog-", target.parent) as draft:
+            Path(shutil.copy(file, draft)).replace(target)
+        return report
 
     return ensure_once
 
 
+def linked(catalog: Path, folder: Path) -> None:
+    """Put ``catalog`` into ``folder`` as a second name of the same file, since no catalog is ever written to."""
+    (folder / catalog.name).hardlink_to(catalog)
+
+
+def read_contents(read: Callable[[Path, str, Variables], _Contents]) -> Callable[[Path, str, Variables], _Contents]:
+    """The contents of a file with several names, read once for all of them; only components differ, by its folder."""
+    kept: dict[tuple[object, ...], _Contents] = {}
+
+    def read_once(path: Path, public_url: str, variables: Variables) -> _Contents:
+        facts = path.stat()
+        if facts.st_nlink == 1:
+            return read(path, public_url, variables)
+        key = (facts.st_dev, facts.st_ino, facts.st_mtime_ns, public_url, *sorted(variables.items()))
+        contents = copy.copy(kept.get(key) or kept.setdefault(key, read(path, public_url, variables)))
+        contents.close = lambda: None  # type: ignore[assignment]
+        contents.components = components = copy.copy(contents.components)
+        components._make = partial(component, variables=dict(variables), folder=path.absolute().parent)
+        components.get = lru_cache(maxsize=None)(components._get)
+        return contents
+
+    return read_once
+
+
 def keep() -> None:
     """Begin to keep them, for as long as this process lasts."""
+    index._Contents = read_contents(index._Contents)  # type: ignore[misc, assignment]
+    logos.source, declaring.forms_digest = cache(logos.source), cache(declaring.forms_digest)
     catalog_file.ensure = built_catalogs(catalog_file.ensure)  # type: ignore[assignment, attr-defined]
     build._digest = hashed_apps(build._digest)  # type: ignore[assignment]
     declaring.declared = declared_components(declaring.declared)  # type: ignore[assignment]
 
 
-def _has_own(places: Places) -> bool:
-    """Whether there may be anything beside what ships."""
-    others = (*places.folders, places.components)
-    return places.built_in != BUILT_IN or any(folder and folder != BUILT_IN and folder.exists() for folder in others)
+def _lies_beside(target: Path, places: Places) -> bool:
+    """Whether all that does not ship is below the folder of ``target``, so that the catalog names it from there."""
+    return places.built_in == BUILT_IN and all(path.is_relative_to(target.parent) for path in _own(places))
+
+
+def _own(places: Places) -> list[Path]:
+    return [path for path in (*places.own, places.components, places.pieces) if path is not None]
 
 
 def _ships(component: Component) -> bool:

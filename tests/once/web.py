@@ -1,9 +1,10 @@
-"""What is the same in all applications of a run, worked out once for all of them: templates, and addresses.
+"""What is the same in all applications of a run, worked out once for all of them: templates, rules and addresses.
 
 Each is kept by everything that it is made of, so that what a test changes is worked out anew.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from flask import Flask
 from jinja2 import BytecodeCache
@@ -45,7 +46,28 @@ def built_addresses(compile_builder: Callable[[Rule, bool], Builder]) -> Callabl
     return compile_once
 
 
+def compiled_rules(compile_rule: Callable[[Rule], None]) -> Callable[[Rule], None]:
+    """What a rule becomes in a map, which depends on its text, its defaults and the converters that the map knows."""
+    kept: dict[tuple[object, ...], tuple[Any, ...]] = {}
+
+    def compile_once(rule: Rule) -> None:
+        place = rule.host if rule.map.host_matching else rule.subdomain
+        known = frozenset(rule.map.converters.items())
+        key = (rule.rule, place or "", rule.merge_slashes, repr(rule.defaults), known)
+        if key not in kept:
+            compile_rule(rule)
+            kept[key] = rule._parts, rule._trace, rule._converters, frozenset(rule.arguments)
+            return
+        rule._parts, rule._trace, rule._converters, arguments = kept[key]
+        rule.arguments |= arguments
+        rule._build = rule._compile_builder(False).__get__(rule, None)
+        rule._build_unknown = rule._compile_builder(True).__get__(rule, None)
+
+    return compile_once
+
+
 def keep() -> None:
     """Begin to keep them, for as long as this process lasts."""
+    Rule.compile = compiled_rules(Rule.compile)  # type: ignore[method-assign, assignment]
     Flask.jinja_options = {"bytecode_cache": CompiledTemplates()}
     Rule._compile_builder = built_addresses(Rule._compile_builder)  # type: ignore[method-assign, assignment]

@@ -18,6 +18,7 @@ from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.own_components import stock
 from tests.fakes.receiver import Receiver, receiving
 from tests.fakes.user_data import plant_account
+from tests.once.catalog import linked
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
@@ -30,6 +31,7 @@ from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Project, Scene
 from webapp.settings import Settings
 
+CATALOG = "catalog.db"
 GOOD_KEY = "canary-good-key"
 
 TINY_KEYS = """
@@ -229,7 +231,8 @@ def open_at(catalog_folder: Path, provider_server: Provider) -> Callable[[Path, 
     close_service(open_service(Settings.from_env(env, data=catalog_folder), FakeClock()))
 
     def open_one(folder: Path, clock: FakeClock) -> Service:
-        shutil.copytree(catalog_folder, folder, dirs_exist_ok=True)
+        shutil.copytree(catalog_folder, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(CATALOG))
+        linked(catalog_folder / CATALOG, folder)
         return open_service(Settings.from_env(env, data=folder), clock)
 
     return open_one

@@ -107,7 +107,7 @@ def test_a_component_with_a_mistake_is_named_and_the_rest_stays(
 def test_what_could_not_be_built_is_tried_again(service: Service, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reloader = CatalogReloader(service)
     reloader.turn()
-    file.write_text(GREET, "utf-8")
+    file.write_text(f"{GREET}# No test has had it declared before.\n", "utf-8")
     reloader.turn()
     gone = Reply(None, error=ErrorInfo("runner", "RunnerError", "The runner does not answer."))
     with monkeypatch.context() as patched:
