@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from tests.bench import growth, load, raw
+from tests.bench import growth, load, raw, tools
 from tests.bench.calls import (
     AGENTS,
     DECLARED,
@@ -49,6 +49,13 @@ COMPONENT = "/apps/github/actions/github-create-issue"
 @click.option("--many", default=MANY, show_default=True, help="Rows of others among which lists and claims are made.")
 @click.option("--full", is_flag=True, help=f"{FULL:,} of them; takes minutes and 3 GB of disk.")
 @click.option("--apps", default=3_000, show_default=True, help="Apps in the catalog, beside the built-in ones.")
+@click.option(
+    "--operations",
+    "imported",
+    default=tools.OPERATIONS,
+    show_default=True,
+    help="Imported operations among which tools are searched.",
+)
 @click.option("--timers", default=10_000, show_default=True, help="Timers that are due at one moment.")
 @click.option("--idle", default=10.0, show_default=True, help="Seconds for which an idle worker is watched.")
 @click.option("--requests", "count", default=80, show_default=True, help=f"Requests per round; {ROUNDS} rounds each.")
@@ -59,6 +66,7 @@ def bench(
     many: int,
     full: bool,
     apps: int,
+    imported: int,
     timers: int,
     idle: float,
     count: int,
@@ -94,6 +102,7 @@ def bench(
             "accounts": accounts,
             "apps": apps,
             "results": [asdict(result) for result in results],
+            "tools": asdict(tools.measure(Path(folder), imported)),
             "growth": asdict(growth.measure(Path(folder), FEW, many, count)),
             "runs": asdict(measure_runs(count)),
             "pieces": asdict(measure_pieces(count)),

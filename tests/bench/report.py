@@ -12,6 +12,7 @@ from tests.bench.pieces import Pieces
 from tests.bench.runs import Runs
 from tests.bench.serving import Rest
 from tests.bench.timers import Timers
+from tests.bench.tools import Tools
 
 MANY_CLIENTS = 8
 LEGEND = """\
@@ -64,6 +65,7 @@ def text(measured: Mapping[str, Any]) -> str:
             *(_row(Result(**row)) for row in measured["results"]),
             "",
             Growth(**measured["growth"]).text(),
+            Tools(**measured["tools"]).text(),
             Runs(**measured["runs"]).text(),
             Pieces(**measured["pieces"]).text(),
             Ingestion(**measured["ingestion"]).text(),

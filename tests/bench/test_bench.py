@@ -23,7 +23,7 @@ pytestmark = pytest.mark.faults  # it loads the machine
 
 SMALL = (
     *("--accounts", "120", "--many", "2000", "--apps", "5", "--requests", "6", "--timers", "30", "--idle", "0.2"),
-    *("--load", "200"),
+    *("--load", "200", "--operations", "500"),
 )
 
 
@@ -52,6 +52,12 @@ def test_every_list_is_asked_for_among_few_and_among_many(measured: Any) -> None
     growth = measured["growth"]
     assert growth["many"] == 2000 and growth["lists"].keys() == LISTS.keys()
     assert all(few > 0 < many for few, many, _ in growth["lists"].values())
+
+
+def test_tools_are_searched_among_operations(measured: Any) -> None:
+    found = measured["tools"]
+    assert found["operations"] > 1_500 and 0 < found["median_ms"] <= found["p95_ms"]
+    assert found["first"] <= found["five"] <= 100 and found["held_first"] <= found["held_five"] <= 100
 
 
 def test_runs_that_wait_overlap(measured: Any) -> None:

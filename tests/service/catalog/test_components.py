@@ -21,7 +21,7 @@ from webapp.service.catalog.components import ComponentFilter, Components, compo
 from webapp.service.catalog.sources import BUILT_IN
 
 APPS: Any = {
-    slug: SimpleNamespace(slug=slug, name=slug.title(), aliases=(f"{slug}_v2",))
+    slug: SimpleNamespace(slug=slug, name=slug.title(), aliases=(f"{slug}_v2",), featured_weight=0)
     for slug in ("acme", "globex", "initech")
 }
 

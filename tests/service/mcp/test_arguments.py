@@ -2,13 +2,14 @@
 with, nobody else's, and the request of its action.
 """
 
+import json
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from webapp.service.mcp.arguments import MAX_CHOICES, has_lookup, input_schema
+from webapp.service.mcp.arguments import MAX_CHOICES, MAX_SCHEMA, has_lookup, input_schema, trimmed
 
 PROPS: list[dict[str, Any]] = [
     {"name": "note", "type": "alert", "content": "Mind the gap."},
@@ -126,3 +127,17 @@ def test_a_label_of_an_agent_says_nothing(world: Any) -> None:
     agent = world.agent()
     labelled = agent.text("every_type", number={"__lv": {"label": "Four", "value": 3}}, __lv={"label": "x", "value": 1})
     assert '"number":3' in labelled and "Four" not in labelled
+
+
+def test_long_schemas_keep_every_argument_and_lose_words_of_optional_ones() -> None:
+    props = [
+        {"name": f"field_{number}", "type": "string", "description": "Words. " * 60, "optional": number > 0}
+        for number in range(60)
+    ]
+    whole = input_schema(props, reloads=False)
+    short = trimmed(whole)
+    assert list(short["properties"]) == list(whole["properties"]) and short["required"] == ["field_0"]
+    assert short["properties"]["field_0"]["description"].startswith("Words.")
+    assert "description" not in short["properties"]["field_59"] and short["properties"]["field_59"]["type"] == "string"
+    assert len(json.dumps(short)) <= MAX_SCHEMA
+    assert trimmed(short) is short, "what is short enough stays"

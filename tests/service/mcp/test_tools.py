@@ -2,6 +2,7 @@
 take them.
 """
 
+import json
 from typing import Any
 
 import pytest
@@ -66,3 +67,18 @@ def test_an_action_that_the_person_switched_off_is_as_if_it_were_not_there(world
     assert "make_task" not in agent.text("search_tools", query="make task")
     permissions.set_app(world.service, world.scene, "alice", "tinykeys", "off")
     assert agent.tools().keys() == RESERVED - {"run_tool", "search_tools"}
+
+
+def test_a_list_is_as_long_as_a_model_reads_and_the_next_page_has_the_rest(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = world.agent()
+    every = set(agent.tools())
+    monkeypatch.setattr(tools, "MAX_LIST_BYTES", 3_000)
+    page = agent.ask("tools/list")
+    assert 0 < len(page["tools"]) < len(every) and len(json.dumps(page["tools"])) <= 3_100 and page["nextCursor"]
+    assert set(agent.tools()) == every, "all pages together"
+    found = agent.call("search_tools", query="task", limit=20)["structuredContent"]["tools"]
+    assert len(found) < 20 and len(json.dumps(found)) <= 3_100
+    monkeypatch.setattr(tools, "MAX_LIST_BYTES", 1)
+    assert len(agent.ask("tools/list")["tools"]) == 1

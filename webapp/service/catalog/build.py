@@ -5,7 +5,8 @@ whether a catalog is up to date; :data:`VERSION` is part of it and must change w
 to ``index``. The table ``components`` has every version of each component. ``listed`` has each component once, in its
 highest version, numbered in the order of lists (by folded name, then by key), so that a page is a range of numbers;
 operations of an app's whole API come after all others, by their tags.
-``listed_words`` has the words for full-text search by the same numbers, and ``other_keys`` the aliases.
+``listed_words`` has the words for full-text search by the same numbers, and ``other_keys`` the aliases. The tables of
+``tool_search`` have the words by which agents find actions.
 """
 
 import hashlib
@@ -24,7 +25,7 @@ from sqlite_utils import Database
 from webapp.kit.crypto import stable_id
 from webapp.kit.scratch import Scratch
 from webapp.kit.text import fold
-from webapp.service.catalog import aliases, declarations, logos, registry, sources, variables, variants
+from webapp.service.catalog import aliases, declarations, logos, registry, sources, tool_search, variables, variants
 from webapp.service.catalog.check import Verdict, judge
 from webapp.service.catalog.component_files import component_files, piece_files
 from webapp.service.catalog.components import LAST, release
@@ -34,7 +35,7 @@ from webapp.service.catalog.sources import Places, Source
 from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.components.runner import Runner
 
-VERSION = 8
+VERSION = 9
 SEARCHED = ["name", "slug", "description", "categories"]
 _FACT_COLUMNS = (
     "id", "key", "version", "kind", "app", "name", "description", "json", "prop_aliases", "dedupe", "hooks", "root",
@@ -247,6 +248,7 @@ def create_component_tables(database: Database) -> None:
     listed.create_index(["kind"])
     database.table("other_keys").create({"other": str, "key": str}, pk="other")
     database.execute(_CREATE_WORDS)
+    tool_search.create_tables(database)
 
 
 def write_components(database: Database, rows: Iterable[Mapping[str, Any]], apps: Mapping[str, AppSpec]) -> None:
@@ -261,6 +263,7 @@ def write_components(database: Database, rows: Iterable[Mapping[str, Any]], apps
     )  # fmt: skip
     database.table("other_keys").insert_all(_other_keys(newest, apps), replace=True)
     database.table("listed_words").insert_all(_component_words(newest, apps))
+    tool_search.write(database, [row for row in newest if row["kind"] == "action"], apps)
 
 
 def _sort_name(row: Mapping[str, Any]) -> str:

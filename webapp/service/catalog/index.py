@@ -26,6 +26,7 @@ from webapp.service.catalog.app import App, Category
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Components, component
 from webapp.service.catalog.search import EVERYTHING, Filter, Search, SortDirection, SortKey, Subset, words
 from webapp.service.catalog.spec import AppSpec
+from webapp.service.catalog.tool_search import ToolSearch
 from webapp.service.components.tool_names import ToolNames
 
 __all__ = ["App", "Catalog", "Category"]
@@ -78,6 +79,7 @@ class _Contents:
         make = functools.partial(component, variables=self._variables, folder=folder)
         hidden = {row["slug"] for row in every} - {app.slug for app in by_row.values()}
         self.components = Components(self._rows, make, hidden, unlisted=unlisted)
+        self.tools = ToolSearch(self._rows, hidden, unlisted)
         self.search = Search(listed, self.categories, self._full_text)
 
     def logo(self, slug: str) -> bytes:
@@ -233,6 +235,15 @@ class Catalog:
     def tags(self, keys: Collection[str]) -> dict[str, str]:
         """The tags of those of ``keys`` that are operations of an app's whole API, by key."""
         return self._contents.components.tags(keys)
+
+    def find_actions(
+        self, sentence: str, *, connected: Collection[str], only: Collection[str], without: Collection[str], limit: int
+    ) -> list[str]:
+        """The keys of the actions that do what ``sentence`` asks for, the likeliest first, at most ``limit``.
+
+        Those of the apps ``connected`` are preferred. ``only``, unless it is empty, and ``without`` choose the apps.
+        """
+        return self._contents.tools.find(sentence, connected=connected, only=only, without=without, limit=limit)
 
     def tool_names(self) -> ToolNames:
         """The tool names of the actions for agents."""

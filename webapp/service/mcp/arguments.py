@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from webapp.errors import Invalid, NotFound
+from webapp.kit.text import one_line
 from webapp.service.catalog.components import ComponentInfo
 from webapp.service.components.props import FILE, JSON
 from webapp.service.components.tool_names import CONFIGURATION, OPTIONS, UPLOAD
@@ -24,6 +25,9 @@ Prop = Mapping[str, Any]
 Schema = dict[str, Any]
 MAX_CHOICES = 200
 """So many options stand in a schema; more are looked up."""
+MAX_SCHEMA = 4_000
+"""So many bytes of arguments are described as they are."""
+_LENGTHS, _REQUIRED_LENGTH = (400, 160, 60, 0), 120
 ARGUMENT = "account"
 Arguments = Mapping[str, Any]
 DYNAMIC_PROPS_ID = "dynamic_props_id"
@@ -85,6 +89,30 @@ def input_schema(props: Sequence[Prop], *, reloads: bool) -> Schema:
         **({"required": required} if required else {}),
         "additionalProperties": reloads,
     }
+
+
+def trimmed(schema: Schema) -> Schema:
+    """``schema`` with shorter descriptions, if it is longer than :data:`MAX_SCHEMA`: first those of optional arguments.
+
+    Every argument keeps its name, type and choices, so that a model can still give it.
+    """
+    required, properties = set(schema.get("required", ())), schema["properties"]
+    for limit in _LENGTHS:
+        if len(orjson.dumps(schema)) <= MAX_SCHEMA:
+            break
+        cut = {
+            name: _shortened(each, max(limit, _REQUIRED_LENGTH) if name in required else limit)
+            for name, each in properties.items()
+        }
+        schema = {**schema, "properties": cut}
+    return schema
+
+
+def _shortened(schema: Schema, limit: int) -> Schema:
+    kept = {name: value for name, value in schema.items() if name != "description"}
+    if "description" in schema and limit:
+        return {**kept, "description": one_line(schema["description"], limit)}
+    return kept
 
 
 def _is_asked(prop: Prop) -> bool:

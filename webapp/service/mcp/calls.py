@@ -16,9 +16,8 @@ from typing import Any
 from itsdangerous import BadData, URLSafeSerializer
 
 from webapp.errors import Invalid, PatchbayError
-from webapp.kit import cursors
 from webapp.kit.crypto import new_id
-from webapp.service.catalog.components import ComponentFilter, ComponentInfo
+from webapp.service.catalog.components import ComponentInfo
 from webapp.service.components.tool_names import CONFIGURATION, OPTIONS, RUN, SEARCH, UPLOAD
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.agents import approvals, permissions
@@ -36,7 +35,6 @@ from webapp.service.mcp.connect_links import Link
 from webapp.service.mcp.event_streams import Line
 from webapp.service.mcp.protocol import ProtocolError
 from webapp.service.mcp.results import Result
-from webapp.service.mcp.tools import Toolbox
 
 NO_TOOL = "There is no such tool; look its name up in the list of tools."
 PAGE = "/agents"
@@ -61,7 +59,7 @@ _NOT_CONNECTED = (
 )
 MAX_PAGE = 1_000_000
 FEW = 5
-MAX_WORDS = 12
+MOST_FOUND = 60
 _NOTHING = "No tool does that. Try other words, such as the name of the app or of what is to be made."
 
 
@@ -315,38 +313,23 @@ def _notes(answer: dict[str, Any]) -> list[str]:
 
 
 def search(call: ToolCall) -> Result:
-    """The tools whose name, app or description has words with these beginnings: those of connected apps first, and
-    among them those whose name matches.
-
-    The first twelve words count. If no tool matches all of them, the last one is dropped, and so on. Raises
-    :class:`webapp.errors.Invalid`.
+    """The tools that do what the query asks for, the likeliest first, as :mod:`webapp.service.catalog.tool_search`
+    finds them. Raises :class:`webapp.errors.Invalid`.
     """
-    words, most = (
-        call.text("query").split(maxsplit=MAX_WORDS)[:MAX_WORDS],
-        call.number("limit", FEW, tools.MAX_HITS),
-    )
+    query, most = call.text("query"), call.number("limit", FEW, tools.MAX_HITS)
     box = tools.toolbox(call.service, call.visitor)
-    connected = {account.app for account in box.accounts}
-    components = list[ComponentInfo]()
-    while words and not components:
-        components = _matching(call, " ".join(words), box)
-        words.pop()
-    components.sort(key=lambda component: component.app not in connected)
-    keys = [component.key for component in components[: max(1, most)]]
-    drawn = [tool for key in keys if (tool := tools.drawn(call.service, box, key))]
+    keys = call.service.catalog.find_actions(
+        query,
+        connected={account.app for account in box.accounts},
+        only=call.visitor.apps,
+        without=box.hidden_apps,
+        limit=MOST_FOUND,
+    )
+    shown = [key for key in keys if box.has(key)][: max(1, most)]
+    drawn = tools.fitting(tool for key in shown if (tool := tools.drawn(call.service, box, key)))
     if not drawn:
         return results.text(_NOTHING)
     return results.data({"tools": drawn})
-
-
-def _matching(call: ToolCall, query: str, box: Toolbox) -> list[ComponentInfo]:
-    """The usable actions that have all words of ``query``."""
-    components = list[ComponentInfo]()
-    for app in call.visitor.apps or (None,):
-        narrowed = ComponentFilter.of(query, app, "action", "all")
-        page = call.service.catalog.components(narrowed, cursors.Window(limit=cursors.MAX_LIMIT))
-        components += [component for component in page.items if box.has(component.key)]
-    return components
 
 
 _OURS: Mapping[str, Callable[[ToolCall], Result]] = {

@@ -3,7 +3,7 @@ arguments, take files, search, and run an action by its name (contract "Agents")
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,8 @@ _READS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True
 Tool = dict[str, Any]
 MAX_LISTED = 40
 PAGE = 25
+MAX_LIST_BYTES = 36_000
+"""The tools of one page or search are JSON of so many bytes; the rest is on the next page."""
 MAX_DESCRIPTION = 1_000
 ASKED = "The person is asked before it runs."
 
@@ -97,11 +99,15 @@ _SEARCHING = (
     _tool(
         SEARCH,
         "Search tools",
-        "Finds tools by what they do, such as “create a task” or “send a message”, with the arguments that they take. "
-        f"There are more tools than are listed. Run one that was found by its name, or with {RUN}.",
+        "Finds the tools that do what a sentence says, such as “create a task in Asana” or “what is on my calendar”, "
+        "the likeliest first, with the arguments that they take. There are more tools than are listed. Run one that "
+        f"was found by its name, or with {RUN}.",
         ["query"],
         {**_READS, "openWorldHint": False},
-        query={**_TEXT, "description": "Words about what is to be done, and the app."},
+        query={
+            **_TEXT,
+            "description": "What is to be done, in the person's words, and with which app if that is known.",
+        },
         limit={"type": "integer", "minimum": 1, "maximum": MAX_HITS, "description": "How many at most; 5 unless said."},
     ),
     _tool(
@@ -134,6 +140,13 @@ class Toolbox:
         actions = self.names.of_apps(self.apps)
         chosen = (*self.permissions.apps.values(), *self.permissions.actions.values())
         return [action for action in actions if self._shows(action)] if "off" in chosen else actions
+
+    @property
+    def hidden_apps(self) -> frozenset[str]:
+        """The apps none of whose actions the agent may see, since the person has switched them off."""
+        off = {app for app, level in self.permissions.apps.items() if level == "off"}
+        shown = (key for key, level in self.permissions.actions.items() if level != "off" and key in self.names.by_key)
+        return frozenset(off - {self.names.by_key[key].app for key in shown})
 
     def has(self, key: str) -> bool:
         """Whether the agent may see the action with that key."""
@@ -178,8 +191,20 @@ def listed(service: Service, visitor: Visitor, after: str) -> tuple[list[Tool], 
     names = sorted([*ours, *(action.name for action in actions)])
     page = [name for name in names if name > after][: PAGE + 1]
     keys = {action.name: action.key for action in actions}
-    tools = [ours[name] if name in ours else drawn(service, box, keys[name]) for name in page[:PAGE]]
-    return [tool for tool in tools if tool], page[PAGE - 1] if len(page) > PAGE else ""
+    tools = fitting(ours[name] if name in ours else drawn(service, box, keys[name]) for name in page[:PAGE])
+    shown = [tool for tool in tools if tool]
+    return shown, page[len(tools) - 1] if len(tools) < len(page) else ""
+
+
+def fitting(tools: Iterable[Tool]) -> list[Tool]:
+    """As many of the first ``tools`` as :data:`MAX_LIST_BYTES` hold, at least one."""
+    kept, room = list[Tool](), MAX_LIST_BYTES
+    for tool in tools:
+        room -= len(orjson.dumps(tool))
+        if kept and room < 0:
+            break
+        kept.append(tool)
+    return kept
 
 
 def drawn(service: Service, box: Toolbox, key: str) -> Tool:
@@ -211,7 +236,7 @@ def base(name: str, json: bytes, reloads: bool) -> Tool:
         "name": name,
         "title": component["name"],
         "description": description[:MAX_DESCRIPTION],
-        "inputSchema": arguments.input_schema(component["configurable_props"], reloads=reloads),
+        "inputSchema": arguments.trimmed(arguments.input_schema(component["configurable_props"], reloads=reloads)),
         "annotations": component["annotations"],
     }
 
