@@ -23,6 +23,7 @@ from webapp.kit.crypto import new_id
 from webapp.people import invitations, users
 from webapp.service.api.base.operations import USER
 from webapp.service.catalog.importing import documents, files
+from webapp.service.catalog.importing.extensions import Choice, Extended, Origin, extend
 from webapp.service.catalog.importing.plans import plan
 from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.access import oauth_clients, tokens
@@ -31,6 +32,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
 from webapp.service.domain.deliveries import workflows
+from webapp.service.domain.instance import api_extensions
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import external_users, projects
 from webapp.service.domain.projects.projects import Scene
@@ -93,6 +95,7 @@ def _filled(made: Workspace, service: Service) -> Workspace:
         },
         **further,
         "IMPORTED_APP": _imported(service),
+        "EXTENDED_APP": _extended(service),
         **plant_pieces(service),
         "CLIENT_ID": client.id,
         "CLIENT_SECRET": secret,
@@ -121,6 +124,15 @@ def _imported(service: Service) -> str:
     """An app that is to go; the running product takes it in by itself."""
     planned = plan(documents.read(DOCUMENT), "imported", Options(auth="bearer"))
     return files.write(planned, service.settings.data, None, "a document", now()).plan.slug
+
+
+def _extended(service: Service) -> str:
+    """An app whose whole API, which is a small one, was added."""
+    app = api_extensions.app(service, "github")
+    (view,) = api_extensions.views(service, app)
+    origin = Origin(view.place.package, view.place.version, view.place.integrity, view.place.path, now())
+    extend(service.settings.data, Extended(app.spec, ()), view.facts, origin, DOCUMENT, Choice())
+    return app.slug
 
 
 def _login(service: Service, name: str) -> str:

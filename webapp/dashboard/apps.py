@@ -101,6 +101,7 @@ def show(slug: str) -> str:
         trouble=words.ending(code, app.name, app_setup.set_up_by()) if code else None,
         access=access(app),
         setup=setup,
+        may_extend=viewer().role == "owner" and not g.get("portal"),
         may_add_client=app.auth_type == "oauth" and viewer().role == "owner",
         starters=starters(app) if app.ready else [],
     )

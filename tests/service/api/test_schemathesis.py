@@ -51,6 +51,7 @@ REMOVED = {
     "delete_accounts_of_app": {"path.app": "github"},
     "delete_login": {"path.user_id": "LOGIN_TO_DELETE_ID"},
     "delete_imported_app": {"path.slug": "IMPORTED_APP"},
+    "delete_app_extension": {"path.slug": "EXTENDED_APP"},
     "delete_piece": {"path.piece_id": "PIECE_TO_DELETE_ID"},
     "confirm_piece": {"path.piece_id": "READY_PIECE_ID"},
     "stop_piece": {"path.piece_id": "PIECE_TO_STOP_ID"},

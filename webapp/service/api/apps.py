@@ -8,10 +8,12 @@ from flask import Response
 from pydantic import Field
 
 from webapp.errors import NotFound
+from webapp.kit.clock import iso
 from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import (
     Answer,
     Data,
+    DateTime,
     Extensions,
     Flag,
     Page,
@@ -25,6 +27,7 @@ from webapp.service.api.base.operations import Example, Group, Operations, PathP
 from webapp.service.catalog.app import App as CatalogApp
 from webapp.service.catalog.search import Subset
 from webapp.service.domain.accounts import connections, oauth_app_checks, oauth_apps
+from webapp.service.domain.instance import api_extensions
 from webapp.service.domain.pieces import uses
 
 APPS = Group("Apps", "The catalog: what can be connected, and how.")
@@ -144,6 +147,20 @@ class SetUp(Answer):
     read_on: str | None = Field(description="The day on which this was read in the provider's documentation.")
 
 
+class WholeApi(Answer):
+    """The description of an app's whole API: the package and version, and when it was brought (null if it was not).
+
+    `actions` is the number of its operations that an owner added. They are made as the description has them, and not
+    curated.
+    """
+
+    name_slug: str = Field(examples=["github"])
+    package: str = Field(examples=["npm:@octokit/openapi"])
+    version: str = Field(examples=["23.0.2"])
+    brought_at: DateTime | None
+    actions: int
+
+
 class AppExtensions(Answer):
     """Patchbay's own facts about an app. `set_up` is for apps with OAuth."""
 
@@ -157,6 +174,7 @@ class AppExtensions(Answer):
     triggers: int
     ways: list[AppInFamily] = Field(description="The apps that are other ways to connect the same.")
     pieces: list[PieceOrigin] = Field(description="The npm packages from which it, or parts of it, were added.")
+    whole_api: WholeApi | None = Field(description="The provider's description of its whole API; null without one.")
 
 
 class ListedExtensions(Answer):
@@ -253,8 +271,25 @@ def _with_extensions(call: Call, app: CatalogApp) -> dict[str, Any]:
         "triggers": app.triggers,
         "ways": _named(call, call.service.catalog.ways(app)),
         "pieces": [origin.to_json() for origin in uses.of_app(call.store, app.slug)],
+        "whole_api": _whole_api(call, app),
     }
     return {**app.api_dict, "patchbay": extensions}
+
+
+def _whole_api(call: Call, app: CatalogApp) -> dict[str, Any] | None:
+    base = call.service.catalog.app(app.spec.of) if app.spec.of else app
+    views = api_extensions.views(call.service, base) if base else []
+    if base is None or not views:
+        return None
+    here = [view.extension for view in views if view.extension]
+    origin = here[0].origin if here else views[0].place
+    return {
+        "name_slug": base.slug,
+        "package": origin.package,
+        "version": origin.version,
+        "brought_at": iso(here[0].origin.brought_at) if here else None,
+        "actions": sum(each.count for each in here),
+    }
 
 
 def _set_up(call: Call, app: CatalogApp) -> dict[str, Any] | None:

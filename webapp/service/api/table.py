@@ -17,6 +17,7 @@ from webapp.service.api import (
     deployed_triggers,
     embedding,
     events,
+    extended_apps,
     file_stash,
     general_webhooks,
     imported_apps,
@@ -76,6 +77,7 @@ MODULES = (
     invitations,
     oauth_clients,
     imported_apps,
+    extended_apps,
     pieces,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(operation for module in MODULES for operation in module.operations)

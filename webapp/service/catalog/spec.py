@@ -665,7 +665,8 @@ class ApiDocument(Facts):
     ``name`` tells it from the app's other documents. ``version`` and ``integrity`` (Subresource Integrity) are those of
     the package; packages that several apps use have theirs in ``api_packages.toml``. ``server`` is where its paths are
     served, if that is not what the document says: a whole address, or a path below ``base_url``. ``values`` are
-    parameters that the account knows, such as ``{$account.account_sid}``; empty for those that are never sent.
+    parameters that the account knows, such as ``{$account.account_sid}``; empty for those that are never sent. Of a
+    document that describes more than this app, ``below`` are the paths below which the app's operations are.
     """
 
     name: str = Field(default="api", pattern=r"^[a-z][a-z0-9_]{0,29}$")
@@ -674,9 +675,9 @@ class ApiDocument(Facts):
     integrity: str = Field(default="", pattern=r"^(sha(256|512)-[A-Za-z0-9+/]+={0,2})?$")
     path: str = Field(default="", max_length=300)
     directory: str | None = Field(default=None, pattern=r"^[a-z0-9.-]+(:[A-Za-z0-9._ -]+)?$")
-    server: str = Field(default="", pattern=r"^(/[^\s\\{}?#]*|https://[^\s\\?#]+)?$")
+    server: str = Field(default="", pattern=r"^((/|https://|\{\$account\.)[^\s\\?#]*)?$")
     values: dict[str, str] = Field(default_factory=dict)
-
+    below: tuple[str, ...] = ()
     source: Address
     read_on: date
 

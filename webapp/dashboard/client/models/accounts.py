@@ -90,6 +90,14 @@ class OtherWay(Lenient):
     name: NonEmpty
 
 
+class WholeApi(Lenient):
+    """The description of an app's whole API, and how many of its operations are actions."""
+
+    slug: NonEmpty = Field(alias="name_slug")
+    version: str = ""
+    actions: int = 0
+
+
 class Extras(Lenient):
     """What the embedded service adds about one app (an extension). ``ready`` is None where the service does not say."""
 
@@ -104,6 +112,7 @@ class Extras(Lenient):
     added: bool = False
     ways: tuple[OtherWay, ...] = ()
     pieces: tuple[PieceOrigin, ...] = ()
+    whole_api: WholeApi | None = None
 
     @property
     def scopes(self) -> dict[str, str]:

@@ -62,6 +62,7 @@ VARIABLES: Mapping[str, str] = {
     "OTHER_CLIENT_ID": "the id of another OAuth client",
     "CLIENT_TO_DELETE_ID": "the id of an OAuth client that is to go",
     "IMPORTED_APP": "the slug of an app that was imported",
+    "EXTENDED_APP": "the slug of an app whose whole API was added",
     "PIECE_ID": "the id of an integration",
     "READY_PIECE_ID": "the id of one that waits to be confirmed",
     "PIECE_TO_STOP_ID": "the id of another that waits",

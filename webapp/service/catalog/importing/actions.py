@@ -19,6 +19,8 @@ from webapp.service.catalog.importing.words import Names
 from webapp.service.outbound.client import header_refusal
 
 ACCOUNT = "account"
+BODY = "body:"
+"""What stands before the name of a member of the body, among the parameters that nobody is asked for."""
 _DEEPEST_TEMPLATE = 20  # lists and objects within each other that a template holds
 _HOLE = re.compile(r"\{\+?([^{}]+?)\*?\}")
 _SEPARATORS = {"form": ",", "simple": ",", "spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
@@ -426,6 +428,8 @@ def _members(
 ) -> Iterator[tuple[str, Any]]:
     """Every member of an object, asked for one by one, as it stands in the body."""
     for name, node in wanted.members.items():
+        if not within and f"{BODY}{name}" in draft.values:
+            continue
         required = needed and name in wanted.required
         try:
             member = shape(draft.refs, node)

@@ -1,4 +1,5 @@
-"""Reads an OpenAPI document: JSON or YAML, OpenAPI 3 or Swagger 2.0, within bounds of size, depth and time.
+"""Reads an OpenAPI document: JSON or YAML, OpenAPI 3 or Swagger 2.0, or a discovery document of Google, within bounds
+of size, depth and time.
 
 Everything else in this room works on a :class:`Document`, which has the form of OpenAPI 3 whatever was read.
 Swagger's bodies, parameters, addresses and security schemes are converted; schemas stay where they are, since
@@ -20,6 +21,7 @@ from urllib.parse import unquote, urljoin
 import orjson
 
 from webapp.errors import Invalid
+from webapp.service.catalog.importing import discovery
 from webapp.service.catalog.importing.records import MOST_BYTES
 
 MAX_HOPS = 50
@@ -140,6 +142,8 @@ def read(content: bytes, address: str = "") -> Document:
         raise Invalid("This is no OpenAPI document: it holds no object. Choose the API's openapi.json or openapi.yaml.")
     if str(root.get("swagger", "")).startswith("2."):
         root = converted(root)
+    elif discovery.is_discovery(root):
+        root = discovery.converted(root)
     version = str(root.get("openapi", ""))
     if not version.startswith(_VERSIONS):
         version_found = f"It says openapi: {version}." if version else "It says neither openapi nor swagger."

@@ -6,6 +6,7 @@ base address are the app's own. An operation at a host that the app does not hav
 confirmed this host. What the app's own components are called is never taken: those win.
 """
 
+import functools
 import gzip
 import shutil
 from collections.abc import Mapping, Sequence
@@ -92,7 +93,16 @@ class Extension:
     def read(cls, folder: Path) -> Self | None:
         """The one in ``folder``; None if there is none, or its file cannot be read."""
         try:
-            fields: dict[str, Any] = orjson.loads((folder / FILE).read_bytes())
+            status = (folder / FILE).stat()
+            return cls._read(folder / FILE, (status.st_ino, status.st_mtime_ns, status.st_size))
+        except OSError:
+            return None
+
+    @classmethod
+    @functools.lru_cache(maxsize=32)
+    def _read(cls, file: Path, _mark: tuple[int, int, int]) -> Self | None:
+        try:
+            fields: dict[str, Any] = orjson.loads(file.read_bytes())
             listed = tuple(Listed(**each) for each in fields.pop("operations"))
             origin = Origin(**fields.pop("origin"))
             only = None if fields["only"] is None else tuple(fields["only"])
@@ -182,7 +192,7 @@ def _written(
 ) -> Change:  # fmt: skip
     """Write the files into ``draft``."""
     writer = _Writer(document, app, facts, choice.hosts)
-    every = operations.listed(document)
+    every = [each for each in operations.listed(document) if not facts.below or _is_below(each.path, facts.below)]
     if not every:
         raise Invalid("The document names no operation, so there is nothing to add.")
     present = operations.Present(every)
@@ -221,6 +231,10 @@ def _written(
     return Change(extension, tuple(files.added), tuple(files.changed), tuple(files.same), tuple(files.removed), notes)
 
 
+def _is_below(path: str, places: Sequence[str]) -> bool:
+    return any(path == place or path.startswith(f"{place}/") for place in places)
+
+
 def _remembered(before: Record | None) -> Mapping[str, Imported]:
     """The operations that had an action once, whose names nothing else may get."""
     return before.operations if before else {}
@@ -238,7 +252,8 @@ class _Writer:
 
     def __init__(self, document: Document, app: Extended, facts: ApiDocument, hosts: Sequence[str]) -> None:
         self._document, self._spec, self._facts, self._taken = document, app.spec, facts, app.taken
-        values = {credential.name: "" for credential in app.spec.credentials if credential.name}
+        places = {"body": actions.BODY}
+        values = {f"{places.get(each.place, '')}{each.name}": "" for each in app.spec.credentials if each.name}
         values |= dict.fromkeys(app.spec.headers, "")
         self._app = App(app.spec.slug, "", _docs_url(document, app.spec), {**values, **facts.values})
         self._rules = HostRules.of(*[rule for rule in (*app.spec.allowed_hosts, *hosts) if "{" not in rule])

@@ -5,7 +5,7 @@ integrity that the facts name, and updated to another only when an owner has see
 touched by any of it. The importer is loaded at first use.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.importing import folders
 from webapp.service.catalog.importing.records import MOST_BYTES
 from webapp.service.catalog.spec import ApiDocument
+from webapp.service.directory import directory
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
 from webapp.service.pieces import archives
@@ -36,6 +37,15 @@ class View:
     facts: ApiDocument
     place: api_documents.Place
     extension: "Extension | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release of ``package`` (``npm:name`` or ``pypi:name``); the newest without a version."""
+
+    package: str
+    version: str
+    integrity: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +73,23 @@ def app(service: Service, slug: str) -> App:
 
 def views(service: Service, known: App) -> list[View]:
     """Every document of an app, in the order of its facts."""
-    from webapp.service.catalog.importing import extensions
-
-    here = {each.document: each for each in extensions.listed(service.settings.data, known.slug)}
     documents = known.spec.api.documents if known.spec.api else ()
+    here = {each.document: each for each in _here(service, known.slug)} if documents else {}
     return [View(document, api_documents.place(document), here.get(document.name)) for document in documents]
 
 
 def listed(service: Service) -> "list[Extension]":
     """Every document that was brought, by the slug of its app."""
+    return _here(service)
+
+
+def _here(service: Service, slug: str = "") -> "list[Extension]":
+    """The documents that were brought; the importer is not loaded where there are none."""
+    if not (service.settings.data / folders.EXTENSIONS).is_dir():
+        return []
     from webapp.service.catalog.importing import extensions
 
-    return extensions.listed(service.settings.data)
+    return extensions.listed(service.settings.data, slug)
 
 
 def choose(
@@ -103,8 +118,18 @@ def choose(
     return changes
 
 
-def switch(service: Service, slug: str, add: Iterable[str], remove: Iterable[str]) -> "list[Change]":
+def switch(
+    service: Service,
+    slug: str,
+    add: Iterable[str],
+    remove: Iterable[str],
+    confirmed: Iterable[str] = (),
+    *,
+    preview: bool = False,
+) -> "list[Change]":
     """Add and remove operations of documents that are here, by their tags, or methods and paths.
+
+    ``confirmed`` are hosts that the app does not have, beside those that were confirmed before.
 
     Raises like :func:`choose`, and :class:`Conflict` if no document is here.
     """
@@ -118,17 +143,21 @@ def switch(service: Service, slug: str, add: Iterable[str], remove: Iterable[str
         each.id
         for extension in here
         for each in extension.operations
-        if {each.id, each.tag} & added or (each.on and not {each.id, each.tag} & removed)
+        if each.id in added
+        or (each.tag in added and not each.deprecated)
+        or (each.on and not {each.id, each.tag} & removed)
     )
     known = {name for extension in here for each in extension.operations for name in (each.id, each.tag)}
     if unknown := sorted((added | removed) - known):
         raise Invalid(f"There is no tag and no operation {unknown[0][:100]!r}.")
-    hosts = tuple(dict.fromkeys(host for extension in here for host in extension.hosts))
-    return choose(service, slug, Choice(on, hosts))
+    hosts = [host for extension in here for host in extension.hosts]
+    return choose(service, slug, Choice(on, tuple(dict.fromkeys((*hosts, *confirmed)))), preview=preview)
 
 
-def newest(service: Service, slug: str, *, archive: Path | None = None) -> "tuple[list[Change], list[Brought]]":
-    """What the newest releases would change, and what was brought for it; nothing is changed.
+def newest(
+    service: Service, slug: str, *, archive: Path | None = None, releases: Iterable[Release] = ()
+) -> "tuple[list[Change], list[Brought]]":
+    """What the newest releases, or these, would change, and what was brought for it; nothing is changed.
 
     Raises like :func:`choose`, and :class:`Conflict` if no document is here.
     """
@@ -136,7 +165,9 @@ def newest(service: Service, slug: str, *, archive: Path | None = None) -> "tupl
     here = [view for view in views(service, known) if view.extension]
     if not here:
         raise Conflict(f"The whole API of {known.name} was not added yet.")
-    brought = _brought(service, [view.facts for view in here], archive, newest=True)
+    exactly = {each.package: each for each in releases}
+    wanted = {view.facts.name: exactly.get(view.place.package, Release(view.place.package, "", "")) for view in here}
+    brought = _brought(service, [view.facts for view in here], archive, wanted)
     return _updated(service, known, here, brought, preview=True), brought
 
 
@@ -160,7 +191,7 @@ def remove(service: Service, slug: str) -> int:
     folders.recover(service.settings.data)
     named = service.catalog.app(slug)
     slug = (named.spec.of or named.slug) if named else slug
-    here = extensions.listed(service.settings.data, slug)
+    here = _here(service, slug)
     if not here:
         raise NotFound(f"The whole API of {slug[:100]} was not added.")
     for each in here:
@@ -232,18 +263,24 @@ def _kept(service: Service, extension: "Extension", facts: ApiDocument) -> Broug
 
 
 def _brought(
-    service: Service, documents: Iterable[ApiDocument], archive: Path | None, *, newest: bool = False
+    service: Service,
+    documents: Iterable[ApiDocument],
+    archive: Path | None,
+    releases: Mapping[str, Release] | None = None,
 ) -> "list[Brought]":
-    """The content of ``documents``, each archive brought once."""
+    """The content of ``documents``, each archive brought once, in ``releases`` instead of those that facts name."""
     from webapp.service.catalog.importing.extensions import Origin
 
     wanted: dict[Package, list[tuple[ApiDocument, str]]] = {}
+    brought: list[Brought] = []
     for document in documents:
         place = api_documents.place(document)
-        version, integrity = ("", "") if newest else (place.version, place.integrity)
-        package = Package.of(place.package, version, integrity)
+        release = releases[document.name] if releases else Release(place.package, place.version, place.integrity)
+        package = Package.of(place.package, release.version, release.integrity)
+        if document.directory and archive is None and (present := _in_directory(service, document, package)):
+            brought.append(present)
+            continue
         wanted.setdefault(package, []).append((document, place.path))
-    brought = list[Brought]()
     for package, members in wanted.items():
         with _archive(service, package, archive) as opened:
             for document, path in members:
@@ -251,6 +288,19 @@ def _brought(
                 origin = Origin(f"{of.registry}:{of.name}", of.version, of.integrity, path, service.clock())
                 brought.append(Brought(document, origin, opened.read(path, MOST_BYTES)))
     return brought
+
+
+def _in_directory(service: Service, document: ApiDocument, package: Package) -> Brought | None:
+    """The document in the public directory on this machine; None if it is not here in that release."""
+    from webapp.service.catalog.importing.extensions import Origin
+
+    present = directory.about(service.settings.data)
+    if present is None or package.integrity not in ("", present.integrity):
+        return None
+    entry = directory.document(service.settings.data, document.directory or "")
+    place = api_documents.place(document)
+    origin = Origin(place.package, present.version, present.integrity, place.path, service.clock())
+    return Brought(document, origin, entry.content)
 
 
 @contextmanager
