@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import sqlite3
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -164,7 +165,8 @@ def _write(
     beside: Path,
 ) -> None:
     apps = sorted(verdict.sound, key=lambda source: source.spec.slug)
-    rows = [_app(row, source, categories, declared) for row, source in enumerate(apps, 1)]
+    kinds = _kinds(declared)
+    rows = [_app(row, source, categories, kinds[source.spec.slug]) for row, source in enumerate(apps, 1)]
     create_tables(database)
     database.table("apps").insert_all(rows)
     database.table("categories").insert_all(category.model_dump() for category in categories.values())
@@ -196,10 +198,17 @@ def create_tables(database: Database) -> None:
     database.table("build").create({"report": str})
 
 
-def _app(row: int, source: Source, categories: dict[str, Category], declared: Sequence[Declared]) -> dict[str, Any]:
+def _kinds(declared: Iterable[Declared]) -> Mapping[str | None, Counter[str]]:
+    """How many actions and triggers each app has, by its slug; the versions of a component count once."""
+    kinds: defaultdict[str | None, Counter[str]] = defaultdict(Counter)
+    for app, kind, _ in {(each.component.app, each.kind, each.component.key) for each in declared}:
+        kinds[app][kind] += 1
+    return kinds
+
+
+def _app(row: int, source: Source, categories: dict[str, Category], kinds: Counter[str]) -> dict[str, Any]:
     spec, logo = source.spec, logos.svg(source.spec.name, source.spec.logo)
     kept = spec.model_dump_json(by_alias=True, exclude_defaults=True)
-    keys = {(component.kind, component.component.key) for component in declared if component.component.app == spec.slug}
     return {
         "id": row,
         "slug": spec.slug,
@@ -213,8 +222,8 @@ def _app(row: int, source: Source, categories: dict[str, Category], declared: Se
         "scope_profiles": json.dumps([{"name": each.name, "scopes": each.scopes} for each in spec.scope_profiles]),
         "logo": logo,
         "logo_hash": logos.digest(logo),
-        "actions": sum(kind == "action" for kind, _ in keys),
-        "triggers": sum(kind == "trigger" for kind, _ in keys),
+        "actions": kinds["action"],
+        "triggers": kinds["trigger"],
         "variables": json.dumps(sorted(variables.names(kept))),
         "aliases": json.dumps(spec.aliases),
         "own": int(source.own),
