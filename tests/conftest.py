@@ -12,8 +12,8 @@ from tests.once import catalog, passwords, stores, web
 from webapp.kit import translation
 from webapp.kit.clock import FakeClock
 from webapp.kit.slots import Slot, this_thread
-from webapp.service.catalog.build import build
 from webapp.service.catalog.sources import Places
+from webapp.service.domain.base import catalog_file
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 
@@ -83,7 +83,7 @@ def built_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     It is built as over a data folder, so that it stands there for what a command would build.
     """
     folder = tmp_path_factory.mktemp("catalog")
-    build(folder / "catalog.db", Places.of(folder))
+    catalog_file.ensure(folder / "catalog.db", Places.of(folder), None)  # type: ignore[attr-defined]  # as in once
     return folder / "catalog.db"
 
 

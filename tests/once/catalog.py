@@ -9,13 +9,14 @@ import copy
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from webapp.kit.scratch import Scratch
-from webapp.service.catalog import build, index, logos
+from webapp.service.catalog import build, check, index, logos, registry, sources
 from webapp.service.catalog import declarations as declaring
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.component_files import Component
@@ -23,6 +24,7 @@ from webapp.service.catalog.components import component
 from webapp.service.catalog.declarations import Declare, Declared
 from webapp.service.catalog.index import _Contents
 from webapp.service.catalog.sources import BUILT_IN, Places
+from webapp.service.catalog.spec import AppSpec
 from webapp.service.domain.base import catalog_file
 
 Variables = Mapping[str, str]
@@ -58,6 +60,71 @@ def declared_components(
         return declarations, problems
 
     return declare_once
+
+
+def marks(mark: Callable[[Iterable[Component]], dict[Component, str]]) -> Callable[..., dict[Component, str]]:
+    """The marks of components: those of built-in ones by all the files that they are made of, which no test changes."""
+    kept: dict[Component, str] = {}
+
+    def mark_once(components: Iterable[Component]) -> dict[Component, str]:
+        every = list(components)
+        new = mark(each for each in every if each not in kept)
+        kept.update((each, marked) for each, marked in new.items() if _ships(each))
+        return {each: new.get(each) or kept[each] for each in every}
+
+    return mark_once
+
+
+def of_built_in(read: Callable[..., Any]) -> Callable[..., Any]:
+    """What is read of a built-in app by its path and other texts; anything with a problem is read again."""
+    kept: dict[tuple[object, ...], Any] = {}
+
+    def read_once(*arguments: Any) -> Any:
+        key = tuple(each for each in arguments if isinstance(each, str | Path))
+        if not any(isinstance(each, Path) and each.is_relative_to(BUILT_IN) for each in key):
+            return read(*arguments)
+        if key not in kept:
+            problems: list[str] = next((getattr(each, "problems", each) for each in arguments if each not in key), [])
+            before, result = len(problems), read(*arguments)
+            result = tuple(result) if isinstance(result, Iterator) else result
+            if len(problems) > before:
+                return result
+            kept[key] = result
+        return kept[key]
+
+    return read_once
+
+
+def specs(validate: Callable[[Mapping[str, Any]], AppSpec]) -> Callable[[Mapping[str, Any]], AppSpec]:
+    """What the same fields, kept by :func:`of_built_in`, say of an app."""
+    kept: dict[int, tuple[Mapping[str, Any], AppSpec]] = {}
+
+    def validate_once(fields: Mapping[str, Any]) -> AppSpec:
+        before = kept.get(id(fields))
+        if before is not None and before[0] is fields:
+            return before[1]
+        spec = validate(fields)
+        if len(kept) < 1000:  # those of a variant or of an operator are new each time
+            kept[id(fields)] = fields, spec
+        return spec
+
+    return validate_once
+
+
+def breaches(judge: Callable[..., Iterator[str]]) -> Callable[..., Iterable[str]]:
+    """What is wrong with the specs of :func:`specs` among the same categories."""
+    kept: dict[tuple[object, ...], tuple[AppSpec, tuple[str, ...]]] = {}
+
+    def judge_once(spec: AppSpec, categories: Mapping[str, Any], *, own: bool) -> Iterable[str]:
+        key = id(spec), frozenset(categories), own
+        if key not in kept:
+            result = tuple(judge(spec, categories, own=own))
+            if own or len(kept) >= 1000:
+                return result
+            kept[key] = spec, result
+        return kept[key][1]
+
+    return judge_once
 
 
 def built_catalogs(
@@ -118,6 +185,11 @@ def keep() -> None:
     catalog_file.ensure = built_catalogs(catalog_file.ensure)  # type: ignore[assignment, attr-defined]
     build._digest = hashed_apps(build._digest)  # type: ignore[assignment]
     declaring.declared = declared_components(declaring.declared)  # type: ignore[assignment]
+    declaring._marks = marks(declaring._marks)
+    sources._load, sources._components_beside = of_built_in(sources._load), of_built_in(sources._components_beside)
+    check.breaches = breaches(check.breaches)  # type: ignore[assignment]
+    registry.load = of_built_in(registry.load)
+    setattr(sources, "AppSpec", SimpleNamespace(model_validate=specs(AppSpec.model_validate)))  # noqa: B010
 
 
 def _lies_beside(target: Path, places: Places) -> bool:
