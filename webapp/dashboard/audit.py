@@ -10,6 +10,7 @@ from webapp.dashboard.client.models.audit import AuditEntry
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, offers, viewer
 from webapp.dashboard.pages import ListQuery, among, at_most, page, read_from
+from webapp.kit import translation
 from webapp.kit.translation import lazy as _
 from webapp.people import users
 
@@ -70,6 +71,7 @@ def index() -> AnyResponse:
     """The list; for htmx only the results. Raises :class:`NoPage` for members, and if the service has no audit log."""
     if not viewer().may_build:
         abort(403)
+    translation.speak(translation.DEFAULT)  # for developers, in English as a whole, as Build is
     query = AuditQuery.of_request()
     entries = _read(query) or abort(404)
     logins = _logins([query.actor, *(entry.actor for entry in entries.items)])

@@ -67,7 +67,8 @@ MEANINGS: Mapping[tuple[str, str], tuple[str, str]] = {
 def title_of(entry: LogEntry) -> str:
     """What an entry is about; the project's id, which is the same in every address, is left out."""
     title = entry.title.replace(f"/v1/connect/{viewer().client.project_id}/", "/v1/connect/…/")
-    return translated(title) or gettext("Event")
+    words = " · ".join(translated(part) for part in title.split(" · "))
+    return words or gettext("Event")
 
 
 def outcome_of(entry: LogEntry) -> str:

@@ -251,7 +251,7 @@ def _subjects(logs: LogPage) -> dict[str, str]:
     accounts = if_up(known_accounts) if any(entry.account_id for entry in logs.data) else None
     triggers = if_up(known_triggers) if any(entry.trigger_id for entry in logs.data) else None
     names = {account.id: account.title for account in accounts.accounts} if accounts else {}
-    return names | ({trigger.id: trigger.name for trigger in triggers.items} if triggers else {})
+    return names | ({trigger.id: trigger.title for trigger in triggers.items} if triggers else {})
 
 
 def _words(place: Place) -> dict[str, Any]:

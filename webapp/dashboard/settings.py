@@ -18,6 +18,7 @@ from webapp.dashboard.pages import go
 from webapp.dashboard.return_paths import page_before
 from webapp.dashboard.sign_in import passkey
 from webapp.errors import Invalid
+from webapp.kit import translation
 from webapp.kit.translation import LANGUAGES, gettext, speak
 from webapp.kit.translation import lazy as _
 from webapp.people import api_keys, attempts, identities, passkeys, passwords, preferences, sessions, totp, users
@@ -27,6 +28,19 @@ from webapp.people.users import User
 
 blueprint = Blueprint("settings", __name__)
 
+# Parts of the world, by the beginning of a time zone's name in lower case.
+AREAS: Mapping[str, str] = {
+    "africa": _("Africa"),
+    "america": _("America"),
+    "antarctica": _("Antarctica"),
+    "arctic": _("Arctic Ocean"),
+    "asia": _("Asia"),
+    "atlantic": _("Atlantic Ocean"),
+    "australia": _("Australia"),
+    "europe": _("Europe"),
+    "indian": _("Indian Ocean"),
+    "pacific": _("Pacific Ocean"),
+}
 _THEMES: Mapping[str, str] = {"auto": _("Same as system"), "light": _("Light"), "dark": _("Dark")}
 
 
@@ -142,7 +156,7 @@ def show(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: s
         chosen=chosen(),
         themes=_THEMES,
         languages=LANGUAGES,
-        zone_options=_zone_options(chosen().time_zone),
+        zone_options=_zone_options(chosen().time_zone, translation.language()),
     )
     return make_response(page, code)
 
@@ -154,16 +168,18 @@ def _provider_of(user: User) -> str:
     return board.oidc.name if board.oidc and bound else ""
 
 
-@functools.lru_cache(maxsize=64)  # hundreds of options, which change with the choice alone
-def _zone_options(chosen: str) -> Markup:
-    """The options of the zones, by part of the world."""
+@functools.lru_cache(maxsize=64)  # hundreds of options, which change only with the choice and the language
+def _zone_options(chosen: str, language: str) -> Markup:
+    """The options of the zones in ``language``, which is the current one, by part of the world."""
     options: dict[str, list[Markup]] = {}
     for name in preferences.time_zones()[2:]:
         area, _, place = name.partition("/")
-        words, mark = place.replace("_", " ").replace("/", ", "), Markup(" selected") if name == chosen else ""
+        words = translation.city(name) or place.replace("_", " ").replace("/", ", ")
+        mark = Markup(" selected") if name == chosen else ""
         options.setdefault(area, []).append(Markup('<option value="{}"{}>{}</option>').format(name, mark, words))
     groups = [
-        Markup('<optgroup label="{}">{}</optgroup>').format(area, Markup("").join(options[area])) for area in options
+        Markup('<optgroup label="{}">{}</optgroup>').format(AREAS.get(area.lower(), area), Markup("").join(entries))
+        for area, entries in options.items()
     ]
     return Markup("").join(groups)
 

@@ -30,7 +30,7 @@ from webapp.dashboard.gate import csp_nonce
 from webapp.dashboard.pages import flashed
 from webapp.dashboard.portal import frame
 from webapp.dashboard.portal.mount import HANDLE
-from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, uses_of
+from webapp.dashboard.words import AUTH, BUILD, ROLES, STATE_TONES, STATES, uses_of
 from webapp.errors import NotFound
 from webapp.kit.assets import asset_url
 from webapp.kit.clock import parse_iso
@@ -84,7 +84,7 @@ def context() -> dict[str, Any]:
         "flashed": flashed,
         "nav": _navigation(),
         "nav_build": [
-            _item(f"build_{noun}", page.label, "page", icon=page.icon)
+            _item(f"build_{noun}", BUILD[noun], "page", icon=page.icon)
             for noun, page in build.in_menu()
             if viewer().role in page.roles and page.offered()
         ],

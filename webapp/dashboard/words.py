@@ -17,6 +17,18 @@ STATE_TONES: Mapping[str, str] = {"working": "ok", "retrying": "warn", "needs-yo
 ROLES: Mapping[str, str] = {"owner": _("Owner"), "developer": _("Developer"), "member": _("Member")}
 AUTH: Mapping[str, str] = {"oauth": _("By signing in"), "keys": _("With a key"), "none": _("No account needed")}
 
+# The menu of Build, by noun. Its pages are in English; the menu is in the language of the page that it stands on.
+BUILD: Mapping[str, str] = {
+    "embed": _("Embed"),
+    "keys": _("API & keys"),
+    "logs": _("Logs"),
+    "project": _("Project"),
+    "apps": _("App setup"),
+    "integrations": _("Integrations"),
+    "workflows": _("Workflows"),
+    "people": _("People"),
+}
+
 # A trigger's states, and those of the addresses it delivers to.
 TRIGGER_STATES: Mapping[str, str] = {
     "active": _("Active"),

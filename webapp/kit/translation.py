@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from babel import Locale
+from babel.core import get_global
 from babel.dates import format_skeleton, format_timedelta
 from babel.numbers import format_decimal
 
@@ -201,6 +202,19 @@ def _from_now(seconds: int, language: str) -> str:
 
 def _date(at: datetime, skeleton: str, language: str) -> str:
     return format_skeleton(skeleton, at, tzinfo=at.tzinfo, locale=_locale(language))
+
+
+def city(zone: str) -> str:
+    """The city that an IANA time zone is named after, as CLDR writes it in the current language, or "" if it does not.
+
+    English is in the zone's own name.
+    """
+    language = _language.get()
+    if language == DEFAULT:
+        return ""
+    known = _locale(language).time_zones
+    facts = known.get(zone) or known.get(get_global("zone_aliases").get(zone, zone)) or {}
+    return str(facts.get("city", ""))
 
 
 @functools.cache

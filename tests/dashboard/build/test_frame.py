@@ -22,7 +22,7 @@ FOLDER = Path(translation.__file__).parent.parent / "translations"
 )
 def test_other_roles_meet_nothing(roles: Any, statuses: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frame, "PAGES", {})
-    app, lamps = Flask(__name__), frame.blueprint("lamps", BuildPage("Lamps", "key", 1, roles))
+    app, lamps = Flask(__name__), frame.blueprint("lamps", BuildPage("key", 1, roles))
     app.before_request(lambda: setattr(g, "viewer", Viewer("u_1", request.args["role"], cast(ConnectClient, None))))
     lamps.get("")(lambda: "lit")
     app.register_blueprint(lamps)

@@ -22,7 +22,7 @@ from webapp.dashboard.pages import ListQuery, at_most, fragment, go, page, read_
 from webapp.errors import Conflict, Forbidden, PatchbayError
 from webapp.kit.clock import iso, parse_iso
 from webapp.kit.crypto import stable_id
-from webapp.kit.translation import gettext, ngettext
+from webapp.kit.translation import gettext, ngettext, translated
 from webapp.kit.translation import lazy as _
 
 _RUN_TONES = {"succeeded": "ok", "failed": "bad"}
@@ -114,7 +114,7 @@ def _of_approval(approval: Approval) -> AgentEntry | None:
 
 def _name(key: str) -> str:
     try:
-        return known_component("actions", key).name
+        return translated(known_component("actions", key).name)
     except PatchbayError:
         return key
 
@@ -162,7 +162,7 @@ def _read_waiting(approval: Approval, accounts: Overview | None) -> WaitingCall:
     app = app_of(approval.app)
     return WaitingCall(
         approval,
-        action=component.name if component else approval.component_key,
+        action=translated(component.name) if component else approval.component_key,
         app=app.name if app else approval.app,
         account=_accounts(approval, props, accounts),
         values=tuple(_values(approval, props)),
@@ -205,7 +205,7 @@ def _values(approval: Approval, props: Mapping[str, Prop]) -> list[Value]:
     shown = []
     for name, value in approval.values.items():
         prop = props.get(name)
-        label = prop.label if prop else name
+        label = translated(prop.label) if prop else name
         if name in approval.hidden:
             shown.append(Value(label, gettext("Hidden, as it is secret")))
         elif not _is_account(prop, value) and value not in (None, "", []):

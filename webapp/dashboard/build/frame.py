@@ -23,13 +23,13 @@ def always() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BuildPage:
-    """A page of Build in the menu, at its ``place`` there, and the roles that see it; others get a 404.
+    """A page of Build in the menu, at its ``place`` there, and the roles that see it; others get a 404. Its label is in
+    :data:`webapp.dashboard.words.BUILD`.
 
     One that is ``of_project`` shows what belongs to the project that the viewer works in. One that is not ``offered``,
     as the service lacks what it shows, is left out of the menu.
     """
 
-    label: str
     icon: str
     place: int
     roles: tuple[str, ...] = DEVELOPERS

@@ -3,7 +3,6 @@
 from webapp.dashboard.build import frame
 from webapp.dashboard.dashboard import has_logs
 from webapp.dashboard.logs import Place, add_views
-from webapp.kit.translation import lazy as _
 
-blueprint = frame.blueprint("logs", frame.BuildPage(_("Logs"), "logs", 3, offered=has_logs))
+blueprint = frame.blueprint("logs", frame.BuildPage("logs", 3, offered=has_logs))
 add_views(blueprint, Place("dashboard.build_logs.page", of_project=True), "")

@@ -14,13 +14,12 @@ from webapp.dashboard.build import frame as build
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import person
 from webapp.dashboard.pages import fragment, go, wants_fragment
-from webapp.dashboard.words import ROLES
+from webapp.dashboard.words import BUILD, ROLES
 from webapp.kit.text import holds
 from webapp.kit.translation import gettext
-from webapp.kit.translation import lazy as _
 from webapp.people import invitations, passkeys, totp, users
 
-blueprint = build.blueprint("people", build.BuildPage(_("People"), "people", 7, build.OWNERS))
+blueprint = build.blueprint("people", build.BuildPage("people", 7, build.OWNERS))
 
 EVERYBODY = tuple(reversed(users.ROLES))
 MOST_SHOWN = 100
@@ -86,8 +85,8 @@ def _list() -> dict[str, Any]:
 def _rights() -> list[tuple[str, tuple[str, ...]]]:
     """The roles, and what each may do; pages of Build declare their own."""
     pages: dict[tuple[str, ...], list[str]] = {}
-    for item in build.PAGES.values():
-        pages.setdefault(item.roles, []).append(str(item.label))
+    for noun, item in build.PAGES.items():
+        pages.setdefault(item.roles, []).append(str(BUILD[noun]))
     return [
         (gettext("Connect, run, watch"), EVERYBODY),
         (gettext("See signing keys and the audit log"), build.DEVELOPERS),

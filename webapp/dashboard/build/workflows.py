@@ -15,9 +15,8 @@ from webapp.dashboard.dashboard import viewer
 from webapp.dashboard.pages import go
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext
-from webapp.kit.translation import lazy as _
 
-blueprint = build.blueprint("workflows", build.BuildPage(_("Workflows"), "workflow", 6))
+blueprint = build.blueprint("workflows", build.BuildPage("workflow", 6))
 
 _FIELDS = ("name", "url")
 

@@ -104,7 +104,7 @@ def _done(form: ComponentForm, trigger: Trigger) -> AnyResponse:
     sentence = gettext("“{name}” is saved.")
     if not form.trigger:
         sentence = gettext("“{name}” is on.")
-    flash(sentence.format(name=trigger.name), "ok")
+    flash(sentence.format(name=trigger.title), "ok")
     return go(url_for("dashboard.trigger.show", trigger_id=trigger.id))
 
 

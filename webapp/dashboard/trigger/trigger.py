@@ -240,9 +240,9 @@ def pause(trigger_id: str) -> AnyResponse:
         sentence = gettext("“{name}” could not be paused. {reason}")
         if resume:
             sentence = gettext("“{name}” could not be resumed. {reason}")
-        return _toggled(before, sentence.format(name=before.name, reason=error.message), "bad")
+        return _toggled(before, sentence.format(name=before.title, reason=error.message), "bad")
     sentence = gettext("“{name}” is active again.") if resume else gettext("“{name}” is paused; nothing is sent.")
-    return _toggled(trigger, sentence.format(name=trigger.name), "ok")
+    return _toggled(trigger, sentence.format(name=trigger.title), "ok")
 
 
 def _toggled(trigger: Trigger, sentence: str, tone: str) -> AnyResponse:
@@ -268,7 +268,7 @@ def move(trigger_id: str) -> AnyResponse:
         flash(gettext("It was not updated. {reason}").format(reason=translated(error.message)), "bad")
     else:
         sentence = gettext("“{name}” now runs version {version}.")
-        flash(sentence.format(name=trigger.name, version=trigger.version), "ok")
+        flash(sentence.format(name=trigger.title, version=trigger.version), "ok")
     forget_triggers()
     return go(url_for("dashboard.trigger.show", trigger_id=trigger_id))
 
@@ -290,7 +290,7 @@ def delete(trigger_id: str) -> AnyResponse:
     except PatchbayError as error:
         return _ask(frame, trouble=_why(error.message))
     forget_triggers()
-    flash(gettext("“{name}” is deleted.").format(name=frame.trigger.name), "ok")
+    flash(gettext("“{name}” is deleted.").format(name=frame.trigger.title), "ok")
     return go(url_for("dashboard.triggers.index"))
 
 

@@ -47,7 +47,7 @@ def removal_page(trigger_id: str, endpoint_id: str) -> str:
             "{url} receives nothing more from “{trigger}”, not even pending deliveries, and its signing key is "
             "deleted. What was sent stays in the list of deliveries."
         ).format(
-            url=_shown(endpoint), trigger=frame.trigger.name
+            url=_shown(endpoint), trigger=frame.trigger.title
         ),
     )  # fmt: skip
 

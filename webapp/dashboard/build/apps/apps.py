@@ -14,10 +14,9 @@ from webapp.dashboard.client.build.imported_apps import ImportedApps
 from webapp.dashboard.client.build.oauth_apps import OAuthApps
 from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.dashboard.pages import go
-from webapp.kit.translation import lazy as _
 from webapp.people import setup_requests
 
-blueprint = build.blueprint("apps", build.BuildPage(_("App setup"), "apps", 4, build.OWNERS))
+blueprint = build.blueprint("apps", build.BuildPage("apps", 4, build.OWNERS))
 
 
 @blueprint.get("")

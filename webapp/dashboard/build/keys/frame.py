@@ -11,9 +11,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.build import frame as build
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
-from webapp.kit.translation import lazy as _
 
-blueprint = build.blueprint("keys", build.BuildPage(_("API & keys"), "key", 2))
+blueprint = build.blueprint("keys", build.BuildPage("key", 2))
 
 
 class Secret(NamedTuple):

@@ -14,9 +14,8 @@ from webapp.errors import Invalid
 from webapp.kit import contrast
 from webapp.kit.contrast import DEFAULT_HUE
 from webapp.kit.translation import gettext
-from webapp.kit.translation import lazy as _
 
-blueprint = build.blueprint("project", build.BuildPage(_("Project"), "settings", 3))
+blueprint = build.blueprint("project", build.BuildPage("settings", 3))
 
 TEXTS = ("name", "app_name", "support_email")
 KEY_TEST = "connect_require_key_auth_test"

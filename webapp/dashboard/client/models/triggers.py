@@ -14,7 +14,7 @@ from webapp.dashboard.client.models.components import Prop
 from webapp.dashboard.client.models.deliveries import Day, Delivery, EndpointWithStatistics, Workflow
 from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty, PageOf
 from webapp.dashboard.client.models.runs import Observation
-from webapp.kit.translation import gettext
+from webapp.kit.translation import gettext, translated
 
 State = Literal["active", "waits", "no-app", "off", "paused"]
 _EMITTERS: Mapping[str, str] = {"hi": "http", "ti": "timer", "ei": "email"}
@@ -65,6 +65,11 @@ class Trigger(Lenient):
     endpoint_url: str = ""
     email_address: str = ""
     signing_key: str = Field(default="", alias="webhook_signing_key")
+
+    @property
+    def title(self) -> str:
+        """Its name, which is its component's, in the reader's language, until a person chooses another."""
+        return translated(self.name)
 
     @property
     def accounts(self) -> tuple[str, ...]:
