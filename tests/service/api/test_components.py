@@ -37,6 +37,15 @@ def test_lists_narrow_by_every_filter(shared: Any) -> None:
     assert not any(key.startswith("~/") for key in keys(shared.get("P/components?registry=public&limit=100", token)))
 
 
+def test_lists_say_the_tag_of_operations_of_a_whole_api(shared: Any) -> None:
+    token = shared.frontend()
+    (listed,) = shared.get("P/components?q=make+tas&extensions=true", token).json["data"]
+    assert listed["patchbay"] == {"tag": None}
+    assert shared.get("P/components/~/make-task?extensions=true", token).json["data"]["patchbay"] == {
+        "tag": None, "piece": None,
+    }  # fmt: skip
+
+
 def test_lists_page_without_gaps(shared: Any) -> None:
     token = shared.frontend()
     whole = shared.get("P/components?registry=private", token).json

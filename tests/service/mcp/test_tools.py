@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.fakes.openapi_documents import root
+from webapp.service.catalog.importing.extensions import Choice, Extended, Origin, extend
+from webapp.service.catalog.spec import ApiDocument
 from webapp.service.components.tool_names import RESERVED
 from webapp.service.domain.agents import permissions
+from webapp.service.domain.base import catalog_file
 from webapp.service.mcp import protocol, tools
 
 
@@ -82,3 +86,23 @@ def test_a_list_is_as_long_as_a_model_reads_and_the_next_page_has_the_rest(
     assert len(found) < 20 and len(json.dumps(found)) <= 3_100
     monkeypatch.setattr(tools, "MAX_LIST_BYTES", 1)
     assert len(agent.ask("tools/list")["tools"]) == 1
+
+
+def test_operations_of_a_whole_api_are_found_by_a_search_only_and_run(world: Any) -> None:
+    service, app = world.service, world.service.catalog.app("tinykeys")
+    paths = {"/pets": {"get": {"operationId": "listPets", "summary": "List pets", "tags": ["Pets"]}}}
+    text = json.dumps(root(paths, servers=[{"url": app.spec.base_url}])).encode()
+    source = {"source": "https://acme.example", "read_on": "2026-11-28"}
+    facts = ApiDocument.model_validate({"package": "npm:acme", "path": "openapi.json", **source})
+    origin = Origin("npm:acme", "1.0.0", "sha512-AAAA", "openapi.json")
+    extend(service.settings.data, Extended(app.spec, ()), facts, origin, text, Choice(("Pets",)))
+    catalog_file.update(service)
+    service.catalog.refresh()
+    world.account()
+    agent = world.agent(apps="tinykeys")
+    listed = agent.tools()
+    assert "search_tools" in listed and "tinykeys_api_list_pets" not in listed
+    (tool,) = agent.call("search_tools", query="list pets")["structuredContent"]["tools"]
+    assert tool["name"] == "tinykeys_api_list_pets" and tool["annotations"]["readOnlyHint"]
+    assert '"name":"Ada"' in agent.text("run_tool", tool=tool["name"], arguments={}).replace(" ", "")
+    assert "tinykeys_api_list_pets" not in agent.tools()

@@ -36,7 +36,7 @@ class ComponentClient(UserCalls):
 
     def listed(self, kind: Kind, *, app: str, q: str, limit: int, after: str = "") -> PageOf[Component]:
         """``GET P/actions`` or ``P/triggers`` of one app."""
-        params: Params = {"app": app, "limit": limit, "q": q, "after": after}
+        params: Params = {"app": app, "limit": limit, "q": q, "after": after, "extensions": True}
         return self.ask(PageOf[Component], "GET", self.client.path(kind), params=params)
 
     def search(self, q: str, *, limit: int, kind: str = "") -> PageOf[Component]:

@@ -63,6 +63,7 @@ class ComponentList(Paged):
     registry: Literal["public", "private", "all"] | None = Field(
         None, description="Only the built-in components, or only the operator's own."
     )
+    extensions: Extensions = False
 
 
 ComponentVersion = Annotated[str | None, Field(description="A version; the highest release unless given.")]
@@ -139,7 +140,13 @@ class Component(Answer):
     stash: str = ""
 
 
-class ComponentExtensions(Answer):
+class ListedComponentExtensions(Answer):
+    """Patchbay's own facts about a listed component. `tag` is its group, if it is an operation of a whole API."""
+
+    tag: str | None = Field(examples=[None])
+
+
+class ComponentExtensions(ListedComponentExtensions):
     """Patchbay's own facts about a component. `piece` is null unless it was added from npm."""
 
     piece: PieceOrigin | None
@@ -149,6 +156,12 @@ class ComponentDetails(Component):
     """An action or a trigger; `patchbay` is there when `extensions` were asked for."""
 
     patchbay: ComponentExtensions | None = None
+
+
+class ListedComponent(Component):
+    """An action or a trigger in a list; `patchbay` is there when `extensions` were asked for."""
+
+    patchbay: ListedComponentExtensions | None = None
 
 
 class ObservedError(Answer):
@@ -314,7 +327,11 @@ def index(noun: Noun, call: Call) -> Response:
     kind = noun.kind or query.component_type
     app = apps.slug_of(call.service, query.app) if query.app else None
     component_filter = ComponentFilter.of(query.q, app, kind, query.registry or "all")
-    return answer_page(call.service.catalog.components(component_filter, query.window), to_json)
+    page = call.service.catalog.components(component_filter, query.window)
+    if not query.extensions:
+        return answer_page(page, to_json)
+    tags = call.service.catalog.tags([component.key for component in page.items])
+    return answer_page(page, lambda component: _with_extensions(component, {"tag": tags.get(component.key)}))
 
 
 def show(noun: Noun, call: Call) -> Response:
@@ -324,7 +341,12 @@ def show(noun: Noun, call: Call) -> Response:
     if not call.query(Version).extensions:
         return answer({"data": to_json(component)})
     origin = uses.of_component(call.store, component)
-    return answer({"data": {**orjson.loads(component.json), "patchbay": {"piece": origin and origin.to_json()}}})
+    tag = call.service.catalog.tags([component.key]).get(component.key)
+    return answer({"data": _with_extensions(component, {"tag": tag, "piece": origin and origin.to_json()})})
+
+
+def _with_extensions(component: ComponentInfo, extensions: dict[str, Any]) -> orjson.Fragment:
+    return orjson.Fragment(component.json.removesuffix(b"}") + b',"patchbay":' + orjson.dumps(extensions) + b"}")
 
 
 def to_json(component: ComponentInfo) -> orjson.Fragment:
@@ -417,7 +439,7 @@ def _list_operations(noun: Noun) -> Operations:
     declared = Operations(noun.group, COMPONENT_ID)
     declared.get(
         f"P/{noun.path}",
-        answer=Page[Component],
+        answer=Page[ListedComponent],
         scopes=READ,
         query=ComponentList,
         limit="tools",

@@ -666,7 +666,8 @@ class ApiDocument(Facts):
     the package; packages that several apps use have theirs in ``api_packages.toml``. ``server`` is where its paths are
     served, if that is not what the document says: a whole address, or a path below ``base_url``. ``values`` are
     parameters that the account knows, such as ``{$account.account_sid}``; empty for those that are never sent. Of a
-    document that describes more than this app, ``below`` are the paths below which the app's operations are.
+    document that describes more than this app, ``below`` are the paths below which the app's operations are, or
+    ``within`` is the one below which they are and which ``base_url`` has already.
     """
 
     name: str = Field(default="api", pattern=r"^[a-z][a-z0-9_]{0,29}$")
@@ -678,6 +679,7 @@ class ApiDocument(Facts):
     server: str = Field(default="", pattern=r"^((/|https://|\{\$account\.)[^\s\\?#]*)?$")
     values: dict[str, str] = Field(default_factory=dict)
     below: tuple[str, ...] = ()
+    within: str = ""
     source: Address
     read_on: date
 

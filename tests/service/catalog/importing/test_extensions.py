@@ -182,3 +182,28 @@ def test_it_is_removed_whole(tmp_path: Path) -> None:
     assert listed(tmp_path) == []
     with pytest.raises(Invalid, match="not on this machine any more"):
         content(tmp_path, "acme", "api")
+
+
+def test_the_part_of_paths_that_the_base_address_has_is_left_out(tmp_path: Path) -> None:
+    paths = {"/v1/{shop}/pets": {"get": {"operationId": "listPets"}}, "/v1": {"get": {}}}
+    change = extended(tmp_path, paths=paths, document=facts(server="/", within="/v1/{shop}"))
+    assert change.added == ("api-list-pets",)
+    listing = action(tmp_path, "api-list-pets")
+    assert (listing["request"]["url"], list(listing["props"])) == ("/pets", ["account"])
+    assert [each.id for each in change.extension.operations] == ["GET /v1/{shop}/pets"]
+
+
+def test_scopes_of_an_app_with_oauth_are_kept_as_alternatives(tmp_path: Path) -> None:
+    client = {"console_url": "https://acme.example", "steps": ["Make one."], "source": "https://acme.example"}
+    oauth = {
+        "authorize_url": "https://acme.example/a", "token_url": "https://acme.example/t", "client": client,
+        "sources": ["https://acme.example"], "refresh": "none",
+    }  # fmt: skip
+    app = Extended(spec(auth_type="oauth", oauth=oauth, credentials=[]), ())
+    paths: dict[str, Any] = {
+        "/pets": {"get": {"security": [{"o": ["read", "pets"]}, {"o": ["all"]}]}},
+        "/open": {"get": {"security": [{"o": ["read"]}, {}]}},
+    }
+    extended(tmp_path, paths=paths, app=app)
+    assert action(tmp_path, "api-get-pets")["scopes"] == [["read", "pets"], ["all"]]
+    assert "scopes" not in action(tmp_path, "api-get-open")

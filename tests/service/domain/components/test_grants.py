@@ -179,3 +179,43 @@ def test_an_account_that_cannot_be_used_is_a_failed_reply(bench: Any, component:
     assert reply.error is not None
     assert reply.error.message == "The Acme account Ada no longer works; reconnect it. Access was withdrawn."
     assert things.asked == 0
+
+
+OPERATION = """
+name = "List things"
+version = "0.0.1"
+hints = "reads"
+description = "Lists them."
+summary = "Listed"
+tag = "Things"
+scopes = [["things", "more"], ["everything"]]
+
+[props.account]
+type = "app"
+app = "acme"
+
+[request]
+method = "GET"
+url = "/forbidden"
+"""
+
+
+@pytest.mark.parametrize(("given", "told"), [(("read",), "everything"), (("read", "things", "more"), "")])
+def test_a_refused_operation_names_the_scopes_that_the_account_was_not_given(
+    given: tuple[str, ...], told: str, bench: Any, tmp_path: Path
+) -> None:
+    def forbid(request: BaseHTTPRequestHandler) -> None:
+        Things._answer(request, 403, {"message": "Not allowed."})
+
+    account = bench.connect()._replace(authorized_scopes=given, name="Work")
+    bench.acme.plays["/forbidden"] = forbid
+    path = tmp_path / "actions" / "api-things.toml"
+    path.parent.mkdir()
+    path.write_text(OPERATION)
+    call = Call(str(path), "acme-api-things", "0.0.1")
+    granted = grants.grant_accounts(bench.service, {"account": account}, None)
+    reply = grants._naming_scopes(bench.service, call, granted, grants._make(bench.service, call, granted))
+    assert reply.error and reply.error.status == 403
+    sentence = "The account Work was not given everything, which this needs; reconnect it."
+    assert (sentence in reply.error.message) is bool(told)
+    assert reply.observations[-1].err == reply.error

@@ -89,6 +89,7 @@ class ComponentExtras(Lenient):
     """What the embedded service adds about a component (an extension)."""
 
     piece: PieceOrigin | None = None
+    tag: str | None = None
 
 
 class Component(Lenient):

@@ -192,7 +192,8 @@ def _written(
 ) -> Change:  # fmt: skip
     """Write the files into ``draft``."""
     writer = _Writer(document, app, facts, choice.hosts)
-    every = [each for each in operations.listed(document) if not facts.below or _is_below(each.path, facts.below)]
+    below = (facts.within,) if facts.within else facts.below
+    every = [each for each in operations.listed(document) if not below or _is_below(each.path, below)]
     if not every:
         raise Invalid("The document names no operation, so there is nothing to add.")
     present = operations.Present(every)
@@ -281,17 +282,30 @@ class _Writer:
 
     def _add(self, operation: Operation, name: str, url: str, props: Mapping[str, str]) -> None:
         try:
-            action = actions.action(self._document, operation, name, self._app, props)
+            shown = replace(operation, path=operation.path.removeprefix(self._facts.within) or "/")
+            action = replace(actions.action(self._document, shown, name, self._app, props), operation=operation)
         except Unsaid as error:
             self.left.append(Left(operation.id, operation.title, str(error)))
             return
-        request = action.toml["request"]
+        request, scopes = action.toml["request"], self._scopes(operation)
         fields = {
             **action.toml,
             "tag": operation.tags[0][:100],
             "request": {**request, "url": f"{url}{request['url']}"},
         }
-        self.done.append(replace(action, toml=fields))
+        self.done.append(replace(action, toml={**fields, "scopes": scopes} if scopes else fields))
+
+    def _scopes(self, operation: Operation) -> list[list[str]]:
+        """The OAuth scopes that ``operation`` needs, as alternatives; none where one of them needs no scope."""
+        ways = operation.node.get("security", self._document.root.get("security"))
+        if self._spec.auth_type != "oauth" or not isinstance(ways, list):
+            return []
+        named = [
+            [str(scope) for scopes in way.values() if isinstance(scopes, list) for scope in scopes]
+            for way in ways
+            if isinstance(way, Mapping)
+        ]
+        return named if all(named) else []
 
     def _url(self, operation: Operation) -> str:
         """What stands before the path of ``operation``: a whole address, or nothing but a path below the app's own."""

@@ -366,11 +366,13 @@ class ActionForm(ComponentForm):
     ``values`` are named values computed between the two; each may use those before it as ``$values``. ``hints`` is the
     effect of running it; ``annotations`` override single ones. ``file`` names the file in which the response is kept.
     ``each`` replaces each ``$item`` of a list in the result. ``tag`` is the group of an operation that was added from
-    the description of the app's whole API; such actions are listed after the app's own.
+    the description of the app's whole API; such actions are listed after the app's own. ``scopes`` are those that it
+    needs, as alternatives of which each needs all of its scopes.
     """
 
     hints: Hints
     tag: str = ""
+    scopes: tuple[tuple[str, ...], ...] = ()
     annotations: Mapping[str, bool] = Field(default_factory=dict)
     summary: AnswerTemplate
     steps: tuple[Step, ...] = ()

@@ -9,12 +9,15 @@ marked, and the person must reconnect it.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from webapp.errors import Detail, Invalid, NotFound, PatchbayError, Refused
 from webapp.service.catalog.app import App
 from webapp.service.components.calls import AccountGrant, Call, ErrorInfo, Observation, Reply
+from webapp.service.components.declared import definition, source
+from webapp.service.components.declared.form import ActionForm
 from webapp.service.components.pieces.form import ENDING as PIECE
 from webapp.service.domain.accounts import accounts, credentials, health, token_refresh
 from webapp.service.domain.accounts.accounts import Account
@@ -26,6 +29,7 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.templates import TemplateError, fill, fill_hosts, fill_url
 
 Prop = Mapping[str, Any]
+_REFUSALS = (401, 403)
 UNUSABLE = "AccountError"
 
 
@@ -53,7 +57,7 @@ def call(service: Service, request: Call, chosen: Mapping[str, Account], app_slu
     started = time.monotonic()
     try:
         granted = grant_accounts(service, chosen, app_slug)
-        reply = _make(service, request, granted)
+        reply = _naming_scopes(service, request, granted, _make(service, request, granted))
         if not reply.refused:
             return reply
         after = {prop: _settle(service, granted.used[prop], reply) for prop in reply.refused}
@@ -185,6 +189,36 @@ def _of_another_app(service: Service, prop: Prop, account: Account) -> Invalid:
 def _make(service: Service, request: Call, granted: CallGrants) -> Reply:
     whole = replace(request, accounts=granted.accounts, allow_hosts=granted.allow_hosts)
     return piece_hosts.call(service, whole) if request.path.endswith(PIECE) else service.executor.call(whole)
+
+
+def _naming_scopes(service: Service, request: Call, granted: CallGrants, reply: Reply) -> Reply:
+    """``reply``; if the app refused an action that needs scopes which the account was not given, it names them."""
+    error = reply.error
+    if (
+        error is None
+        or error.status not in _REFUSALS
+        or not source.is_declared(request.path)
+        or request.method != "run"
+    ):
+        return reply
+    form = definition.component(Path(request.path)).form
+    alternatives = form.scopes if isinstance(form, ActionForm) else ()
+    for account in granted.used.values():
+        lacking = _lacking(service.app(account.app), account.authorized_scopes, alternatives)
+        if lacking:
+            name = account.name or account.identity_name or account.id
+            sentence = f"The account {name} was not given {', '.join(lacking)}, which this needs; reconnect it."
+            named = replace(error, message=f"{error.message} {sentence}")
+            *others, last = reply.observations
+            return replace(reply, error=named, observations=(*others, replace(last, err=named)))
+    return reply
+
+
+def _lacking(app: App, granted: Sequence[str], alternatives: Sequence[Sequence[str]]) -> list[str]:
+    """The scopes of the alternative that needs the fewest more; none if one of them is given whole."""
+    included = {name for scope in app.spec.scopes if scope.scope in granted for name in scope.includes}
+    missing = [[name for name in needed if name not in granted and name not in included] for needed in alternatives]
+    return min(missing, key=len, default=[])
 
 
 def _settle(service: Service, used: Account, reply: Reply) -> Account:

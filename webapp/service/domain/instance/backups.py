@@ -31,7 +31,8 @@ from webapp.store.stores import refuse_server
 
 FORMAT = 1
 DATABASE, MANIFEST = "patchbay.db", "backup.json"
-FOLDERS = APPS, PIECES = "apps", "pieces"  # of the data folder: the operator's own apps, and added integrations
+FOLDERS = APPS, PIECES, EXTENSIONS = "apps", "pieces", "extensions"
+"""Of the data folder: the operator's own apps, added integrations, and whole APIs of apps."""
 REPLACED = "replaced"
 _READY, _DRAFT = ".restore", ".restore.draft"
 _NO_BACKUP = "{} is not a backup of Patchbay; name a file that `patchbay backup` made."
@@ -46,8 +47,8 @@ def write(settings: Settings, target: Path, clock: Clock) -> dict[str, Any]:
     refuse_server(
         settings,
         "The database is a PostgreSQL server's: back it up with pg_dump or the server's own means, and keep the key "
-        f"({settings.data / 'keys'}, or PATCHBAY_SECRET_KEY), {settings.data / APPS} and {settings.data / PIECES} "
-        "beside it.",
+        f"({settings.data / 'keys'}, or PATCHBAY_SECRET_KEY), {settings.data / APPS}, {settings.data / PIECES} and "
+        f"{settings.data / EXTENSIONS} beside it.",
     )
     database = settings.data / DATABASE
     if not database.exists():
@@ -95,7 +96,7 @@ def _pack(draft: Path, manifest: dict[str, Any], copy: Path, data: Path) -> None
 def _files(data: Path) -> Iterator[Path]:
     for folder in FOLDERS:
         for path in filter(Path.is_file, sorted((data / folder).rglob("*"))):
-            if folder == APPS or not path.relative_to(data / folder).parts[0].startswith(
+            if folder != PIECES or not path.relative_to(data / folder).parts[0].startswith(
                 "."
             ):  # what is being installed
                 yield path
