@@ -11,7 +11,7 @@ BRANCH = "refs/heads/"
 class NewPush(common.WebhookTrigger):
     name = "New push"
     description = (
-        "Each push to a branch of a repository, at once, as GitHub's webhook tells it; tags and the deletion of "
+        "Each push to a branch of a repository, as soon as GitHub's webhook reports it; tags and the deletion of "
         "a branch are left out. "
         "[See the documentation](https://docs.github.com/en/webhooks/webhook-events-and-payloads#push)"
     )
