@@ -4,6 +4,7 @@ Each is kept by everything that it is made of, so that what a test changes is wo
 """
 
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 from flask import Flask
@@ -18,14 +19,13 @@ class CompiledTemplates(BytecodeCache):
     """Templates are compiled once for all the applications of a run, rather than once for each."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[object, ...], bytes] = {}
+        self._kept: dict[tuple[object, ...], CodeType | None] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        if (code := self._kept.get(self._key(bucket))) is not None:
-            bucket.bytecode_from_string(code)
+        bucket.code = self._kept.get(self._key(bucket))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        self._kept[self._key(bucket)] = bucket.bytecode_to_string()
+        self._kept[self._key(bucket)] = bucket.code
 
     @staticmethod
     def _key(bucket: Bucket) -> tuple[object, ...]:
