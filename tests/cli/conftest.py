@@ -2,11 +2,9 @@
 
 import json
 import os
-import random
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.cli.in_process import Commands
+from tests.fakes.served import free_ports
 
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = [sys.executable, "-m", "webapp.cli.main"]
@@ -68,20 +67,6 @@ class Server:
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(15)
-
-
-def free_ports() -> int:
-    """A port whose successor is free too. Below those that outgoing connections get, so that none of them takes it
-    while a server is started again."""
-    while True:
-        port = random.randrange(12_000, 32_000)
-        with socket.socket() as first, socket.socket() as second:
-            try:
-                first.bind(("127.0.0.1", port))
-                second.bind(("127.0.0.1", port + 1))
-            except OSError:
-                continue
-            return port
 
 
 @pytest.fixture

@@ -1,6 +1,10 @@
-"""The whole product as a newcomer gets it: ``patchbay serve`` in processes of its own, over an empty data folder."""
+"""The whole product as a newcomer gets it: ``patchbay serve`` in processes of its own, over an empty data folder.
+
+Only the catalog is there before: to build it takes most of a first start, and tests of commands do.
+"""
 
 import os
+import random
 import select
 import socket
 import subprocess
@@ -11,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.once import stores
+from webapp.service.catalog.sources import Places
+from webapp.service.domain.base import catalog_file
 from webapp.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +39,8 @@ def served(data: Path, port: int | None = None, **settings: str) -> Iterator[Ser
     """
     port = port or free_ports()
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    catalog_file.ensure(data / "catalog.db", Places.of(data), None)  # type: ignore[attr-defined]  # as tests.once keeps it
     database = stores.settings_of(Settings.from_env({}, data=data).database)
     command = [sys.executable, "-m", "webapp.cli.main", "serve", "--port", str(port)]
     log = data.parent / "serve.log"
@@ -55,13 +63,14 @@ def served(data: Path, port: int | None = None, **settings: str) -> Iterator[Ser
 
 
 def free_ports() -> int:
-    """A port whose successor is free too."""
+    """A port whose successor is free too. Below those that outgoing connections get, so that none of them takes it
+    while a server is started again."""
     while True:
+        port = random.randrange(12_000, 32_000)
         with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port: int = first.getsockname()[1]
             try:
+                first.bind(("127.0.0.1", port))
                 second.bind(("127.0.0.1", port + 1))
-            except (OSError, OverflowError):
+            except OSError:
                 continue
             return port

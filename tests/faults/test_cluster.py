@@ -14,8 +14,9 @@ from typing import NamedTuple
 import psycopg
 import pytest
 
-from tests.cli.conftest import Shell, free_ports
+from tests.cli.conftest import Shell
 from tests.fakes.receiver import Receiver
+from tests.fakes.served import free_ports
 from tests.faults.proxy import Proxy, proxied
 from tests.faults.running import Running, client_of, until_more
 from tests.faults.standby import Pair, pair

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.cli.conftest import Shell, free_ports
+from tests.cli.conftest import Shell
+from tests.fakes.served import free_ports
 from tests.faults.running import Client, Running, client_of
 from webapp.service.domain.base.limit_counters import AWAY_S
 from webapp.service.domain.base.rate_limits import LIMITS

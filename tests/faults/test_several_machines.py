@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Shell, free_ports
+from tests.cli.conftest import Shell
 from tests.fakes.receiver import Receiver
+from tests.fakes.served import free_ports
 from tests.faults.running import Running, client_of, until_more
 from tests.faults.test_kill_server import CALLERS, Callers, calling, names_of
 from tests.once import postgres

@@ -30,8 +30,9 @@ import click
 import pytest
 import requests
 
-from tests.cli.conftest import COMMAND, ROOT, Shell, free_ports
+from tests.cli.conftest import COMMAND, ROOT, Shell
 from tests.cli.in_process import Commands
+from tests.fakes.served import free_ports
 from webapp.cli.serving import serve
 from webapp.cli.serving.process import LEAVE
 from webapp.cli.serving.serve import Announcement, begin_process, web_children
