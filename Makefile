@@ -92,8 +92,9 @@ mutants: setup-dev
 shape: setup-dev
 	$(BIN)/python -m tests.shape $(if $(VERBOSE),-v)
 
+# Two files at a time: each has a browser and a product of its own.
 browser: setup-dev frontend-tests
-	$(PYTEST) -m browser
+	$(PYTEST) -m browser -n 2 --dist loadfile
 
 # FULL=1: as long as it takes, 100 kills and 10,000 events among them. POSTGRES=1: over PostgreSQL, those that are not about
 # the embedded database and do not start a server of it by themselves.
