@@ -49,7 +49,11 @@ def test_a_list_counts_components_for_who_asks(shared: Any) -> None:
     assert all(set(app) == APP | {"patchbay"} for app in found)
     for app in found[:3]:
         alone = shared.get(f"/v1/connect/apps/{app['id']}?extensions=true", shared.frontend()).json["data"]["patchbay"]
-        assert app["patchbay"] == {"added": False, **{name: alone[name] for name in ("ready", "actions", "triggers")}}
+        assert app["patchbay"] == {
+            "added": False,
+            "origin": None,
+            **{name: alone[name] for name in ("ready", "actions", "triggers")},
+        }
 
 
 def test_a_servers_and_a_frontends_list_are_the_same(shared: Any) -> None:
@@ -135,6 +139,7 @@ def test_extensions_tell_whether_it_can_be_connected_here(world: Any) -> None:
         "triggers",
         "ways",
         "pieces",
+        "origin",
     }
     assert (keys["connectable"], keys["why_not"], keys["scopes"]) == (True, None, [])
     oauth = ours("tinyoauth")

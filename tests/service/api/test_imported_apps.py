@@ -3,12 +3,16 @@
 import base64
 import gzip
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.fakes.openapi_documents import root
+from tests.fakes.public_directory import brought
 from webapp.service.api.imported_apps import GZIP
+from webapp.service.directory import directory
+from webapp.service.directory.directory import ABSENT
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.components import runs
 from webapp.service.domain.components.runs import Run
@@ -58,8 +62,9 @@ def test_an_app_is_previewed_imported_listed_and_removed(world: Any) -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ({}, "either the document or its url"),
-        ({"document": "{}", "url": "https://acme.example"}, "either the document or its url"),
+        ({}, "either the document, its url, or its name"),
+        ({"document": "{}", "url": "https://acme.example"}, "either the document, its url, or its name"),
+        ({"document": "{}", "directory": "acme.io"}, "either the document, its url, or its name"),
         ({"document": GZIP + "!"}, "no gzip"),
         ({"document": GZIP + base64.b64encode(b"plain").decode()}, "no gzip"),
         ({"document": "a: ["}, "cannot be read as YAML"),
@@ -71,6 +76,22 @@ def test_what_cannot_be_imported_is_told(world: Any, body: dict[str, Any], told:
     refused = put(world, **body)
     assert refused.status_code == 400
     assert told in refused.json["error"]
+
+
+def test_a_document_of_the_public_directory_is_imported_with_its_origin(world: Any, tmp_path: Path) -> None:
+    missing = put(world, directory="acme.io")
+    assert (missing.status_code, missing.json["error"]) == (404, ABSENT)
+    brought(world.service.settings.data, tmp_path)
+    origin = {"directory": "acme.io", "version": "1.3.17", "date": "2020-09-13"}
+    assert put(world, directory="acme.io", preview=True).json["origin"] == origin
+    assert put(world, directory="acme.io").json["origin"] == origin
+    (listed,) = world.get("/v1/imported_apps", world.server()).json["data"]
+    assert (listed["source"], listed["directory"]) == ("directory:acme.io", "acme.io")
+    assert world.get("/v1/directory?q=acme", world.server()).json["data"][0]["app"] == "acme"
+    assert put(world, directory="nothing.io").status_code == 404
+    assert put(world, document=json.dumps(root(PATHS))).json["origin"] is None
+    assert world.call("DELETE", ACME, world.server()).status_code == 204
+    directory.remove(world.service.settings.data)
 
 
 def test_a_slug_that_is_taken_is_a_conflict(world: Any) -> None:

@@ -77,7 +77,7 @@ def import_(
     preview: bool,
     as_json: bool,
 ) -> None:
-    """Make an app of the OpenAPI document WHAT, a file or a URL; run it again to update the app."""
+    """Make an app of the OpenAPI document WHAT, a file, a URL or directory:NAME; run it again to update the app."""
     names = tuple(part.strip() for text in only for part in text.split(",") if part.strip())
     options = Options(names, auth, server, test, docs_url, category, name)
     with opened() as service:
@@ -231,9 +231,11 @@ _SHOWN = ("slug", "name", "actions", "added", "changed", "removed", "auth", "ser
 def _source(service: Service, what: str) -> Source:
     if what.startswith(("https://", "http://")):
         return app_imports.fetched(service, what)
+    if what.startswith(app_imports.IN_DIRECTORY):
+        return app_imports.of_directory(service, what.removeprefix(app_imports.IN_DIRECTORY))
     path = Path(what)
     if not path.is_file():
-        raise Invalid(f"There is no file {what}; name a file or an address that begins with https://.")
+        raise Invalid(f"There is no file {what}; name a file, an address that begins with https://, or directory:NAME.")
     with path.open("rb") as file:
         return Source(file.read(MOST_BYTES + 1), path.name)
 

@@ -1,16 +1,13 @@
 """``patchbay directory``: brings, searches, updates and removes the public directory of OpenAPI documents."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from webapp.cli.options import JSON, opened, show, table
 from webapp.errors import NotFound
-from webapp.kit.clock import iso, iso_or_none
 from webapp.service.directory.directory import ABSENT, MOST_FOUND, About
 from webapp.service.domain.instance import directory as directories
-from webapp.service.domain.instance.directory import Match
 
 _SHOWN = ("version", "documents", "operations", "published_at", "added_at", "source")
 
@@ -54,7 +51,7 @@ def search(words: tuple[str, ...], limit: int, as_json: bool) -> None:
         if directories.about(service) is None:
             raise NotFound(ABSENT)
         matches = directories.search(service, " ".join(words), limit)
-    rows = [facts_of(match) for match in matches]
+    rows = [match.to_json() for match in matches]
     if not as_json:
         short = ("name", "title", "operations", "host", "app")
         rows = [{name: {**row, "host": row["hosts"][:1]}[name] for name in short} for row in rows]
@@ -81,33 +78,8 @@ def remove(as_json: bool) -> None:
     show({"version": removed.version}, as_json, "The public directory was removed.")
 
 
-def facts_of(match: Match) -> dict[str, Any]:
-    """A document as the command prints it in JSON."""
-    each = match.entry
-    return {
-        "name": each.name,
-        "title": each.title,
-        "version": each.version,
-        "description": each.description,
-        "hosts": list(each.hosts),
-        "categories": list(each.categories),
-        "operations": each.operations,
-        "size": each.size,
-        "app": match.slug,
-    }
-
-
 def _tell(present: About, as_json: bool, sentence: str) -> None:
-    facts = {
-        "version": present.version,
-        "documents": present.documents,
-        "operations": present.operations,
-        "published_at": iso_or_none(present.published_at),
-        "added_at": iso(present.added_at),
-        "source": present.source,
-        "integrity": present.integrity,
-        "left_out": list(present.left_out),
-    }
+    facts = directories.to_json(present)
     if as_json:
         show(facts, True)
         return

@@ -12,6 +12,7 @@ from webapp.kit.clock import iso
 from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import (
     Answer,
+    AppOrigin,
     Data,
     DateTime,
     Extensions,
@@ -175,6 +176,7 @@ class AppExtensions(Answer):
     ways: list[AppInFamily] = Field(description="The apps that are other ways to connect the same.")
     pieces: list[PieceOrigin] = Field(description="The npm packages from which it, or parts of it, were added.")
     whole_api: WholeApi | None = Field(description="The provider's description of its whole API; null without one.")
+    origin: AppOrigin | None = Field(None, description="If it was imported from the public directory: not curated.")
 
 
 class ListedExtensions(Answer):
@@ -184,6 +186,7 @@ class ListedExtensions(Answer):
     actions: int
     triggers: int
     added: bool = Field(description="Whether it was added here, such as from npm; the others come with Patchbay.")
+    origin: AppOrigin | None = Field(None, description="If it was imported from the public directory: not curated.")
 
 
 class ListedApp(App):
@@ -253,7 +256,7 @@ def get_app(call: Call) -> Response:
 def _extended(app: CatalogApp, oauth_app_id: str | None, ready: bool) -> orjson.Fragment:
     """The App object, whether it can be used here, how many components the app has, and whether it was added here."""
     counts = {"actions": app.actions, "triggers": app.triggers}
-    extensions = orjson.dumps({"ready": ready, **counts, "added": app.own})
+    extensions = orjson.dumps({"ready": ready, **counts, "added": app.own, "origin": app.origin})
     return orjson.Fragment(app.with_client(oauth_app_id).removesuffix(b"}") + b',"patchbay":' + extensions + b"}")
 
 
@@ -272,6 +275,7 @@ def _with_extensions(call: Call, app: CatalogApp) -> dict[str, Any]:
         "ways": _named(call, call.service.catalog.ways(app)),
         "pieces": [origin.to_json() for origin in uses.of_app(call.store, app.slug)],
         "whole_api": _whole_api(call, app),
+        "origin": app.origin,
     }
     return {**app.api_dict, "patchbay": extensions}
 

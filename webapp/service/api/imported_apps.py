@@ -13,7 +13,7 @@ from pydantic import Field
 from webapp.errors import Invalid
 from webapp.kit.clock import iso
 from webapp.service.api.base.call import Call, answer, no_content
-from webapp.service.api.base.models import Answer, Body, Data, DateTime
+from webapp.service.api.base.models import Answer, AppOrigin, Body, Data, DateTime
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.importing.records import MOST_BYTES, Options, Record
 from webapp.service.domain.base import scopes
@@ -47,6 +47,11 @@ class AppImport(Body):
         None, description="The document: JSON, YAML, or either as `data:application/gzip;base64,…`."
     )
     url: str | None = Field(None, description="The URL of the document, instead of its text.")
+    directory: str | None = Field(
+        None,
+        max_length=300,
+        description="Its name in the public directory, such as `googleapis.com:calendar`, instead.",
+    )
     source: str = Field("", description="The name of the file that it came from.")
     only: list[str] = Field(
         [], max_length=5000, description="Tags, operation ids, or methods and paths such as `GET /me`."
@@ -61,12 +66,15 @@ class AppImport(Body):
 
 
 class ImportedApp(Answer):
-    """An app that was imported. `source` is the address or the name of its document."""
+    """An app that was imported. `source` is the address or the name of its document; `directory` is its name in the
+    public directory, or empty.
+    """
 
     name_slug: str = Field(examples=["acme_shop"])
     name: str = Field(examples=["Acme Shop"])
     version: str = Field(examples=["1.4.0"])
     source: str = Field(examples=["https://api.example.com/openapi.json"])
+    directory: str = Field(examples=[""])
     imported_at: DateTime
     actions: int = Field(examples=[12])
     accounts: int = Field(examples=[3])
@@ -114,6 +122,7 @@ class ImportReport(Answer):
     removed: list[str] = Field(examples=[[]])
     by_hand: list[str] = Field(examples=[[]])
     notes: list[str] = Field(examples=[[]])
+    origin: AppOrigin | None = None
     removed_runs: dict[str, int] = Field(examples=[{}])
 
 
@@ -147,8 +156,10 @@ def delete_imported_app(call: Call) -> Response:
 
 
 def _source(call: Call, order: AppImport) -> Source:
-    if (order.document is None) == (order.url is None):
-        raise Invalid.of("document", "Send either the document or its url.")
+    if sum(each is not None for each in (order.document, order.url, order.directory)) != 1:
+        raise Invalid.of("document", "Send either the document, its url, or its name in the public directory.")
+    if order.directory is not None:
+        return app_imports.of_directory(call.service, order.directory)
     if order.url is not None:
         return app_imports.fetched(call.service, order.url)
     return Source(_content(order.document or ""), order.source[:200] or "a document")
@@ -174,6 +185,7 @@ def _listed(call: Call, standing: Record) -> dict[str, Any]:
         "name": standing.title,
         "version": standing.version,
         "source": standing.source,
+        "directory": standing.directory,
         "imported_at": iso(standing.imported_at),
         "actions": len(standing.operations),
         "accounts": app_imports.uses(call.service, standing.slug).accounts,
@@ -215,6 +227,7 @@ def _report(written: "Written", *, preview: bool) -> dict[str, Any]:
         "removed": list(written.removed),
         "by_hand": list(written.by_hand),
         "notes": list(plan.notes),
+        "origin": plan.app.get("origin"),
     }
 
 

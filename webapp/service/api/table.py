@@ -15,6 +15,7 @@ from webapp.service.api import (
     components,
     deliveries,
     deployed_triggers,
+    directory,
     embedding,
     events,
     extended_apps,
@@ -78,6 +79,7 @@ MODULES = (
     oauth_clients,
     imported_apps,
     extended_apps,
+    directory,
     pieces,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(operation for module in MODULES for operation in module.operations)

@@ -37,6 +37,7 @@ class App:
 
     ``sort_name`` is the folded name. ``name_words`` contains it and the slug, each after a line break, then the words
     of both, each after a space. ``own`` marks the operator's own apps; ``aliases`` are other slugs that find the app.
+    ``origin`` says which document of the public directory an app was imported from, with its version and date.
     """
 
     id: str
@@ -55,6 +56,7 @@ class App:
     variables: frozenset[str]
     aliases: tuple[str, ...]
     own: bool
+    origin: Mapping[str, str] | None
     json: bytes = field(repr=False)
     read_spec: Callable[[str], AppSpec] = field(repr=False, compare=False)
 

@@ -32,7 +32,7 @@ from webapp.service.components.tool_names import ToolNames
 __all__ = ["App", "Catalog", "Category"]
 _SELECT_APPS = (
     "SELECT id, slug, name, description, auth_type, categories, category_names, featured_weight, custom_fields, "
-    "scope_profiles, logo_hash, actions, triggers, variables, aliases, own FROM apps ORDER BY slug"
+    "scope_profiles, logo_hash, actions, triggers, variables, aliases, own, origin FROM apps ORDER BY slug"
 )
 _SELECT_FAMILIES = (
     "SELECT slug, json_extract(spec, '$.oauth.family') AS family FROM apps "
@@ -327,6 +327,7 @@ def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_s
         variables=_names(row["variables"]),
         aliases=_texts(row["aliases"]),
         own=bool(row["own"]),
+        origin=json.loads(row["origin"]) if row["origin"] else None,
         json=compact_json(public),
         read_spec=read_spec,
     )

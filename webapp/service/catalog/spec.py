@@ -559,6 +559,17 @@ class PieceFacts(Facts):
     hosts: tuple[str, ...] = ()
 
 
+class Origin(Facts):
+    """Where an imported app comes from, which nobody has curated: the document of that name in the public directory.
+
+    ``version`` is that of the directory, ``date`` the day on which it was published or, if nobody knows, added here.
+    """
+
+    directory: Text
+    version: Text
+    date: Text
+
+
 def asks_piece(fields: Mapping[str, Any]) -> bool:
     """Whether the app with the ``fields`` of an ``app.toml`` is tested by the package that it comes from."""
     test = fields.get("test")
@@ -728,6 +739,7 @@ class AppSpec(Facts):
     events: Events | None = None
     piece_events: PieceEvents | None = None
     piece: PieceFacts | None = None
+    origin: Origin | None = None
     test: Test | None = None
     identity: Identity | None = None
     refusals: Refusals | None = None

@@ -31,7 +31,7 @@ from webapp.service.directory.entries import Entry, entry
 
 FILE = "directory.db"
 FORMAT = 1
-MOST_FOUND = 50
+MOST_FOUND = 100
 FEWEST = 100
 """Documents that an archive of the directory has at least; one with fewer is not it."""
 ABSENT = "The public directory is not on this machine. `patchbay directory add` brings it."

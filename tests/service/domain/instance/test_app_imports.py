@@ -1,13 +1,16 @@
 """Apps are imported into an installation that runs, with a record of who did so, and removed when nobody uses them."""
 
 import json
+import tomllib
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.fakes.openapi_documents import root
+from tests.fakes.public_directory import brought
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.accounts.accounts import Account
@@ -16,7 +19,16 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import runs
 from webapp.service.domain.components.runs import Run
 from webapp.service.domain.instance import app_imports
-from webapp.service.domain.instance.app_imports import Source, bring, fetched, listed, preview, remove, uses
+from webapp.service.domain.instance.app_imports import (
+    Source,
+    bring,
+    fetched,
+    listed,
+    of_directory,
+    preview,
+    remove,
+    uses,
+)
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.responses import Response
@@ -49,6 +61,20 @@ def test_an_app_is_previewed_imported_listed_and_removed(service: Service) -> No
         ("imported_again", "Imported the app acme again with 1 action."),
         ("removed", "Removed the imported app acme."),
     ]
+
+
+def test_a_document_of_the_public_directory_keeps_its_origin(service: Service, tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="`patchbay directory add` brings it"):
+        of_directory(service, "acme.io")
+    brought(service.settings.data, tmp_path)
+    bring(service, of_directory(service, "acme.io"), "acme", Options())
+    (standing,) = listed(service)
+    assert (standing.source, standing.directory) == ("directory:acme.io", "acme.io")
+    app = tomllib.loads((service.settings.data / "apps" / "acme" / "app.toml").read_text("utf-8"))
+    assert app["origin"] == {"directory": "acme.io", "version": "1.3.17", "date": "2020-09-13"}
+    bring(service, source({}), "acme", Options())
+    (standing,) = listed(service)
+    assert standing.directory == ""
 
 
 def test_an_app_with_accounts_is_not_removed(service: Service, scene: Scene, plant: Callable[..., Account]) -> None:

@@ -99,7 +99,7 @@ def test_a_search_finds_documents(service: Service, tmp_path: Path) -> None:
     assert directory.search(service, "acme") == []
     brought(service.settings.data, tmp_path)
     (match,) = directory.search(service, "acme")
-    assert (match.entry.name, match.slug) == ("acme.io", "")
+    assert (match.entry.name, match.app) == ("acme.io", "")
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,17 @@ class PieceOrigin(Answer):
     source: Literal["registry", "tarball", "offline", "folder"] = Field(description="Where that version came from.")
 
 
+class AppOrigin(Answer):
+    """The document of the public directory from which an app was imported; nobody has curated it.
+
+    `version` is that of the directory, `date` the day on which it was published or, if nobody knows, added here.
+    """
+
+    directory: str = Field(examples=["googleapis.com:calendar"])
+    version: str = Field(examples=["1.3.17"])
+    date: str = Field(examples=["2026-08-21"])
+
+
 class PageInfo(Answer):
     """The position of a page in its list. `end_cursor` is empty on the last page."""
 

@@ -188,7 +188,10 @@ def remembered(plan: Plan, source: str, imported_at: int, digests: Mapping[str, 
         for action in plan.actions
     }
     unsaid = {each.operation: each.reason for each in plan.left}
-    return Record(plan.slug, plan.title, plan.version, source, imported_at, plan.options, operations, digests, unsaid)
+    directory = str(plan.app.get("origin", {}).get("directory", ""))
+    return Record(
+        plan.slug, plan.title, plan.version, source, imported_at, plan.options, operations, digests, unsaid, directory
+    )
 
 
 def remove(data: Path, slug: str) -> Record:

@@ -5,12 +5,15 @@ and the catalog is rebuilt at once. The importer is loaded at first use.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from webapp import audit
 from webapp.errors import Conflict, Invalid
+from webapp.kit.clock import iso
 from webapp.service.catalog.importing.records import MOST_BYTES, Options, Record
+from webapp.service.catalog.spec import Origin
+from webapp.service.directory import directory
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound.failures import Failure
@@ -21,17 +24,20 @@ if TYPE_CHECKING:
 
 FETCH_S = 60.0
 HOPS = 5
+IN_DIRECTORY = "directory:"
+"""What the source of a document of the public directory begins with."""
 METADATA_S, METADATA_BYTES, MOST_METADATA = 8.0, 256 * 1024, 3  # of what a document refers to
 _KINDS = "application/json, application/yaml, text/yaml, */*"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document: its bytes, and its address or file name."""
+    """A document: its bytes, and its address or file name; ``origin`` is set for one of the public directory."""
 
     content: bytes
     name: str
     address: str = ""
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,17 @@ class Uses:
 def fetched(service: Service, url: str) -> Source:
     """The document at ``url``. Raises :class:`Invalid` with a sentence if it cannot be fetched."""
     return Source(_fetch(service, url), url, url)
+
+
+def of_directory(service: Service, name: str) -> Source:
+    """The document ``name`` of the public directory, such as ``googleapis.com:calendar``.
+
+    Raises :class:`webapp.errors.NotFound`.
+    """
+    document = directory.document(service.settings.data, name)
+    about = document.about
+    origin = Origin(directory=document.name, version=about.version, date=iso(about.date)[:10])
+    return Source(document.content, f"{IN_DIRECTORY}{document.name}", origin=origin)
 
 
 def preview(service: Service, source: Source, slug: str, options: Options) -> "Written":
@@ -116,7 +133,10 @@ def _plan(service: Service, source: Source, slug: str, options: Options) -> "tup
         raise Conflict(f"{slug} is already the slug of the app {known.name}. Give this one another slug.")
     document = documents.read(source.content, source.address)
     reserved = files.others(data, slug, before)
-    return plan(document, slug, options, before, reserved, _metadata(service)), before
+    planned = plan(document, slug, options, before, reserved, _metadata(service))
+    if source.origin is not None:
+        planned = replace(planned, app={**planned.app, "origin": source.origin.model_dump()})
+    return planned, before
 
 
 def _metadata(service: Service) -> Callable[[str], bytes]:

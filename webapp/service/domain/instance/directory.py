@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from webapp import audit
 from webapp.errors import Conflict, Invalid, NotFound
+from webapp.kit.clock import iso, iso_or_none
 from webapp.service.catalog.importing.words import field
 from webapp.service.directory import archive, directory
 from webapp.service.directory.directory import About
@@ -28,10 +30,25 @@ _WIDEST = ("api", "apis", "rest", "com", "www", "v1", "v2", "v3")  # parts of a 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A document that a search found. ``slug`` is the app that was imported from it; "" for none."""
+    """A document that a search found. ``app`` is the slug of the app that was imported from it; "" for none."""
 
     entry: Entry
-    slug: str
+    app: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The document as the API and the command return it."""
+        each = self.entry
+        return {
+            "name": each.name,
+            "title": each.title,
+            "version": each.version,
+            "description": each.description,
+            "hosts": list(each.hosts),
+            "categories": list(each.categories),
+            "operations": each.operations,
+            "size": each.size,
+            "app": self.app,
+        }
 
 
 def add(service: Service) -> About:
@@ -102,6 +119,20 @@ def remove(service: Service) -> About:
 def about(service: Service) -> About | None:
     """Which directory is on this machine; None if there is none."""
     return directory.about(service.settings.data)
+
+
+def to_json(present: About) -> dict[str, Any]:
+    """Which directory is here, as the API and the command return it."""
+    return {
+        "version": present.version,
+        "documents": present.documents,
+        "operations": present.operations,
+        "published_at": iso_or_none(present.published_at),
+        "added_at": iso(present.added_at),
+        "source": present.source,
+        "integrity": present.integrity,
+        "left_out": list(present.left_out),
+    }
 
 
 def search(service: Service, text: str, limit: int = 20) -> list[Match]:
