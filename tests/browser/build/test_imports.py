@@ -48,7 +48,7 @@ def client_of(data: Path) -> tuple[str, str]:
 
 
 def preview(page: Any, at: Served, file: Path, slug: str) -> None:
-    page.goto(f"{at.url}/build/apps")
+    page.goto(f"{at.url}/build/integrations")
     page.get_by_role("link", name="Import an API").click()
     page.get_by_label("Or a file").set_input_files(file)
     page.get_by_label("Short name").fill(slug)
@@ -135,7 +135,7 @@ def test_an_api_of_somebody_else_is_imported_connected_and_run(
     page.get_by_role("button", name="Run action").first.click()
     page.get_by_text("ada@figma.example").first.wait_for()
 
-    page.goto(f"{fresh.url}/build/apps")
+    page.goto(f"{fresh.url}/build/integrations")
     page.get_by_role("link", name="Remove Figma API").click()
     page.get_by_role("button", name="Remove").locator("visible=true").click()
     page.get_by_text("1 account is connected to our_figma. Disconnect them first.").wait_for()

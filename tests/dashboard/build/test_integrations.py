@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.embedded import Embedded
+from tests.fakes.public_directory import DOCUMENTS, archive, brought, described
 from tests.fakes.user_data import plant_account
 from tests.service.domain.pieces import planted
 from webapp.dashboard.build import integrations
@@ -27,6 +28,7 @@ from webapp.dashboard.client.build.pieces import Piece as ShownPiece
 from webapp.dashboard.client.build.pieces import Pieces
 from webapp.errors import UpstreamFailed
 from webapp.service.components.pieces import node
+from webapp.service.directory import directory
 from webapp.service.domain.base import catalog_file, piece_hosts
 from webapp.service.domain.pieces import pieces
 from webapp.service.domain.pieces.pieces import Piece
@@ -122,7 +124,7 @@ def finds(monkeypatch: pytest.MonkeyPatch, *packages: str, exact: bool = False) 
 
 def test_a_first_visit_says_what_to_do(office: Embedded) -> None:
     page = office.browser().get(PAGE)
-    assert "Nothing added yet" in page and "Describe an API" in page and "Node 20" not in page
+    assert "Nothing added yet" in page and "Import an API" in page and "Node 20" not in page
     for role in ("developer", "member"):
         office.browser(role).get(PAGE, code=404)
 
@@ -141,11 +143,38 @@ def test_what_npm_has_is_listed_with_what_is_here(
     assert "Look at Shop" not in page and "Look at Slack" in page, "it may do more"
 
 
+def test_typing_finds_what_is_here_and_asks_npm_afterwards(
+    office: Embedded, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    data = office.service.settings.data
+    brought(data, tmp_path, archive({"slackless.io": described(HOSTILE, {}, "api.slackless.io"), **DOCUMENTS}))
+    finds(monkeypatch, "@acme/piece-slackish")
+    browser = office.browser()
+    part = browser.get(f"{PAGE}?q=slack", htmx=True)
+    assert "<html" not in part and 'href="/apps/slack"' in part and HOSTILE not in part
+    for words in ("From the public directory", "Not curated", "1 operation", "<code>slackless.io</code>",
+                  "name=slackless.io&amp;slug=slackless", f'hx-get="{PAGE}/packages?q=slack"'):  # fmt: skip
+        assert words in part
+    packages = browser.get(f"{PAGE}/packages?q=slack", htmx=True)
+    assert "Packages for “slack”" in packages and "@acme/piece-slackish" in packages and "Here already" not in packages
+    browser.get(f"{PAGE}/packages?q=slack", code=303)
+    assert browser.get(f"{PAGE}?q=", htmx=True).strip() == ""
+    directory.remove(data)
+
+
+def test_without_the_directory_it_says_how_to_bring_it(office: Embedded, tmp_path: Path) -> None:
+    hint = 'href="/docs/apps#the-public-directory"'
+    assert hint in office.browser().get(PAGE)
+    brought(office.service.settings.data, tmp_path)
+    assert hint not in office.browser().get(PAGE)
+    directory.remove(office.service.settings.data)
+
+
 def test_what_nobody_made_has_other_ways(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
     finds(monkeypatch)
     page = office.browser().get(f"{PAGE}?q=faktu%22roid")
     assert "No integration found for “faktu&#34;roid”" in page
-    assert 'href="/build/apps/imports/new"' in page and 'href="/apps/http"' in page
+    assert 'href="/build/integrations/imports/new"' in page and 'href="/apps/http"' in page
 
 
 def test_a_name_that_was_not_found_may_be_that_of_an_app_that_is_here(
@@ -155,7 +184,7 @@ def test_a_name_that_was_not_found_may_be_that_of_an_app_that_is_here(
     page = office.browser().get(f"{PAGE}?q=fakturoid")
     assert "npm has nothing called “fakturoid”" in page and "Only packages of exactly this name" in page
     page = office.browser().get(f"{PAGE}?q=slac")
-    assert "Already available: Slack." in page and 'href="/apps/slack"' in page and "Open Slack" in page
+    assert "npm has no package for “slac”." in page and 'href="/apps/slack"' in page and "Open Slack" in page
 
 
 def test_what_waits_for_an_owner_is_one_step_away(

@@ -139,6 +139,7 @@ def test_extensions_tell_whether_it_can_be_connected_here(world: Any) -> None:
         "triggers",
         "ways",
         "pieces",
+        "whole_api",
         "origin",
     }
     assert (keys["connectable"], keys["why_not"], keys["scopes"]) == (True, None, [])

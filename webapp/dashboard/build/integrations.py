@@ -1,10 +1,13 @@
-"""Build → Integrations: apps that are not built in are searched, examined and added from npm.
+"""Build → Integrations, where apps from any source are added.
+
+A search, as one types, finds apps that are here, documents of the public directory, and packages of npm, which answers
+later than the others. A document is imported by :mod:`.apps.imports`, as are those of an address or a file.
 
 A package is examined step by step, and added once an owner has confirmed its hosts; so is a newer version. The page of
 one integration shows what it adds and may reach and its origin, and removes it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -15,10 +18,12 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build import frame as build
 from webapp.dashboard.client.accounts import AppFilter
+from webapp.dashboard.client.build.directory import DirectoryClient
+from webapp.dashboard.client.build.imported_apps import ImportedApps
 from webapp.dashboard.client.build.pieces import Packages, Piece, PieceClient, Pieces
-from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.dashboard import app_of, dashboard, if_up, service, viewer
 from webapp.dashboard.pages import ListQuery, at_most, fragment, go, wants_fragment
+from webapp.dashboard.pages import page as show_part
 from webapp.dashboard.shared.changes import APPS
 from webapp.dashboard.shell import logo_url
 from webapp.errors import Conflict, Invalid, NotFound, Unavailable
@@ -31,6 +36,7 @@ AWAY = _("npm’s registry does not answer this machine now. Check its way there
 _MB, _KB = 1_000_000, 1_000
 MOST_NAMES = 3
 _MOST_OWN = 3
+MOST_DOCUMENTS = 10
 
 
 def _piece_client() -> PieceClient:
@@ -185,8 +191,26 @@ class IntegrationsQuery(ListQuery):
 
 @blueprint.get("")
 def page() -> Response:
-    """The page, with what a search found."""
-    return _show_page(IntegrationsQuery.of_request())
+    """The page, with what a search found; for htmx only that, without packages, which it asks for by itself."""
+    query = IntegrationsQuery.of_request()
+    if not wants_fragment():
+        return _show_page(query)
+    part = "dashboard/build/integrations/_results.html"
+    return show_part(part, part, url=query.url(), **_found(query), packages=None, problem="")
+
+
+@blueprint.get("/packages")
+def list_packages() -> AnyResponse:
+    """The packages for a search, for a page that shows the rest already."""
+    query = IntegrationsQuery.of_request()
+    if not wants_fragment():
+        return go(url_for("dashboard.build_integrations.page", q=query.q or None))
+    pieces = _piece_client().list()
+    packages, problem = _packages(query.q) if pieces and query.q else (None, "")
+    context = {**(parts(pieces) if pieces else {}), **_found(query)}
+    return make_response(
+        fragment("dashboard/build/integrations/_found.html", packages=packages, problem=problem, **context)
+    )
 
 
 def _show_page(query: IntegrationsQuery, entered: Mapping[str, str] | None = None, error: str = "") -> Response:
@@ -195,17 +219,20 @@ def _show_page(query: IntegrationsQuery, entered: Mapping[str, str] | None = Non
     packages, problem = _packages(query.q) if pieces and query.q else (None, "")
     context = parts(pieces) if pieces else {}
     template = "dashboard/build/integrations/page.html"
-    texts: dict[str, Any] = {"query": query, "problem": problem, "entered": entered or {}, "error": error}
-    texts["own"] = _own(query.q) if packages and not packages.items else ()
+    texts: dict[str, Any] = {"problem": problem, "entered": entered or {}, "error": error, **_found(query)}
+    imports = ImportedApps(viewer().client).list() if pieces else None
     return make_response(
-        render_template(template, pieces=pieces, found=packages, **texts, **context), 422 if error else 200
+        render_template(template, pieces=pieces, packages=packages, imports=imports, **texts, **context),
+        422 if error else 200,
     )
 
 
-def _own(q: str) -> Sequence[App]:
-    """Existing apps that match, for which no package may be needed."""
-    apps = if_up(partial(service().apps, AppFilter(q), limit=_MOST_OWN))
-    return apps.items if apps else ()
+def _found(query: IntegrationsQuery) -> dict[str, Any]:
+    """What a search finds on this installation: apps that are here, and documents of the public directory."""
+    apps = if_up(partial(service().apps, AppFilter(query.q), limit=_MOST_OWN)) if query.q else None
+    client = DirectoryClient(viewer().client)
+    directory = if_up(partial(client.search, query.q, limit=MOST_DOCUMENTS))
+    return {"query": query, "own": apps.items if apps else (), "directory": directory}
 
 
 def _packages(q: str) -> tuple[Packages | None, str]:

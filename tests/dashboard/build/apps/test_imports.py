@@ -3,19 +3,22 @@
 import io
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.dashboard.embedded import Browser, Embedded
 from tests.fakes.openapi_documents import root
+from tests.fakes.public_directory import brought
+from webapp.service.directory import directory
 from webapp.service.domain.base import catalog_file
 
 PATHS: dict[str, Any] = {
     "/pets": {"get": {"operationId": "listPets", "tags": ["Pets"]}, "post": {"tags": ["Pets"], "deprecated": True}},
     "/xml": {"post": {"requestBody": {"content": {"application/xml": {}}}}},
 }
-PREVIEW, IMPORT = "/build/apps/imports/preview", "/build/apps/imports"
+PREVIEW, IMPORT = "/build/integrations/imports/preview", "/build/integrations/imports"
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +42,7 @@ def checked(page: str) -> list[str]:
 
 def test_an_api_is_looked_at_imported_and_removed(office: Embedded) -> None:
     browser = office.browser()
-    assert "Any API that has an OpenAPI document" in browser.get("/build/apps")
+    assert "Any API that has an OpenAPI document" in browser.get("/build/integrations")
     preview = upload(browser, PATHS)
     assert preview.status_code == 200
     assert checked(preview.text) == ["GET /me", "GET /pets"]
@@ -61,7 +64,7 @@ def test_an_api_is_looked_at_imported_and_removed(office: Embedded) -> None:
     assert "Choose at least one operation." in browser.send(IMPORT, draft).text
     page = browser.follow(IMPORT, {**draft, "only": ["GET /pets", "POST /pets"], "name": "Ours"})
     assert "Ours is imported with 2 actions." in page
-    assert "acme.json" in page and "/build/apps/imports/new?slug=acme" in page
+    assert "acme.json" in page and "/build/integrations/imports/new?slug=acme" in page
     assert "is not kept any more" in browser.send(PREVIEW, draft).text
 
     again = upload(browser, {"/pets": {"get": {"operationId": "listPets", "summary": "All pets", "tags": ["Pets"]}}})
@@ -98,6 +101,29 @@ def test_what_the_document_lacks_is_asked_for(office: Embedded) -> None:
     form = {"draft": draft_of(answer.text), "slug": "acme", "test": "/ping"}
     tested = browser.send(PREVIEW, form).text
     assert checked(tested) == ["POST /me"] and "connected untested" not in tested
+
+
+def test_a_document_of_the_public_directory_is_looked_at_and_imported(office: Embedded, tmp_path: Path) -> None:
+    browser, data = office.browser(), office.service.settings.data
+    address = f"{IMPORT}/directory?name=acme.io&slug=acme"
+    browser.get(address, code=404)
+    brought(data, tmp_path)
+    preview = browser.get(address)
+    assert "From the public directory, not curated" in preview and "2020-09-13" in preview
+    assert 'name="directory" value="acme.io"' in preview and checked(preview) == ["GET /me", "GET /orders"]
+    assert re.search(r'<input[^>]* name="slug"[^>]* value="acme"', preview)
+    form = {"directory": "acme.io", "slug": "acme", "only": ["GET /orders"]}
+    refused = browser.send(IMPORT, {**form, "slug": "A B"})
+    assert refused.status_code == 422 and "acme.io was read." in refused.text and "not curated" in refused.text
+    assert "Acme Shop is imported with 1 action." in browser.follow(IMPORT, form)
+    page = browser.get("/build/integrations")
+    assert "From the public directory, not curated: acme.io" in page
+    assert f"{IMPORT}/directory?slug=acme&amp;name=acme.io" in page
+    again = browser.get(address)
+    assert '<input type="hidden" name="slug" value="acme">' in again
+    browser.get(f"{IMPORT}/directory?name=nothing.io&slug=x", code=404)
+    browser.follow(f"{IMPORT}/acme/removal")
+    directory.remove(data)
 
 
 def test_owners_alone_import(office: Embedded) -> None:

@@ -1,4 +1,4 @@
-"""Build → App setup: a project's own OAuth clients, apps that people wait for, presets, and imported APIs.
+"""Build → App setup: a project's own OAuth clients, apps that people wait for, and presets.
 
 The parts of the page are modules of their own, which share its blueprint and its questions.
 """
@@ -10,7 +10,6 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build import frame as build
 from webapp.dashboard.client.build.app_overrides import AppOverrides
-from webapp.dashboard.client.build.imported_apps import ImportedApps
 from webapp.dashboard.client.build.oauth_apps import OAuthApps
 from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.dashboard.pages import go
@@ -27,7 +26,6 @@ def page() -> str:
         "dashboard/build/apps/page.html",
         clients=OAuthApps(client).list(),
         overrides=AppOverrides(client).list(),
-        imports=ImportedApps(client).list(),
         wanted=_wanted(),
     )
 

@@ -1,4 +1,4 @@
-"""Importing an API by its OpenAPI document: a file or an address, a preview, and the import.
+"""Importing an API by its OpenAPI document: a file, an address or one of the public directory, a preview, the import.
 
 An uploaded file is a draft until it is imported; a document at an address is fetched again.
 """
@@ -9,8 +9,8 @@ from typing import Any
 from flask import flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.build import integrations
 from webapp.dashboard.build.apps import app_setup
-from webapp.dashboard.build.apps.apps import back, blueprint, question
 from webapp.dashboard.build.apps.drafts import MOST_BYTES, Drafts
 from webapp.dashboard.build.frame import by_field
 from webapp.dashboard.client.build.imported_apps import Document, ImportedApps, ImportOperation, ImportReport
@@ -18,9 +18,12 @@ from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext, ngettext
 
+blueprint = integrations.blueprint
 _TEXTS = ("auth", "server", "test", "name")
 MOST_TESTS = 100
+EMPTY: Mapping[str, str] = {}
 _FIELDS = ("slug", "url", "document", "only", *_TEXTS)
+_LONGEST_NAME = 300
 
 
 @blueprint.get("/imports/new")
@@ -41,6 +44,18 @@ def preview_import() -> AnyResponse:
     return _show(report, _kept(document))
 
 
+@blueprint.get("/imports/directory")
+def preview_of_directory() -> AnyResponse:
+    """Show the result of importing a document of the public directory, with the choices."""
+    name, slug = (request.args.get(key, "").strip()[:_LONGEST_NAME] for key in ("name", "slug"))
+    document = Document(directory=name or "-")
+    try:
+        report = _imported_apps().bring(slug or "-", document, {}, preview=True)
+    except (Invalid, Conflict) as error:
+        return _refused(error, document)
+    return _show(report, _kept(document))
+
+
 @blueprint.post("/imports")
 def create_import() -> AnyResponse:
     """Import with the choices."""
@@ -53,19 +68,21 @@ def create_import() -> AnyResponse:
     _drafts().drop(request.form.get("draft", ""))
     app_setup.changed()
     flash(_imported(report), "ok")
-    return back("imports")
+    return integrations.back("imports")
 
 
 @blueprint.get("/imports/<slug>/removal")
 def ask_import_removal(slug: str) -> str:
     """Ask before it is removed, and say what stops."""
-    return question(
+    return render_template(
+        "dashboard/build/question.html",
+        crumb=gettext("Integrations"),
         heading=gettext("Remove {app}?").format(app=slug),
         text=gettext("Its actions are removed with it. It can be imported again."),
         stops=[gettext("Whoever runs its actions gets an error.")],
-        blocked="",
         button=gettext("Remove"),
-        confirm_url=url_for("dashboard.build_apps.delete_import", slug=slug),
+        confirm_url=url_for("dashboard.build_integrations.delete_import", slug=slug),
+        back_url=url_for("dashboard.build_integrations.page"),
     )
 
 
@@ -76,10 +93,10 @@ def delete_import(slug: str) -> AnyResponse:
         _imported_apps().remove(slug)
     except Conflict as error:
         flash(error.message, "bad")
-        return back("imports")
+        return integrations.back("imports")
     app_setup.changed()
     flash(gettext("{app} is removed.").format(app=slug), "ok")
-    return back("imports")
+    return integrations.back("imports")
 
 
 def _imported_apps() -> ImportedApps:
@@ -101,6 +118,8 @@ def _document() -> Document:
         if document is None:
             raise Invalid.of("document", gettext("The document is not kept any more. Choose it again."))
         return document
+    if name := request.form.get("directory", "").strip()[:_LONGEST_NAME]:
+        return Document(directory=name)
     sent = request.files.get("document")
     content = sent.stream.read(MOST_BYTES + 1) if sent else b""
     url = request.form.get("url", "").strip()
@@ -115,6 +134,8 @@ def _kept(document: Document) -> dict[str, str]:
     """The fields with which the next page finds the document again."""
     if document.url:
         return {"url": document.url}
+    if document.directory:
+        return {"directory": document.directory}
     return {"draft": request.form.get("draft") or _drafts().put(document)}
 
 
@@ -142,13 +163,15 @@ def _refused(error: Invalid | Conflict, document: Document | None) -> AnyRespons
     """The first form with its error and with all choices of the second; a file need not be sent again."""
     errors = {"slug": error.message} if isinstance(error, Conflict) else by_field(error, _FIELDS)
     kept = _kept(document) if document and "document" not in errors else {}
-    return _ask(errors, kept.get("draft", ""), document.name if document else "")
+    kept.pop("url", None)  # the form asks for it
+    return _ask(errors, kept, (document.name or document.directory) if document else "")
 
 
-def _ask(errors: Mapping[str, str], draft: str = "", file: str = "") -> AnyResponse:
-    entered = request.form if errors else request.args
+def _ask(errors: Mapping[str, str], kept: Mapping[str, str] = EMPTY, file: str = "") -> AnyResponse:
+    """The first form. ``kept`` finds the document again, which ``file`` names; without it, the form asks for one."""
+    entered = request.values if errors else request.args
     messages = [errors[name] for name in ("only", "name", "") if name in errors]
-    context = {"entered": entered, "errors": errors, "messages": messages, "draft": draft, "file": file}
+    context = {"entered": entered, "errors": errors, "messages": messages, "kept": kept, "file": file}
     return make_response(render_template("dashboard/build/apps/import.html", **context), 422 if errors else 200)
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pydantic import Field
 
 from webapp.dashboard.client.connect import ConnectClient, read
-from webapp.dashboard.client.models.lenient import Lenient, NonEmpty
+from webapp.dashboard.client.models.lenient import AppOrigin, Lenient, NonEmpty
 from webapp.errors import Forbidden, NotFound
 
 PATIENCE_S = 120.0  # a large document is written and its catalog built meanwhile
@@ -19,12 +19,16 @@ _GZIP = "data:application/gzip;base64,"
 
 
 class ImportedApp(Lenient):
-    """An app that was imported; ``source`` is the address or the name of its document."""
+    """An app that was imported; ``source`` is the address or the name of its document.
+
+    ``directory`` is its name in the public directory, "" for another one.
+    """
 
     slug: NonEmpty = Field(alias="name_slug")
     name: str = ""
     version: str = ""
     source: str = ""
+    directory: str = ""
     imported_at: str = ""
     actions: int = 0
     accounts: int = 0
@@ -76,6 +80,7 @@ class ImportReport(Lenient):
     removed: list[str] = Field(default_factory=list)
     by_hand: list[str] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
+    origin: AppOrigin | None = None
     removed_runs: Mapping[str, int] = Field(default_factory=dict)
 
     @property
@@ -90,16 +95,19 @@ class ImportReport(Lenient):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document, or its ``url``. ``name`` is that of its file."""
+    """A document, its ``url``, or its name in the public ``directory``. ``name`` is that of its file."""
 
     content: bytes = b""
     name: str = ""
     url: str = ""
+    directory: str = ""
 
     def body(self) -> dict[str, Any]:
         """As the API takes it."""
         if self.url:
             return {"url": self.url}
+        if self.directory:
+            return {"directory": self.directory}
         packed = base64.b64encode(gzip.compress(self.content, 6)).decode("ascii")
         return {"document": f"{_GZIP}{packed}", "source": self.name}
 

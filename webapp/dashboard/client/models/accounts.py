@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field, TypeAdapter
 
-from webapp.dashboard.client.models.lenient import Lenient, NonEmpty, PieceOrigin
+from webapp.dashboard.client.models.lenient import AppOrigin, Lenient, NonEmpty, PieceOrigin
 
 State = Literal["working", "retrying", "needs-you", "no-app"]
 
@@ -113,6 +113,7 @@ class Extras(Lenient):
     ways: tuple[OtherWay, ...] = ()
     pieces: tuple[PieceOrigin, ...] = ()
     whole_api: WholeApi | None = None
+    origin: AppOrigin | None = None
 
     @property
     def scopes(self) -> dict[str, str]:

@@ -41,6 +41,14 @@ class PieceOrigin(Lenient):
     source: Literal["registry", "tarball", "offline", "folder"] = "registry"
 
 
+class AppOrigin(Lenient):
+    """The document of the public directory from which an app was imported, and which version of that, of which day."""
+
+    directory: NonEmpty
+    version: str = ""
+    date: str = ""
+
+
 class PageInfo(Lenient):
     """How a list continues (contract "Lists"); ``end_cursor`` is "" on the last page."""
 

@@ -1,0 +1,79 @@
+"""A document of the public directory in a real browser: found as one types, looked at, imported, connected and run."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.person import Person
+from tests.fakes.public_directory import DOCUMENTS, archive, brought, described
+from tests.fakes.served import Served, free_ports, served
+from tests.service.catalog.components.providers.app_harness import Provider, serving
+
+pytestmark = pytest.mark.browser
+KEY = "key-of-ada"
+
+
+@pytest.fixture
+def shop() -> Iterator[str]:
+    """The host of a fake of the shop's API."""
+    provider = Provider("", {"X-Key": KEY}, {})
+    provider.answers["GET /v1/me"] = {"id": "7"}
+    provider.answers["GET /v1/orders"] = [{"id": "order-of-ada"}]
+    with serving(provider) as host:
+        yield host
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, shop: str) -> Iterator[Served]:
+    """A server with the directory, in which the document of the shop names the fake."""
+    port, data = free_ports(), tmp_path / "data"
+    data.mkdir()
+    paths = {"/orders": {"get": {"operationId": "listOrders", "summary": "List all orders"}}}
+    root = described("Acme Shop", paths, shop)
+    root["servers"] = [{"url": f"http://{shop}/v1"}]
+    brought(data, tmp_path, archive({**DOCUMENTS, "acme.io": root}))
+    with served(data, port, PATCHBAY_ALLOW_HOSTS=f"localhost:{port},{shop}", PATH="/nowhere") as product:
+        yield product
+
+
+def test_a_document_is_found_imported_connected_and_run(contexts: Any, fresh: Served, axe: Any) -> None:
+    page = contexts().new_page()
+    ada = Person(page, fresh)
+    ada.sign_up(fresh.start_url)
+    page.goto(f"{fresh.url}/build/integrations")
+    page.get_by_label("Find an app to add").press_sequentially("list orders")
+    page.get_by_role("heading", name="From the public directory").wait_for()
+    page.get_by_text("Not curated").first.wait_for()
+    assert "q=list+orders" in page.url
+    assert axe(page) == []
+    page.get_by_role("link", name="Look inside Acme Shop").click()
+    ada.heading("Import Acme Shop")
+    page.get_by_text("From the public directory, not curated").wait_for()
+    assert axe(page) == []
+    page.get_by_label("Short name").fill("Not a slug")
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_text("Write it in lower case with underscores").wait_for()
+    page.get_by_text("It is from the public directory, and not curated.").wait_for()
+    page.get_by_label("Short name").fill("acme_shop")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_role("status").get_by_text(re.compile("is imported with")).wait_for(timeout=60_000)
+    page.get_by_text("From the public directory, not curated: acme.io").wait_for()
+    assert axe(page) == []
+
+    page.goto(f"{fresh.url}/apps/acme_shop")
+    page.get_by_text(re.compile("From the public directory of 2020-09-13, not curated: acme.io")).wait_for()
+    ada.button(re.compile("^Connect")).click()
+    page.get_by_label("API key", exact=True).fill(KEY)
+    ada.button(re.compile("^Connect Acme")).click()
+    ada.connected()
+    page.goto(f"{fresh.url}/apps/acme_shop/actions/acme_shop-list-orders")
+    page.get_by_text(re.compile("not curated: acme.io")).wait_for()
+    page.get_by_role("button", name="Run action").first.click()
+    page.get_by_text("order-of-ada").first.wait_for()
+
+    page.goto(f"{fresh.url}/build/integrations?q=list+orders")
+    page.get_by_role("link", name="Open Acme Shop").first.wait_for()
