@@ -26,6 +26,13 @@ MISTAKES = {
         'slug = "acme"\nhealth = {url = "/me"}',
         "health: extra inputs are not permitted",
     ),
+    "package without a version": (
+        KEYS,
+        "[test]",
+        '[[api.documents]]\npackage = "npm:unknown"\npath = "a.json"\nsource = "https://a.example"\n'
+        "read_on = 2026-11-28\n[test]",
+        "api.documents: npm:unknown needs its version and integrity",
+    ),
     "unknown key": (KEYS, 'slug = "acme"', 'slug = "acme"\ncolour = "red"', "colour: extra inputs are not permitted"),
     "missing key": (KEYS, 'name = "Acme"\n', "", "name: field required"),
     "bad slug": (KEYS, 'slug = "acme"', 'slug = "Ac-me"', "slug: string should match"),

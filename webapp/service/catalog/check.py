@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from webapp.service.catalog import logos, variables
+from webapp.service.catalog import api_documents, logos, variables
 from webapp.service.catalog.sources import Source, Sources
 from webapp.service.catalog.spec import SESSION_TOKEN, AppSpec, Category, OAuth, Session, absolute
 from webapp.service.components.declared.templates import texts_in
@@ -119,7 +119,16 @@ def breaches(spec: AppSpec, categories: Mapping[str, Category], *, own: bool) ->
     yield from _templates(spec)
     yield from _credentials(spec)
     yield from _scopes(spec)
+    yield from _api(spec)
     yield from address_problems(spec, own=own)
+
+
+def _api(spec: AppSpec) -> Iterator[str]:
+    for document in spec.api.documents if spec.api else ():
+        try:
+            api_documents.place(document)
+        except ValueError as error:
+            yield f"api.documents: {error}"
 
 
 def _listing(spec: AppSpec, categories: Mapping[str, Category]) -> Iterator[str]:

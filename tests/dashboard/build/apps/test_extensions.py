@@ -50,7 +50,8 @@ def test_operations_are_shown_added_and_removed(office: Embedded) -> None:
     assert "See what can be added" in browser.get("/apps/github")
     assert "Nothing is added until you choose it." in browser.get(PAGE)
     tags = browser.follow(PAGE, {"choice": "bring"})
-    assert "gists" in tags and "A host that GitHub does not have" in tags and "acme 1.0.0" in tags
+    assert "Brought" in tags and "<time datetime=" in tags
+    assert "Gists" in tags and "A host that GitHub does not have" in tags and "acme 1.0.0" in tags
 
     opened = browser.follow(PAGE, {"add": "gists", "tag": "gists"})
     assert "List gists" in opened and "github-api-gists-list" in opened and ">On<" in opened.replace("\n", "")
