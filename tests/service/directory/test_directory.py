@@ -1,6 +1,9 @@
 """The directory is one file that is replaced whole: searched, read, and safe in whatever happens meanwhile."""
 
+import os
+import signal
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -137,6 +140,33 @@ def test_a_full_disk_is_one_sentence(data: Path, tmp_path: Path, monkeypatch: py
     with pytest.raises(Unwritable, match=r"could not be written to .*: database or disk is full"):
         directory.write(data, written(tmp_path), NEW)
     assert names(data, "acme") == ["acme.io"]
+
+
+def test_a_process_that_is_killed_in_the_middle_changes_nothing(data: Path, tmp_path: Path) -> None:
+    path, before = written(tmp_path), directory.path_of(data).read_bytes()
+    halfway, reached = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        whole = archives.documents
+
+        def slow(path: Path, contents: Contents) -> Iterator[Document]:
+            for number, document in enumerate(whole(path, contents)):
+                if number == 60:  # the first rows are written
+                    os.write(reached, b".")
+                    time.sleep(60)
+                yield document
+
+        archives.documents = slow
+        directory.write(data, path, NEW)
+        os._exit(0)
+    assert os.read(halfway, 1) == b"."
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert [folder for folder in data.iterdir() if folder.is_dir()] != []
+    assert directory.path_of(data).read_bytes() == before
+    assert names(data, "acme") == ["acme.io"]
+    directory.write(data, path, NEW)
+    assert list(data.iterdir()) == [directory.path_of(data)]
 
 
 def test_what_a_killed_process_left_is_removed_by_the_next(data: Path, tmp_path: Path) -> None:
