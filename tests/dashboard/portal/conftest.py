@@ -12,6 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tests.once.catalog import linked
 from webapp.app import create_app
 from webapp.kit.clock import FakeClock
 from webapp.service.domain.access import tokens
@@ -101,7 +102,7 @@ class Portal:
 @pytest.fixture
 def world(data: Path, migrated: Path, built_catalog: Path, clock: FakeClock) -> Iterator[World]:
     shutil.copy(migrated, data)
-    shutil.copy(built_catalog, data)
+    linked(built_catalog, data)
     service = open_service(Settings.from_env({}, data=data), clock)
     project = projects.create(service, name="Acme", support_email="help@acme.example")
     yield World(

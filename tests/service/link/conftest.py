@@ -17,6 +17,7 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
+from tests.once.catalog import linked
 from webapp.kit import assets, translation
 from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import derive
@@ -192,7 +193,7 @@ class Browser:
 def world(data: Path, clock: FakeClock, sandbox: Sandbox, migrated: Path, built_catalog: Path) -> Iterator[World]:
     """An installation whose project is Acme's."""
     shutil.copy(migrated, data)
-    shutil.copy(built_catalog, data)
+    linked(built_catalog, data)
     made = World(data, clock, sandbox)
     yield made
     made.close()
