@@ -17,7 +17,7 @@ EXTRACT := $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --projec
 # Kept as bytecode, what tests assert takes six seconds less to read. Plugins that come along with schemathesis stay away.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p no:hypothesispytest -p no:anyio
 
-.PHONY: run test postgres wheel format check bench bench-processes bench-servers bench-workers bench-growth steady sizes far shape mutants browser faults peer schemathesis messages marks lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test postgres wheel format check bench bench-processes bench-servers bench-workers bench-growth bench-logs steady sizes far shape mutants browser faults peer schemathesis messages marks lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -72,6 +72,10 @@ bench-workers: setup-dev
 # shows the plans.
 bench-growth: setup-dev
 	$(BIN)/python -m tests.bench.postgres.growth $(if $(MANY),--many $(MANY)) $(if $(EXPLAIN),--explain)
+
+# What a page of the logs costs by each filter, among 1,000 entries and among 1,000,000, on SQLite and on PostgreSQL.
+bench-logs: setup-dev
+	$(BIN)/python -m tests.bench.logs
 
 # An hour of mixed requests: do memory and the log of the database stay flat?
 steady: setup

@@ -246,9 +246,13 @@ def test_a_database_from_before_checksums_gets_those_of_its_migrations(path: Pat
         (
             "ALTER TABLE runs ADD COLUMN more TEXT",
             "runs",
-            "m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs",
+            "m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs, m063_logs_by_outcome",
         ),
-        ("DROP INDEX runs_by_age", "runs", "m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs"),
+        (
+            "DROP INDEX runs_by_age",
+            "runs",
+            "m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs, m063_logs_by_outcome",
+        ),
         ("DROP TABLE preferences", "preferences", "m002_preferences"),
     ],
 )

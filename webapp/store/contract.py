@@ -23,6 +23,10 @@ Row = dict[str, Any]
 Params = Mapping[str, Any]
 LARGE_LOG, MIN_FREE = 128 << 20, 256 << 20
 NOTHING: Params = MappingProxyType({})
+IN_ORDER = "/* in order */ "
+"""What SQL begins with whose parts have an index each in the order that they are read in. So it is planned once for any
+values and without sorting, though the planner may expect less of another plan: many parts take longer to plan than to
+read, and nobody knows beforehand how many rows a user has."""
 
 
 class WrongSchema(Conflict):

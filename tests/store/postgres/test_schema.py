@@ -5,6 +5,7 @@ is set as soon as they are there.
 """
 
 import hashlib
+import re
 import unicodedata
 from contextlib import closing
 
@@ -13,9 +14,11 @@ import pytest
 
 from tests.once import postgres as databases
 from webapp.errors import Unwritable
+from webapp.kit.clock import now
 from webapp.kit.text import fold, holds
 from webapp.store.contract import WrongSchema
 from webapp.store.migrations import SCHEMA
+from webapp.store.months import name_of, number_at, start_of
 from webapp.store.postgres import schema
 from webapp.store.postgres.schema import definitions
 from webapp.store.postgres.store import PostgresStore
@@ -156,14 +159,24 @@ def test_every_letter_is_folded_as_python_does(postgres: PostgresStore) -> None:
 
 
 def said(store: PostgresStore) -> dict[str, dict[str, float]]:
-    """What stands with the columns of each table."""
+    """What stands with the columns of each table, which is the same for all its months."""
     tables: dict[str, dict[str, float]] = {}
     for table, column, share in store.tuples(OPTIONS):
         tables.setdefault(table, {})[column] = share
+    for name in [name for name in tables if _MONTH.search(name)]:
+        assert tables.pop(name) == tables[_MONTH.sub("", name)], name
     return tables
 
 
+_MONTH = re.compile(r"_(default|(before_)?\d{4}_\d\d)$")
+
+
 def test_it_stands_with_the_columns(postgres: PostgresStore) -> None:
+    assert said(postgres) == schema.DISTINCT
+    assert postgres.months is not None
+    postgres.months.make(start_of(number_at(now()) + 2), start_of(number_at(now()) + 2))
+    told = [table for table, _, _ in postgres.tuples(OPTIONS)]
+    assert told.count(f"events_{name_of(number_at(now()) + 2)}") == len(schema.DISTINCT["events"])
     assert said(postgres) == schema.DISTINCT
 
 

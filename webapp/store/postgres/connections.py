@@ -31,7 +31,7 @@ from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from webapp.errors import Conflict, Damaged, Unavailable, Unwritable
-from webapp.store.contract import NOTHING, Params, Row
+from webapp.store.contract import IN_ORDER, NOTHING, Params, Row
 from webapp.store.postgres.timelines import Timelines
 
 UNICODE = "UTF8"
@@ -46,6 +46,7 @@ _ALIVE = {
 """So that a server that is gone is noticed; the address may say otherwise."""
 PREPARED_FROM, MOST_PREPARED = 1, 500
 """How often a statement is executed before it is prepared; how many are kept, those least recently used go first."""
+_IN_ORDER = {"plan_cache_mode": "force_generic_plan", "enable_sort": "off", "enable_incremental_sort": "off"}
 REFUSED_S = 1.0
 RECONNECT_S = 3.0
 """How long the pool tries by itself, ever more seldom; afterwards each request makes it try at once."""
@@ -92,7 +93,14 @@ class Session:
         return rows[0] if rows else None
 
     def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[Any, ...]]:
-        return self._cursor.execute(*numbered(sql, params)).fetchall()
+        if not sql.startswith(IN_ORDER) or self.connection.prepare_threshold is None:
+            return self._cursor.execute(*numbered(sql, params)).fetchall()
+        self.command("; ".join(f"SET {name} = {value}" for name, value in _IN_ORDER.items()))
+        try:
+            return self._cursor.execute(*numbered(sql, params)).fetchall()
+        finally:
+            if self.status in (TransactionStatus.IDLE, TransactionStatus.INTRANS):
+                self.command("; ".join(f"RESET {name}" for name in _IN_ORDER))
 
     def run(self, sql: str, params: Params = NOTHING) -> int:
         return max(self._cursor.execute(*numbered(sql, params)).rowcount, 0)

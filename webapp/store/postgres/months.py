@@ -247,7 +247,7 @@ _MAKE = """
 CREATE OR REPLACE FUNCTION patchbay_make_months(first INTEGER, last INTEGER) RETURNS VOID
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = {schema}, pg_temp AS $$
 DECLARE
-  name TEXT; key TEXT; prefix TEXT; child TEXT; bounds TEXT; condition TEXT; strays BOOLEAN;
+  name TEXT; key TEXT; prefix TEXT; child TEXT; bounds TEXT; condition TEXT; strays BOOLEAN; assumed TEXT;
 BEGIN
   PERFORM patchbay_may_forget();
   PERFORM patchbay_lock('{names}');
@@ -265,6 +265,11 @@ BEGIN
         EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', name, name || '_default');
       END IF;
       EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES %s', child, name, bounds);
+      FOR assumed IN SELECT format('ALTER TABLE %I ALTER %I SET (%s)', child, attname,
+        array_to_string(attoptions, ', ')) FROM pg_attribute
+        WHERE attrelid = to_regclass(name) AND attoptions IS NOT NULL LOOP
+        EXECUTE assumed;
+      END LOOP;
       IF strays THEN
         EXECUTE format('WITH moved AS (DELETE FROM %I WHERE %s RETURNING *) INSERT INTO %I SELECT * FROM moved',
           name || '_default', condition, child);

@@ -28,24 +28,29 @@ from webapp.store.postgres.connections import Session
 _FUNCTIONS = "functions_"
 FUNCTIONS = f"{_FUNCTIONS}1"
 """Its number changes whenever :func:`folding_functions` does."""
-MONTHS = f"{_FUNCTIONS}months_1"
+MONTHS = f"{_FUNCTIONS}months_2"
 """The same of :func:`webapp.store.postgres.months.functions`. It comes after the migrations, which make the tables."""
-STATISTICS = f"{_FUNCTIONS}statistics_1"
+STATISTICS = f"{_FUNCTIONS}statistics_2"
 """The same of :func:`_statistics_statements`. It comes last."""
 _TYPES = {"INTEGER": "BIGINT", "BLOB": "BYTEA", "TEXT": 'TEXT COLLATE "C"'}
 _TYPE = re.compile(rf"\b({'|'.join(_TYPES)})\b")
 _COMMENT = re.compile(r"--[^\n]*")
-ONE, SOME, MANY = -1.0, -0.02, -0.001
-"""Distinct values for each row: a value is one row's own, or is shared by fifty, or by a thousand."""
+ONE, SOME, MANY, FEW = -1.0, -0.02, -0.001, 5.0
+"""Distinct values for each row: a value is one row's own, or is shared by fifty, or by a thousand. Or how many there
+are: each then has so many rows that to sort them costs more than to read the first ones in order."""
 DISTINCT = {
     "external_users": {"project_id": SOME},
     "accounts": {"project_id": SOME, "app": SOME, "oauth_app_id": SOME, "external_user_id": ONE},
     "deployed_triggers": {"project_id": SOME, "app": SOME, "emitter": SOME, "external_user_id": ONE},
     "runs": dict.fromkeys(("project_id", "external_id", "component_key", "component_id", "app", "ok"), SOME),
-    "account_history": {
-        **dict.fromkeys(("project_id", "app", "kind"), SOME),
-        **dict.fromkeys(("external_user_id", "account_id", "trigger_id"), ONE),
-    },
+    "account_history": dict.fromkeys(
+        ("project_id", "app", "kind", "external_user_id", "account_id", "trigger_id"), FEW
+    ),
+    "trigger_runs": dict.fromkeys(("project_id", "app", "external_user_id", "trigger_id"), FEW),
+    "api_calls": dict.fromkeys(("project_id", "external_id"), FEW),
+    "events": dict.fromkeys(("project_id", "app", "external_user_id", "trigger_id"), FEW),
+    "deliveries": dict.fromkeys(("project_id", "app", "external_user_id", "trigger_id"), FEW),
+    "agent_approvals": dict.fromkeys(("project_id", "app", "external_user_id"), FEW),
     "audit": {"project_id": MANY, "noun": SOME, "subject_id": ONE, "actor": ONE},
 }
 """By table and column. Those that are one row's own lead the only index that finds their rows. Entries of the audit are
@@ -114,18 +119,23 @@ def definitions(sql: str) -> list[str]:
 
 def set_statistics(session: Session) -> None:
     """Set the statistics of each table, and analyze those that hold rows, since ANALYZE is what reads them."""
-    for sql in _statistics_statements():
+    for sql in list(_statistics_statements(session)):
         session.command(sql)
     for table in DISTINCT:
         if session.tuples(f"SELECT 1 FROM {table} LIMIT 1"):  # noqa: S608
             session.command(f"ANALYZE {table}")
 
 
-def _statistics_statements() -> Iterator[str]:
-    """The statements that set :data:`DISTINCT`."""
+def _statistics_statements(session: Session) -> Iterator[str]:
+    """The statements that set :data:`DISTINCT`, also of the months that there are; new ones take it over."""
+    partitions = (
+        "SELECT inhrelid::regclass::text FROM pg_inherits "
+        "WHERE inhparent IN (SELECT oid FROM pg_class WHERE oid = to_regclass(:name) AND relkind = 'p')"
+    )
     for table, columns in DISTINCT.items():
         changes = ", ".join(f"ALTER {column} SET (n_distinct = {share:g})" for column, share in columns.items())
-        yield f"ALTER TABLE {table} {changes}"
+        for name in (table, *(name for (name,) in session.tuples(partitions, {"name": table}))):
+            yield f"ALTER TABLE {name} {changes}"
 
 
 def folding_functions() -> list[str]:

@@ -10,6 +10,7 @@ from tests.store.lists import NOW, SCENE, filled
 from webapp.kit.cursors import Window
 from webapp.service.domain.logs import logs
 from webapp.service.domain.projects.log_entries import KINDS, MOST_COUNTED, LogFilter
+from webapp.service.domain.projects.projects import Scene
 from webapp.store.sqlite import SQLiteStore
 
 OTHERS = 150
@@ -51,3 +52,17 @@ def test_an_id_finds_what_belongs_to_it(store: SQLiteStore, entry_id: str, kinds
     page = logs.page(store, NOW, LogFilter(SCENE), Window(100), entry_id=entry_id)
     assert {entry.kind for entry in page.entries} == kinds
     assert logs.page(store, NOW, LogFilter(SCENE), Window(100), entry_id="none-such").entries == []
+
+
+def test_what_belongs_to_an_id_is_shown_to_whom_it_belongs(store: SQLiteStore) -> None:
+    window, wanted = Window(100), LogFilter(SCENE, external_id="wanted", user_id="exu_wanted")
+    other = LogFilter(SCENE, external_id="other", user_id="exu_other")
+    for entry_id in ("dc_wanted", "apn_wanted"):
+        found = logs.page(store, NOW, wanted, window, entry_id=entry_id)
+        assert {entry.external_user_id for entry in found.entries} == {"wanted"}
+        assert any(found.counts.values())
+        for stranger in (other, LogFilter(Scene("proj_2", "development")), LogFilter(Scene("proj_1", "production"))):
+            hidden = logs.page(store, NOW, stranger, window, entry_id=entry_id)
+            assert hidden.entries == [] and not any(hidden.counts.values())
+    elsewhere = LogFilter(Scene("proj_2", "development"), external_id="wanted", user_id="exu_wanted")
+    assert logs.page(store, NOW, elsewhere, window).entries == []

@@ -1,79 +1,93 @@
-"""A source asks once for each outcome, by one index, and leaves out what its table can not have."""
+"""One statement reads a page from every table, each part by one index, and leaves out what a table cannot have."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
 
 from webapp.kit import cursors
 from webapp.kit.cursors import BadCursor, Window
-from webapp.service.domain.projects.log_entries import LogEntry, LogFilter, LogSource
+from webapp.service.domain.projects import log_entries
+from webapp.service.domain.projects.log_entries import LogEntry, LogFilter, LogRow, LogSource
 from webapp.service.domain.projects.projects import Scene
-from webapp.store.contract import Reader
+from webapp.store.contract import IN_ORDER, Reader
 
-SCENE = Scene("proj_1", "development")
+SCENE, TWO = Scene("proj_1", "development"), Window(2)
 
 
 class Recorder:
-    """A reader that finds one row each time, and keeps what it was asked."""
+    """A reader that finds nothing, and keeps what it was asked."""
 
-    def __init__(self, rows: Sequence[tuple[str, int]] = ()) -> None:
-        self.rows, self.asked = rows, list[tuple[str, Mapping[str, Any]]]()
+    def __init__(self) -> None:
+        self.asked = list[tuple[str, Mapping[str, Any]]]()
 
-    def tuples(self, sql: str, params: Mapping[str, Any]) -> list[tuple[str, int]]:
+    def tuples(self, sql: str, params: Mapping[str, Any]) -> list[tuple[int, ...]]:
         self.asked.append((sql, params))
-        return list(self.rows)[: params.get("limit", params.get("most"))]
+        return [(7,)] if "COUNT(*)" in sql else []
 
 
-def entry_of(row: Sequence[Any], now: int) -> LogEntry:
-    return LogEntry("run", row[0], row[1], "succeeded", str(now), "")
+def entry_of(row: LogRow, now: int) -> LogEntry:
+    return row.entry("run", "succeeded", str(now))
 
 
 SOURCE = LogSource(
-    "run", "x", (), "things", "id, at", entry_of, {"succeeded": ("ok = 1",), "failed": ("ok = 0 AND ends < :now",)},
-    subjects=("trigger_id",), alone=("trigger_id",), only="quiet = 0", of_user="own = 1",
+    "run", "x", (), "things", {"at": "made_at", "id": "id", "ok": "fine"}, entry_of,
+    {"succeeded": ("fine = 1",), "failed": ("fine = 0 AND ends < :now",)}, apart=("fine = 1", "fine = 0"),
+    subjects=("trigger_id", "component_key"), together=("trigger_id",), only="quiet = 0", of_user="own = 1",
 )  # fmt: skip
 
 
-def asked(log_filter: LogFilter) -> list[tuple[str, Mapping[str, Any]]]:
+def asked(log_filter: LogFilter, window: Window = TWO) -> tuple[str, Mapping[str, Any]]:
+    """The statement of a page, and its parameters; "" if there is none."""
     reader = Recorder()
-    SOURCE.newest(cast(Reader, reader), log_filter, Window(2), "m", 7)
-    return reader.asked
+    log_entries.newest(cast(Reader, reader), [SOURCE], log_filter, window, "m", 7)
+    return reader.asked[0] if reader.asked else ("", {})
 
 
-def test_each_outcome_is_a_question_of_its_own_in_the_order_of_the_list() -> None:
-    (succeeded, failed) = asked(LogFilter(SCENE))
-    assert succeeded[0] == (
-        "SELECT id, at FROM things WHERE project_id = :project_id AND environment = :environment AND quiet = 0 "
-        "AND ok = 1 ORDER BY at DESC, id DESC LIMIT :limit"
-    )
-    assert succeeded[1] == {"project_id": "proj_1", "environment": "development", "limit": 3}
-    assert "ok = 0 AND ends < :now" in failed[0] and failed[1]["now"] == 7
-    assert [sql for sql, _ in asked(LogFilter(SCENE, status="failed"))] == [failed[0]]
-    assert asked(LogFilter(SCENE, status="waiting")) == []
+def test_each_part_is_read_in_the_order_of_the_list_and_no_further_than_the_page() -> None:
+    sql, params = asked(LogFilter(SCENE))
+    of_scene = "FROM things WHERE project_id = :project_id AND environment = :environment AND quiet = 0"
+    assert sql.startswith(IN_ORDER) and sql.count(" UNION ALL ") == 1
+    for condition in ("fine = 1", "fine = 0"):
+        assert f"{of_scene} AND {condition} ORDER BY made_at DESC, id DESC LIMIT 3" in sql
+    assert sql.endswith(" ORDER BY at DESC, id DESC LIMIT 3")
+    assert params == {"project_id": "proj_1", "environment": "development"}
+    sql, params = asked(LogFilter(SCENE, status="failed"))
+    assert "UNION" not in sql and "fine = 0 AND ends < :now" in sql and params["now"] == 7
+    assert asked(LogFilter(SCENE, status="waiting")) == ("", {})
 
 
-def test_the_narrowest_filter_is_looked_up_and_the_others_are_checked() -> None:
-    sql, params = asked(LogFilter(SCENE, user_id="exu_1", trigger_id="dc_1", app="a", since=3, until=4))[0]
-    assert "trigger_id = :trigger_id" in sql and "COALESCE(project_id, '') = :project_id" in sql
-    assert "COALESCE(external_user_id, '') = :external_user_id" in sql and "COALESCE(app, '') = :app" in sql
-    assert "at >= :since AND at <= :until" in sql and params["since"] == 3
-    assert "own = 1" not in sql and "own = 1" in asked(LogFilter(SCENE, own=True))[0][0]
-    assert asked(LogFilter(SCENE, account_id="apn_1")) == [], "the table has no such column"
+def test_what_is_one_user_s_is_looked_up_and_whose_it_is_asked_once() -> None:
+    sql, params = asked(LogFilter(SCENE, user_id="exu_1", trigger_id="dc_1", app="a", since=3, until=4))
+    assert "WHERE trigger_id = :trigger_id AND (SELECT things_of.project_id = :project_id" in sql
+    for column in ("environment", "external_user_id", "app"):
+        assert f"things_of.{column} = :{column}" in sql
+    assert "UNION" not in sql and "made_at >= :since AND made_at <= :until" in sql and params["since"] == 3
+    assert "own = 1" not in sql and "own = 1" in asked(LogFilter(SCENE, own=True))[0]
+    assert asked(LogFilter(SCENE, account_id="apn_1")) == ("", {}), "the table has no such column"
 
 
-def test_answers_are_merged_by_time_in_the_way_that_the_page_reads() -> None:
-    reader = cast(Reader, Recorder([("b", 2), ("a", 2), ("c", 1)]))
-    ids = [entry.id for entry in SOURCE.newest(reader, LogFilter(SCENE), Window(5), "m", 0)]
-    assert ids == ["b", "b", "a", "a", "c", "c"]
-    before = Window(5, before=cursors.encode("m", (0, "z")))
-    assert [entry.id for entry in SOURCE.newest(reader, LogFilter(SCENE), before, "m", 0)][:2] == ["c", "c"]
+def test_a_user_is_looked_up_before_what_many_share() -> None:
+    sql, _ = asked(LogFilter(SCENE, user_id="exu_1", app="a"))
+    assert "u.environment = :environment) AND external_user_id = :external_user_id AND app = :app" in sql
+    sql, _ = asked(LogFilter(SCENE, component_key="a-b", app="a"))
+    assert "environment = :environment AND component_key = :component_key AND (app = :app) IS TRUE" in sql
+
+
+def test_a_page_goes_on_where_the_cursor_says() -> None:
+    cursor = cursors.encode("m", (5, "z"))
+    sql, params = asked(LogFilter(SCENE), Window(2, after=cursor))
+    assert "(made_at, id) < (:after_0, :after_1) ORDER BY made_at DESC" in sql and params["after_0"] == 5
+    sql, _ = asked(LogFilter(SCENE), Window(2, before=cursor))
+    assert "(made_at, id) > (:before_0, :before_1) ORDER BY made_at ASC" in sql and sql.endswith("id ASC LIMIT 3")
     with pytest.raises(BadCursor):
-        SOURCE.newest(reader, LogFilter(SCENE), Window(5, after="broken"), "m", 0)
+        asked(LogFilter(SCENE), Window(5, after="broken"))
 
 
-def test_what_is_counted_ends_at_the_most() -> None:
-    reader = Recorder([(str(number), number) for number in range(70)])
-    assert SOURCE.count(cast(Reader, reader), LogFilter(SCENE), 0) == 100
-    assert [params["most"] for _, params in reader.asked] == [100, 30]
-    assert SOURCE.count(cast(Reader, Recorder()), LogFilter(SCENE), 0) == 0
+def test_kinds_without_a_source_or_a_row_are_counted_as_none() -> None:
+    reader = Recorder()
+    counts = log_entries.count(cast(Reader, reader), [SOURCE], LogFilter(SCENE), 0)
+    assert counts == dict.fromkeys(log_entries.KINDS, 0) | {"run": 7}
+    assert reader.asked[0][0].count("LIMIT 100") == 3, "of each part, and of the kind"
+    nothing = log_entries.count(cast(Reader, reader), [SOURCE], LogFilter(SCENE, status="waiting"), 0)
+    assert set(nothing.values()) == {0} and len(reader.asked) == 1

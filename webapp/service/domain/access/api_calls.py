@@ -7,7 +7,7 @@ what they change and what fails is kept, as they read at every step. Calls are d
 newest :data:`KEPT_PER_SCENE` of each environment.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from webapp.kit.crypto import ordered_id
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.base.write_buffer import WriteBuffer
-from webapp.service.domain.projects.log_entries import LogEntry, LogSource, Status
+from webapp.service.domain.projects.log_entries import LogEntry, LogRow, LogSource
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Row, Tx
 from webapp.store.table import Table
@@ -127,11 +127,8 @@ def _write(service: Service, calls: Mapping[str, ApiCall]) -> None:
 _NOTED = WriteBuffer[str, ApiCall](_write)
 
 
-def _log_entry(row: Sequence[Any], _now: int) -> LogEntry:
-    call_id, at, ok, method, address, status, error, took_ms, external_id = row
-    title = f"{method} {address}"
-    ended: Status = "succeeded" if ok else "failed"
-    return LogEntry("api_call", call_id, at, ended, str(status), title, error, took_ms, external_user_id=external_id)
+def _log_entry(row: LogRow, _now: int) -> LogEntry:
+    return row.entry("api_call", "succeeded" if row.ok else "failed", str(row.number))
 
 
 LOG = LogSource(
@@ -139,9 +136,19 @@ LOG = LogSource(
     "call",
     (scopes.PROJECTS_READ,),
     "api_calls",
-    "id, at, ok, method, address, status, error, took_ms, external_id",
+    {
+        "at": "at",
+        "id": "id",
+        "ok": "ok",
+        "number": "status",
+        "title": "method || ' ' || address",
+        "text": "error",
+        "took_ms": "took_ms",
+        "external_user_id": "external_id",
+    },
     _log_entry,
     {"succeeded": ("ok = 1",), "failed": ("ok = 0",)},
+    apart=("ok = 1", "ok = 0"),
     user="external_id",
     has_app=False,
     of_user="caller_kind <> 'client'",

@@ -8,9 +8,9 @@ props are not kept. Ending an agent's access refuses its open calls. Running a c
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import orjson
 
@@ -28,7 +28,7 @@ from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.prop_values import Values
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
-from webapp.service.domain.projects.log_entries import LogEntry, LogSource, Status
+from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource, Status
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
@@ -287,12 +287,9 @@ _LOG_STATUSES: Mapping[State, Status] = {
 }
 
 
-def _log_entry(row: Sequence[Any], now: int) -> LogEntry:
-    approval_id, at, state, expires_at, agent, action, app, user_id = row
-    if state in ("waiting", "approved") and expires_at <= now:
-        state = "expired"
-    facts = (approval_id, at, _LOG_STATUSES[state], state, action)
-    return LogEntry("agent", *facts, app=app or None, user_id=user_id, agent=agent, component_key=action)
+def _log_entry(row: LogRow, now: int) -> LogEntry:
+    state = "expired" if row.state in ("waiting", "approved") and row.number <= now else row.state
+    return row.entry("agent", _LOG_STATUSES[cast(State, state)], state)
 
 
 _NOW = "CAST(:now AS BIGINT)"
@@ -301,7 +298,17 @@ LOG = LogSource(
     "apr",
     (scopes.AGENTS_READ,),
     "agent_approvals",
-    "id, created_at, state, expires_at, agent, action, app, external_user_id",
+    {
+        "at": "created_at",
+        "id": "id",
+        "state": "state",
+        "number": "expires_at",
+        "title": "action",
+        "app": "NULLIF(app, '')",
+        "external_user_id": USER_NAME.format(table="agent_approvals"),
+        "agent": "agent",
+        "component_key": "action",
+    },
     _log_entry,
     {
         "succeeded": (
@@ -315,7 +322,5 @@ LOG = LogSource(
         ),
         "waiting": (f"state = 'waiting' AND expires_at > :now AND created_at > {_NOW} - {WAITS}",),
     },
-    at="created_at",
-    alone=("external_user_id",),
 )
 """The calls that need consent, as the logs show them."""

@@ -6,7 +6,7 @@ deleted after 30 days, and beyond the newest 500 of each external user. Its file
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import orjson
@@ -20,7 +20,7 @@ from webapp.service.components.masking import Mask
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects import external_users, usage
-from webapp.service.domain.projects.log_entries import LogEntry, LogSource, Status
+from webapp.service.domain.projects.log_entries import LogEntry, LogRow, LogSource, Status
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx
 from webapp.store.table import Table, by_one_index
@@ -245,36 +245,34 @@ def recent_action_keys(reader: Reader, scene: Scene, external_id: str) -> list[s
     return [key for key, _ in rows]
 
 
-def _log_entry(row: Sequence[Any], _now: int) -> LogEntry:
-    run_id, at, state, ok, key, text, took_ms, app, external_id, agent = row
-    outcome = ("succeeded" if ok else "failed") if state == "ended" else state
-    return LogEntry(
-        "agent" if agent else "run",
-        run_id,
-        at,
-        "waiting" if state == "running" else "succeeded" if ok else "failed",
-        outcome,
-        key,
-        text,
-        None if state == "running" else took_ms,
-        app,
-        external_user_id=external_id,
-        agent=agent,
-        component_key=key,
-    )
+def _log_entry(row: LogRow, _now: int) -> LogEntry:
+    status: Status = "waiting" if row.state == "running" else "succeeded" if row.ok else "failed"
+    entry = row.entry("agent" if row.agent else "run", status, status if row.state == "ended" else row.state)
+    return replace(entry, took_ms=None) if row.state == "running" else entry
 
 
-_LOGGED = "id, started_at, state, ok, component_key, COALESCE(error, summary), took_ms, app, external_id, agent"
+_LOGGED = {
+    "at": "started_at",
+    "id": "id",
+    "state": "state",
+    "ok": "ok",
+    "title": "component_key",
+    "text": "COALESCE(error, summary)",
+    "took_ms": "took_ms",
+    "app": "app",
+    "external_user_id": "external_id",
+    "agent": "agent",
+    "component_key": "component_key",
+}
 _OUTCOMES: Mapping[Status, tuple[str, ...]] = {
     "succeeded": ("ok = 1",),
     "failed": ("ok = 0 AND state <> 'running'",),
     "waiting": (f"ok = 0 AND state = 'running' AND started_at > CAST(:now AS BIGINT) - {HOUR}",),
 }
 _FOUND_BY: Mapping[str, Any] = {
-    "at": "started_at",
+    "apart": ("ok = 1", "ok = 0"),
     "user": "external_id",
     "subjects": ("component_key", "component_id"),
-    "without_outcome": ("component_key", "component_id"),
 }
 LOG = LogSource(
     "run", "run", (scopes.ACTIONS,), "runs", _LOGGED, _log_entry, _OUTCOMES, only="agent IS NULL", **_FOUND_BY

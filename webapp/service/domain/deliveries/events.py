@@ -31,7 +31,7 @@ from webapp.service.domain.deliveries import deliveries, stats, trigger_webhooks
 from webapp.service.domain.deliveries.deliveries import Origin
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.deliveries.trigger_webhooks import TriggerReference
-from webapp.service.domain.projects.log_entries import LogEntry, LogSource
+from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
@@ -359,11 +359,8 @@ def _without(secret: str | None, summary: str) -> str:
     return (summary if secret is None else summary.replace(secret, MASK)).replace("\0", "")
 
 
-def _log_entry(row: Sequence[Any], _now: int) -> LogEntry:
-    event_id, at, kind, summary, app, user_id, trigger_id, trigger = row
-    title = summary or trigger or kind
-    ids = {"trigger_id": trigger_id, "event_id": event_id}
-    return LogEntry("event", event_id, at, "succeeded", kind, title, app=app, user_id=user_id, **ids)
+def _log_entry(row: LogRow, _now: int) -> LogEntry:
+    return row.entry("event", "succeeded", row.state)
 
 
 LOG = LogSource(
@@ -371,11 +368,19 @@ LOG = LogSource(
     "evt",
     (scopes.DEPLOYED_TRIGGERS_READ,),
     "events",
-    "id, at, kind, summary, app, external_user_id, trigger_id, "
-    "(SELECT t.name FROM deployed_triggers t WHERE t.id = events.trigger_id)",
+    {
+        "at": "at",
+        "id": "id",
+        "state": "kind",
+        "title": "COALESCE(NULLIF(summary, ''), (SELECT NULLIF(t.name, '') FROM deployed_triggers t "
+        "WHERE t.id = events.trigger_id), kind)",
+        "app": "app",
+        "external_user_id": USER_NAME.format(table="events"),
+        "trigger_id": "trigger_id",
+        "event_id": "id",
+    },
     _log_entry,
     {"succeeded": ("",)},
     subjects=("trigger_id",),
-    alone=("trigger_id", "external_user_id"),
 )
 """The events as the logs show them."""

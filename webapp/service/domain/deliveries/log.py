@@ -4,7 +4,7 @@ Only the host of an address is shown, since more people can read a log than may 
 again has the same event with the same id, is signed with the current key, and restarts the schedule.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from webapp.kit import cursors
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import deliveries, endpoints, events, stats
-from webapp.service.domain.projects.log_entries import LogEntry, LogSource, Status
+from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource, Status
 from webapp.store.contract import Reader, Row
 
 _SELECT = (
@@ -175,12 +175,9 @@ def _due_now(service: Service, where: str, params: Mapping[str, Any]) -> int:
 _LOG_STATUSES: Mapping[str, Status] = {"delivered": "succeeded", "failed": "failed", "waiting": "waiting"}
 
 
-def _log_entry(row: Sequence[Any], _now: int) -> LogEntry:
-    delivery_id, at, status, last_status, text, took_ms, app, user_id, trigger_id, event_id, url = row
-    outcome = str(last_status) if last_status and status != "waiting" else status
-    ids = {"trigger_id": trigger_id, "event_id": event_id}
-    facts = (delivery_id, at, _LOG_STATUSES[status], outcome, url or "", text, took_ms, app)
-    return LogEntry("delivery", *facts, user_id=user_id, **ids)
+def _log_entry(row: LogRow, _now: int) -> LogEntry:
+    outcome = str(row.number) if row.number and row.state != "waiting" else row.state
+    return row.entry("delivery", _LOG_STATUSES[row.state], outcome)
 
 
 LOG = LogSource(
@@ -188,14 +185,23 @@ LOG = LogSource(
     "dlv",
     (scopes.DEPLOYED_TRIGGERS_READ,),
     "deliveries",
-    "id, created_at, status, last_status, "
-    "COALESCE(last_error, (SELECT e.summary FROM events e WHERE e.id = deliveries.event_id)), took_ms, app, "
-    "external_user_id, trigger_id, event_id, "
-    "(SELECT p.masked_url FROM endpoints p WHERE p.id = deliveries.endpoint_id)",
+    {
+        "at": "created_at",
+        "id": "id",
+        "state": "status",
+        "number": "last_status",
+        "title": "(SELECT p.masked_url FROM endpoints p WHERE p.id = deliveries.endpoint_id)",
+        "text": "COALESCE(last_error, (SELECT e.summary FROM events e WHERE e.id = deliveries.event_id))",
+        "took_ms": "took_ms",
+        "app": "app",
+        "external_user_id": USER_NAME.format(table="deliveries"),
+        "trigger_id": "trigger_id",
+        "event_id": "event_id",
+    },
     _log_entry,
     {"succeeded": ("status = 'delivered'",), "failed": ("status = 'failed'",), "waiting": ("status = 'waiting'",)},
-    at="created_at",
+    apart=("status = 'delivered'", "status = 'failed'", "status = 'waiting'"),
     subjects=("event_id", "trigger_id"),
-    alone=("event_id", "trigger_id", "external_user_id"),
+    together=("event_id", "trigger_id"),
 )
 """The deliveries as the logs show them."""

@@ -1,9 +1,9 @@
 """The logs of an environment: what the tables of runs, calls, events, deliveries, activity and approvals hold, in one
 list, newest first.
 
-Nothing is stored here. Each table's own module says how it is read (:class:`LogSource`); their newest entries are
-merged by time and id, so a page costs the same however many there are. An id finds an entry and what belongs to it: the
-deliveries of an event, and whatever is about an account, a deployed trigger or a component.
+Nothing is stored here. Each table's own module says how it is read (:class:`LogSource`), and a page costs the same
+however many entries there are. An id finds an entry and what belongs to it: the deliveries of an event, and whatever is
+about an account, a deployed trigger or a component.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -21,16 +21,8 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import runs
 from webapp.service.domain.deliveries import events
 from webapp.service.domain.deliveries import log as delivery_log
-from webapp.service.domain.projects import activity, external_users
-from webapp.service.domain.projects.log_entries import (
-    KINDS,
-    MOST_COUNTED,
-    Kind,
-    LogEntry,
-    LogFilter,
-    LogSource,
-    ordered,
-)
+from webapp.service.domain.projects import activity, log_entries
+from webapp.service.domain.projects.log_entries import KINDS, Kind, LogEntry, LogFilter, LogSource
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.store.contract import Reader
@@ -51,7 +43,7 @@ _TRIGGERS = ("dc_", "hi_", "ti_", "ei_")
 
 @dataclass(frozen=True, slots=True)
 class LogPage:
-    """A page of the logs, and how many entries of each kind there are: :data:`MOST_COUNTED` means that or more."""
+    """A page of the logs, and how many entries of each kind there are: ``MOST_COUNTED`` means that or more."""
 
     entries: Sequence[LogEntry]
     start_cursor: str
@@ -81,16 +73,11 @@ def page(
             return _alone(reader, now, log_filter, entry_id, kind, sources)
         log_filter = about
     plan = cursors.keyset(window, mark, ("at", "id"), descending=True)
-    entries = list[LogEntry]()
-    for source in sources:
-        if kind in (None, source.kind):
-            entries += source.newest(reader, log_filter, window, mark, now)
-    part = cursors.page(ordered(entries, plan), window, plan, mark, key, 0)
-    counts = dict.fromkeys(KINDS, 0)
-    for source in sources:
-        most = MOST_COUNTED - counts[source.kind]
-        counts[source.kind] += source.count(reader, log_filter, now, most) if most else 0
-    return LogPage(_named(reader, log_filter.scene, part.items), part.start_cursor, part.end_cursor, counts)
+    of_kind = [source for source in sources if kind in (None, source.kind)]
+    entries = log_entries.newest(reader, of_kind, log_filter, window, mark, now)
+    part = cursors.page(entries, window, plan, mark, key, 0)
+    counts = log_entries.count(reader, sources, log_filter, now)
+    return LogPage(part.items, part.start_cursor, part.end_cursor, counts)
 
 
 def get(
@@ -100,7 +87,6 @@ def get(
     entry = _entry(service.store, service.clock(), log_filter, entry_id, sources)
     if entry is None:
         raise NotFound("There is no such entry in the logs.")
-    (entry,) = _named(service.store, log_filter.scene, [entry])
     return entry, _details(service, log_filter.scene, entry)
 
 
@@ -134,10 +120,11 @@ def _alone(
     if entry_id.startswith(f"{events.LOG.prefix}_") and delivery_log.LOG in sources:
         of_event = replace(log_filter, event_id=entry_id)
         window = cursors.Window(cursors.MAX_LIMIT)
-        entries = delivery_log.LOG.newest(reader, of_event, window, "", now)[: cursors.MAX_LIMIT] + entries
+        deliveries = log_entries.newest(reader, [delivery_log.LOG], of_event, window, "", now)
+        entries = deliveries[: cursors.MAX_LIMIT] + entries
     counts = {each: sum(entry.kind == each for entry in entries) for each in KINDS}
     chosen = [entry for entry in entries if kind in (None, entry.kind)]
-    return LogPage(_named(reader, log_filter.scene, chosen), "", "", counts)
+    return LogPage(chosen, "", "", counts)
 
 
 def _entry(
@@ -150,13 +137,6 @@ def _entry(
             if entry is not None:
                 return entry
     return None
-
-
-def _named(reader: Reader, scene: Scene, entries: Sequence[LogEntry]) -> list[LogEntry]:
-    """``entries`` with the developer's ids of their users."""
-    ids = {entry.user_id for entry in entries if entry.user_id}
-    names = external_users.names(reader, scene, ids)
-    return [replace(entry, external_user_id=names.get(entry.user_id)) if entry.user_id else entry for entry in entries]
 
 
 def _details(service: Service, scene: Scene, entry: LogEntry) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 Each entry goes to the audit log as well. Sentences never contain a secret.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.crypto import ordered_id
 from webapp.service.domain.base import scopes
-from webapp.service.domain.projects.log_entries import LogEntry, LogSource
+from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table, by_one_index
@@ -113,20 +112,8 @@ def _page(reader: Reader, window: cursors.Window, where: str, params: dict[str, 
     return _ENTRIES.page(reader, window, where, params, order=("at", "id"), descending=True)
 
 
-def _log_entry(row: Sequence[Any], _now: int) -> LogEntry:
-    entry_id, at, kind, good, sentence, app, user_id, account_id, trigger_id = row
-    return LogEntry(
-        "account",
-        entry_id,
-        at,
-        "succeeded" if good else "failed",
-        kind,
-        sentence,
-        app=app or None,
-        user_id=user_id,
-        account_id=account_id or None,
-        trigger_id=trigger_id,
-    )
+def _log_entry(row: LogRow, _now: int) -> LogEntry:
+    return row.entry("account", "succeeded" if row.ok else "failed", row.state)
 
 
 LOG = LogSource(
@@ -134,10 +121,19 @@ LOG = LogSource(
     "ev",
     (scopes.ACCOUNTS_READ,),
     "account_history",
-    "id, at, kind, good, sentence, app, external_user_id, account_id, trigger_id",
+    {
+        "at": "at",
+        "id": "id",
+        "state": "kind",
+        "ok": "good",
+        "title": "sentence",
+        "app": "NULLIF(app, '')",
+        "external_user_id": USER_NAME.format(table="account_history"),
+        "account_id": "NULLIF(account_id, '')",
+        "trigger_id": "trigger_id",
+    },
     _log_entry,
     {"succeeded": ("good = 1",), "failed": ("good = 0",)},
     subjects=("trigger_id", "account_id"),
-    alone=("trigger_id", "account_id", "external_user_id"),
 )
 """The entries as the logs show them."""

@@ -1,36 +1,43 @@
-"""Entries of the logs, and how a table is read for them: newest first, by who, what, outcome and time.
+"""Entries of the logs, and how tables are read for them: newest first, by who, what, outcome and time.
 
 Each table that the logs show has a :class:`LogSource` in the module that owns it. It says by which columns rows are
-found, what their outcomes mean, and how a row becomes a :class:`LogEntry`. A source asks once for each outcome, so that
-one index answers in the order of the list, however many rows of others there are; the answers are merged by time and
-id. The list over all sources is left to :mod:`webapp.service.domain.logs.logs`.
+found, what their outcomes mean, and how a row becomes a :class:`LogEntry`. One statement reads a page from all tables:
+each part of it has an index that gives its rows in the order of the list, and the database merges them, so that it
+reads no more rows than the page has. Another one counts. The list itself is left to
+:mod:`webapp.service.domain.logs.logs`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.service.domain.projects.projects import Scene
-from webapp.store.contract import Reader
-from webapp.store.table import by_one_index
+from webapp.store.contract import IN_ORDER, Reader
 
 Kind = Literal["run", "api_call", "event", "delivery", "account", "agent"]
 Status = Literal["succeeded", "failed", "waiting"]
 KINDS: tuple[Kind, ...] = ("run", "api_call", "event", "delivery", "account", "agent")
 STATUSES: tuple[Status, ...] = ("succeeded", "failed", "waiting")
 MOST_COUNTED = 100
-_SUBJECTS = ("event_id", "trigger_id", "account_id", "component_key", "component_id")
+_ALONE = ("event_id", "trigger_id", "account_id")
+_SUBJECTS = (*_ALONE, "component_key", "component_id")
+_USER_ID = "external_user_id"
+USER_NAME = "(SELECT u.external_id FROM external_users u WHERE u.id = {table}.external_user_id)"
+"""The developer's id of the user of a row that has ours."""
+_OF_SCENE = (
+    "EXISTS (SELECT 1 FROM external_users AS u WHERE u.id = :external_user_id AND u.project_id = :project_id "
+    "AND u.environment = :environment)"
+)
+"""Whether a user by our id is one of the scene."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
     """One entry. ``at`` is in epoch milliseconds; ``title`` says what it is about, ``text`` what came of it.
 
-    ``outcome`` is the state in the table's own words, or an HTTP status. ``user_id`` is our id of the user, where the
-    table has no ``external_user_id``.
+    ``outcome`` is the state in the table's own words, or an HTTP status.
     """
 
     kind: Kind
@@ -43,7 +50,6 @@ class LogEntry:
     took_ms: int | None = None
     app: str | None = None
     external_user_id: str | None = None
-    user_id: str | None = None
     agent: str | None = None
     component_key: str | None = None
     account_id: str | None = None
@@ -69,6 +75,38 @@ class LogEntry:
             "trigger_id": self.trigger_id,
             "event_id": self.event_id,
         }
+
+
+class LogRow(NamedTuple):
+    """A row as a :class:`LogSource` reads it; what a table does not have is None.
+
+    ``state`` is what the table says of how it ended, ``ok`` whether it succeeded, as 0 or 1, and ``number`` what else
+    the source needs to know.
+    """
+
+    at: int
+    id: str
+    state: str
+    ok: int
+    number: int
+    title: str | None
+    text: str | None
+    took_ms: int | None
+    app: str | None
+    external_user_id: str | None
+    agent: str | None
+    component_key: str | None
+    account_id: str | None
+    trigger_id: str | None
+    event_id: str | None
+
+    def entry(self, kind: Kind, status: Status, outcome: str) -> LogEntry:
+        """The entry with all that the row says of it."""
+        return LogEntry(kind, self.id, self.at, status, outcome, self.title or "", *self[6:])
+
+
+_NUMBERS = frozenset({"at", "ok", "number", "took_ms"})
+_ABSENT = {name: f"CAST(NULL AS {'BIGINT' if name in _NUMBERS else 'TEXT'})" for name in LogRow._fields}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,100 +144,147 @@ class Found:
 class LogSource:
     """How the rows of ``table`` are read as entries of one ``kind``, whose ids begin with ``prefix``.
 
-    ``columns`` are selected, and ``make`` turns their values into an entry as it is now; ``at`` is the column of its
-    time. ``user`` and ``subjects`` are the columns by which rows are found; those in ``alone`` have an index that does
-    not begin with the scene, those in ``without_outcome`` one that does not tell the outcome. ``outcomes`` has the
-    conditions of each status, which are exclusive; together they are all rows. Each condition may use ``:now``.
-    ``only`` is what is true of all its rows, and ``of_user`` of those that a user made. One of ``scopes`` admits to it.
+    ``columns`` has the expression of each field of a :class:`LogRow`, and ``make`` turns a row into an entry as it is
+    now. ``user`` is the column of its user, and ``subjects`` are the other columns by which rows are found, beside the
+    scene and the app. ``outcomes`` has the conditions of each status, which are exclusive; together they are all rows.
+    Each may use ``:now``. ``apart`` are fewer conditions that are all rows, each of which has an index in the order of
+    the list; rows that one of ``together`` finds have such an index whatever their outcome. ``only`` is what is true of
+    all its rows, and ``of_user`` of those that a user made. One of ``scopes`` admits to it.
     """
 
     kind: Kind
     prefix: str
     scopes: tuple[str, ...]
     table: str
-    columns: str
-    make: Callable[[Sequence[Any], int], LogEntry]
+    columns: Mapping[str, str]
+    make: Callable[[LogRow, int], LogEntry]
     outcomes: Mapping[Status, tuple[str, ...]]
-    at: str = "at"
-    user: str = "external_user_id"
+    apart: tuple[str, ...] = ("",)
+    user: str = _USER_ID
     subjects: tuple[str, ...] = ()
     has_app: bool = True
-    alone: tuple[str, ...] = ()
-    without_outcome: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
     only: str = ""
     of_user: str = ""
 
-    def newest(
-        self, reader: Reader, log_filter: LogFilter, window: cursors.Window, mark: str, now: int
-    ) -> list[LogEntry]:
-        """The entries of a page, and one more if there are more, in the order in which ``window`` reads.
-
-        Raises :class:`webapp.kit.cursors.BadCursor`.
-        """
-        plan = cursors.keyset(window, mark, (self.at, "id"), descending=True)
-        entries = list[LogEntry]()
-        for part in self._parts(log_filter, now):
-            sql = (
-                f"SELECT {self.columns} FROM {self.table} WHERE {part.where}{plan.conditions} "  # noqa: S608
-                f"ORDER BY {plan.order} LIMIT :limit"
-            )
-            params = {**part.params, **plan.params, "limit": plan.limit}
-            entries += (self.make(row, now) for row in reader.tuples(sql, params))
-        return ordered(entries, plan)
-
-    def count(self, reader: Reader, log_filter: LogFilter, now: int, most: int = MOST_COUNTED) -> int:
-        """The number of entries, at most ``most``."""
-        counted = 0
-        for part in self._parts(log_filter, now):
-            order = f"{self.at} DESC, id DESC LIMIT :most"
-            sql = f"SELECT 1 FROM {self.table} WHERE {part.where} ORDER BY {order}"  # noqa: S608
-            counted += len(reader.tuples(sql, {**part.params, "most": most - counted}))
-            if counted >= most:
-                break
-        return counted
+    @property
+    def at(self) -> str:
+        """The column of its time."""
+        return self.columns["at"]
 
     def get(self, reader: Reader, log_filter: LogFilter, entry_id: str, now: int) -> LogEntry | None:
         """The entry ``entry_id`` if ``log_filter`` admits it."""
         shared = self._where(log_filter)
         if shared is None:
             return None
-        where = f"id = :entry_id AND {shared.where}"
-        sql = f"SELECT {self.columns} FROM {self.table} WHERE {where}"  # noqa: S608
+        sql = f"SELECT {self.selected} FROM {self.table} WHERE id = :entry_id AND {shared.where}"  # noqa: S608
         rows = reader.tuples(sql, {**shared.params, "entry_id": entry_id})
-        return self.make(rows[0], now) if rows else None
+        return self.make(LogRow(*rows[0]), now) if rows else None
 
-    def _parts(self, log_filter: LogFilter, now: int) -> Iterator[Found]:
+    @property
+    def selected(self) -> str:
+        """The columns of a :class:`LogRow`."""
+        return ", ".join(f"{self.columns.get(name, absent)} AS {name}" for name, absent in _ABSENT.items())
+
+    def parts(self, log_filter: LogFilter, now: int) -> Iterator[Found]:
+        """The parts of its rows that ``log_filter`` selects, each of which an index has in order."""
         shared = self._where(log_filter)
-        statuses = (log_filter.status,) if log_filter.status else STATUSES
         if shared is None:
             return
-        checked = any(getattr(log_filter, name) is not None for name in self.without_outcome)
-        for status in statuses:
-            for outcome in self.outcomes.get(status, ()):
-                condition = f"CASE WHEN {outcome} THEN 1 ELSE 0 END = 1" if checked else outcome  # no index has it
-                where = f"{shared.where} AND {condition}" if condition else shared.where
-                yield Found(where, {**shared.params, **({"now": now} if ":now" in condition else {})})
+        if log_filter.status is not None:
+            conditions = self.outcomes.get(log_filter.status, ())
+        elif any(getattr(log_filter, name) is not None for name in self.together):
+            conditions = ("",)
+        else:
+            conditions = self.apart
+        for condition in conditions:
+            where = f"{shared.where} AND {condition}" if condition else shared.where
+            yield Found(where, {**shared.params, **({"now": now} if ":now" in condition else {})})
 
     def _where(self, log_filter: LogFilter) -> Found | None:
-        """The condition of all that ``log_filter`` selects but the status; None if the table can have no such rows."""
-        chosen: dict[str, Any] = {}
-        for name in _SUBJECTS:
-            value = getattr(log_filter, name)
-            if value is not None and name not in self.subjects:
-                return None
-            chosen[name] = value
+        """The condition of all that ``log_filter`` selects but the status; None if the table can have no such rows.
+
+        What is one user's is looked up before the user, and the user before what many share. Whose it is is asked once,
+        rather than of each row: else rows of another user would be read until none is left.
+        """
+        subjects = {name: getattr(log_filter, name) for name in _SUBJECTS}
+        if any(value is not None and name not in self.subjects for name, value in subjects.items()):
+            return None
         if log_filter.app is not None and not self.has_app:
             return None
-        chosen[self.user] = log_filter.external_id if self.user == "external_id" else log_filter.user_id
-        chosen["app"] = log_filter.app
-        where, params = by_one_index(asdict(log_filter.scene), chosen, alone=self.alone)
+        scene = asdict(log_filter.scene)
+        user = log_filter.user_id if self.user == _USER_ID else log_filter.external_id
+        alone = {name: subjects.pop(name) for name in _ALONE}
+        chosen = {**alone, self.user: user, **subjects, "app": log_filter.app}
+        params = scene | {name: value for name, value in chosen.items() if value is not None}
+        names = [name for name in params if name not in scene]
+        first = names[0] if names else ""
+        if first in _ALONE:
+            where = f"{first} = :{first} AND {self._admits(first, params)}"
+        elif first == _USER_ID:
+            where = " AND ".join([_OF_SCENE, *(f"{name} = :{name}" for name in names)])
+        else:
+            looked_up = [f"{name} = :{name}" for name in (*scene, *names[:1])]
+            where = " AND ".join([*looked_up, *(f"({name} = :{name}) IS TRUE" for name in names[1:])])
         for operator, name in ((">=", "since"), ("<=", "until")):
             if (limit := getattr(log_filter, name)) is not None:
                 where, params[name] = f"{where} AND {self.at} {operator} :{name}", limit
         conditions = [where, self.only, self.of_user if log_filter.own else ""]
         return Found(" AND ".join(filter(None, conditions)), params)
 
+    def _admits(self, subject: str, params: Mapping[str, Any]) -> str:
+        """Whether what all rows of one subject share is what ``params`` say, by its newest row."""
+        checks = " AND ".join(f"{self.table}_of.{name} = :{name}" for name in params if name != subject)
+        of = f"{self.table}_of"
+        order = f"ORDER BY {of}.{self.at} DESC, {of}.id DESC LIMIT 1"
+        return f"(SELECT {checks} FROM {self.table} AS {of} WHERE {of}.{subject} = :{subject} {order})"  # noqa: S608
 
-def ordered(entries: list[LogEntry], plan: cursors.Keyset) -> list[LogEntry]:
-    """``entries`` in the order of ``plan``, as many as it asks for."""
-    return sorted(entries, key=attrgetter("at", "id"), reverse=not plan.reverse)[: plan.limit]
+
+def newest(
+    reader: Reader,
+    sources: Collection[LogSource],
+    log_filter: LogFilter,
+    window: cursors.Window,
+    mark: str,
+    now: int,
+) -> list[LogEntry]:
+    """The entries of a page, and one more if there are more, in the order in which ``window`` reads.
+
+    Raises :class:`webapp.kit.cursors.BadCursor`.
+    """
+    plan = cursors.keyset(window, mark, ("at", "id"), descending=True)
+    numbered, arms, params = list(sources), list[str](), dict[str, Any]()
+    for number, source in enumerate(numbered):
+        of_source = cursors.keyset(window, mark, (source.at, "id"), descending=True)
+        for part in source.parts(log_filter, now):
+            selected = f"SELECT {source.selected}, {number} AS source FROM {source.table}"  # noqa: S608
+            rows_of_part = f"{selected} WHERE {part.where}{of_source.conditions} ORDER BY {of_source.order}"
+            arms.append(f"SELECT * FROM ({rows_of_part} LIMIT {plan.limit}) AS part")  # noqa: S608
+            params |= part.params
+    if not arms:
+        return []
+    # Limits are written out, so that a plan for any values knows how few rows are wanted.
+    sql = f"{IN_ORDER}{' UNION ALL '.join(arms)} ORDER BY {plan.order} LIMIT {plan.limit}"
+    rows = reader.tuples(sql, {**params, **plan.params})
+    return [numbered[row[-1]].make(LogRow._make(row[:-1]), now) for row in rows]
+
+
+def count(reader: Reader, sources: Collection[LogSource], log_filter: LogFilter, now: int) -> dict[Kind, int]:
+    """The number of entries of each kind that ``sources`` have, at most :data:`MOST_COUNTED` each."""
+    arms: dict[Kind, list[str]] = {}
+    params = dict[str, Any]()
+    for source in sources:
+        for part in source.parts(log_filter, now):
+            rows = f"SELECT 1 FROM {source.table} WHERE {part.where}"  # noqa: S608
+            order = f"ORDER BY {source.at} DESC, id DESC LIMIT {MOST_COUNTED}"
+            arms.setdefault(source.kind, []).append(f"SELECT 1 FROM ({rows} {order}) AS part")  # noqa: S608
+            params |= part.params
+    counts = dict.fromkeys(KINDS, 0)
+    if arms:
+        sums = (
+            f"(SELECT COUNT(*) FROM ({' UNION ALL '.join(parts)} LIMIT {MOST_COUNTED}) AS parts)"  # noqa: S608
+            for parts in arms.values()
+        )
+        (row,) = reader.tuples(f"{IN_ORDER}SELECT {', '.join(sums)}", params)
+        counts |= dict(zip(arms, row, strict=True))
+    return counts

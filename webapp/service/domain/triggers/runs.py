@@ -5,6 +5,7 @@ trigger. Native triggers run nothing, so they have none.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Observation, Reply
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import SealedColumn, Service
-from webapp.service.domain.projects.log_entries import LogEntry, LogSource
+from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Tx
 
@@ -107,36 +108,39 @@ def observations(service: Service, trigger_id: str, run_id: str) -> list[dict[st
     return lines
 
 
-def _log_entry(row: Sequence[Any], _now: int) -> LogEntry:
-    run_id, at, cause, ok, took_ms, emitted, error, app, user_id, trigger_id, name, key = row
-    return LogEntry(
-        "run",
-        run_id,
-        at,
-        "succeeded" if ok else "failed",
-        cause,
-        name or key or "",
-        error or f"{emitted} {'event' if emitted == 1 else 'events'}",
-        took_ms,
-        app,
-        user_id=user_id,
-        component_key=key,
-        trigger_id=trigger_id,
-    )
+def _log_entry(row: LogRow, _now: int) -> LogEntry:
+    text = row.text or f"{row.number} {'event' if row.number == 1 else 'events'}"
+    return replace(row.entry("run", "succeeded" if row.ok else "failed", row.state), text=text)
 
 
+_NAME, _KEY = (
+    f"(SELECT t.{column} FROM deployed_triggers t WHERE t.id = trigger_runs.trigger_id)"  # noqa: S608
+    for column in ("name", "component_key")
+)
 LOG = LogSource(
     "run",
     "tr",
     (scopes.DEPLOYED_TRIGGERS_READ,),
     "trigger_runs",
-    "id, at, cause, ok, took_ms, emitted, error, app, external_user_id, trigger_id, "
-    "(SELECT t.name FROM deployed_triggers t WHERE t.id = trigger_runs.trigger_id), "
-    "(SELECT t.component_key FROM deployed_triggers t WHERE t.id = trigger_runs.trigger_id)",
+    {
+        "at": "at",
+        "id": "id",
+        "state": "cause",
+        "ok": "ok",
+        "number": "emitted",
+        "title": f"COALESCE(NULLIF({_NAME}, ''), {_KEY})",
+        "text": "error",
+        "took_ms": "took_ms",
+        "app": "app",
+        "external_user_id": USER_NAME.format(table="trigger_runs"),
+        "component_key": _KEY,
+        "trigger_id": "trigger_id",
+    },
     _log_entry,
     {"succeeded": ("ok = 1",), "failed": ("ok = 0",)},
+    apart=("ok = 1", "ok = 0"),
     subjects=("trigger_id",),
-    alone=("trigger_id", "external_user_id"),
+    together=("trigger_id",),
     only="(ok = 0 OR emitted > 0 OR cause <> 'timer')",
 )
 """The runs as the logs show them, but for polls that found nothing."""

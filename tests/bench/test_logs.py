@@ -1,0 +1,16 @@
+"""A small run of ``make bench-logs``: each filter is asked of both databases. No figure is judged."""
+
+import pytest
+from click.testing import CliRunner
+
+from tests.bench.logs import WHICH, WHO, bench
+
+
+@pytest.mark.faults  # it loads the machine
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+def test_each_filter_is_measured(store: str) -> None:
+    options = ["--few", "700", "--many", "1400", "--requests", "1", "--store", store]
+    printed = CliRunner().invoke(bench, options)
+    assert printed.exit_code == 0, printed.output
+    measured = [line for line in printed.output.splitlines() if " ms " in line and "×" in line]
+    assert len([line for line in measured if ", " in line]) >= len(WHO) * len(WHICH)
