@@ -1,4 +1,4 @@
-"""The Audit tab: who did what, with its filters in the address, for owners and developers alone."""
+"""The audit log: who did what, with its filters in the address, for owners and developers alone."""
 
 import re
 from html import unescape
