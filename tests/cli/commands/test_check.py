@@ -151,7 +151,8 @@ def test_a_schema_that_is_not_ours_is_a_problem(patchbay: Commands, data: Path) 
     _, (verdict, sentence) = said_of("database", patchbay)
     assert verdict == "problem"
     assert sentence.startswith(
-        "The table runs is not as m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs left it: "
+        "The table runs is not as m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs, "
+        "m063_logs_by_outcome left it: "
     )
     assert patchbay.run("check").exit_code == 1
 
