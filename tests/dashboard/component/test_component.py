@@ -118,6 +118,24 @@ def test_a_component_from_npm_says_so(stage: Any, studio: Studio) -> None:
     assert "Added from npm" not in browser.get(URL).text
 
 
+@pytest.mark.parametrize(
+    ("extensions", "told"),
+    [
+        ({"piece": None, "checked": True, "described_on": "2026-08-21"}, "’s description of 2026-08-21"),
+        ({"piece": None, "checked": False, "described_on": None}, "Not checked by machine"),
+        (None, ""),
+    ],
+)
+def test_a_component_says_what_its_requests_were_checked_against(
+    stage: Any, studio: Studio, extensions: Any, told: str
+) -> None:
+    if extensions:
+        studio.components["tasks-list-tasks"]["patchbay"] = extensions
+    page = stage.signed_in().get("/apps/tasks/actions/tasks-list-tasks").text
+    assert told in page
+    assert ("Checked against" in page, "Not checked" in page) == ("2026" in told, "Not" in told)
+
+
 def test_a_file_is_sent_at_once_and_removed_again(stage: Any, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prop_data, "MAX_FILE_BYTES", 100)
     studio.add("tasks-attach", FILES)

@@ -42,7 +42,7 @@ def test_lists_say_the_tag_of_operations_of_a_whole_api(shared: Any) -> None:
     (listed,) = shared.get("P/components?q=make+tas&extensions=true", token).json["data"]
     assert listed["patchbay"] == {"tag": None}
     assert shared.get("P/components/~/make-task?extensions=true", token).json["data"]["patchbay"] == {
-        "tag": None, "piece": None,
+        "tag": None, "piece": None, "checked": False, "described_on": None,
     }  # fmt: skip
 
 
@@ -527,3 +527,9 @@ def test_deep_values_are_refused(shared: Any, depth: int) -> None:
     body = f'{{"id": "{EVERY}", "external_user_id": "alice", "configured_props": {raw}}}'
     answer = shared.post("P/actions/run", shared.frontend(), data=body, content_type="application/json")
     assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "configured_props")
+
+
+def test_a_component_says_whether_its_requests_were_checked(shared: Any) -> None:
+    token = shared.frontend()
+    extensions = shared.get("P/components/github-create-issue?extensions=true", token).json["data"]["patchbay"]
+    assert extensions["checked"] and extensions["described_on"].startswith("20")

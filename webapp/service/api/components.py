@@ -6,6 +6,7 @@ of a component is part of a 200 response; an error of the request is a 400 befor
 """
 
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -31,6 +32,7 @@ from webapp.service.api.base.models import (
     SearchWords,
 )
 from webapp.service.api.base.operations import USER, Example, Group, Operations, PathParameter
+from webapp.service.catalog import checked
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Kind
 from webapp.service.components.props import PropType
 from webapp.service.domain.accounts import apps
@@ -147,9 +149,12 @@ class ListedComponentExtensions(Answer):
 
 
 class ComponentExtensions(ListedComponentExtensions):
-    """Patchbay's own facts about a component. `piece` is null unless it was added from npm."""
+    """Patchbay's own facts about a component. `piece` is null unless it was added from npm. `checked` says whether
+    its requests were compared with a description and agree, and `described_on` when that description was published."""
 
     piece: PieceOrigin | None
+    checked: bool
+    described_on: date | None
 
 
 class ComponentDetails(Component):
@@ -341,8 +346,14 @@ def show(noun: Noun, call: Call) -> Response:
     if not call.query(Version).extensions:
         return answer({"data": to_json(component)})
     origin = uses.of_component(call.store, component)
-    tag = call.service.catalog.tags([component.key]).get(component.key)
-    return answer({"data": _with_extensions(component, {"tag": tag, "piece": origin and origin.to_json()})})
+    described_on = checked.described_on(component)
+    extensions = {
+        "tag": call.service.catalog.tags([component.key]).get(component.key),
+        "piece": origin and origin.to_json(),
+        "checked": described_on is not None,
+        "described_on": described_on,
+    }
+    return answer({"data": _with_extensions(component, extensions)})
 
 
 def _with_extensions(component: ComponentInfo, extensions: dict[str, Any]) -> orjson.Fragment:

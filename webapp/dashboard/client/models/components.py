@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import date
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AliasPath, Field, PlainValidator
@@ -90,6 +91,8 @@ class ComponentExtras(Lenient):
 
     piece: PieceOrigin | None = None
     tag: str | None = None
+    checked: bool | None = None
+    described_on: date | None = None
 
 
 class Component(Lenient):

@@ -1,0 +1,151 @@
+"""What ``make facts`` wrote is current, and nothing is contradicted; and the comparison finds what contradicts."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.facts import Api, Found
+from webapp.service.catalog import checked
+from webapp.service.catalog.checked import requests_digest, requests_of
+from webapp.service.catalog.importing.documents import Document, Refs
+from webapp.service.catalog.sources import BUILT_IN, Places, Source, read
+from webapp.service.components.declared.source import is_declared
+
+APPS = {source.spec.slug: source for source in read(Places()).apps}
+STALE = (
+    "its requests changed: run `make facts`, or take its entry out of checked.toml, so that it counts as not checked"
+)
+PETS: dict[str, Any] = {
+    "openapi": "3.0.0",
+    "servers": [{"url": "https://pets.example/v1"}],
+    "paths": {
+        "/pets/{id}/toys": {
+            "parameters": [{"name": "id", "in": "path", "required": True}],
+            "get": {
+                "parameters": [
+                    {"name": "limit", "in": "query"},
+                    {"name": "shop", "in": "query", "required": True},
+                    {"name": "api_key", "in": "query", "required": True},
+                ]
+            },
+            "post": {
+                "requestBody": {
+                    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Toy"}}},
+                },
+            },
+            "delete": {"deprecated": True},
+        },
+    },
+    "components": {
+        "schemas": {
+            "Toy": {
+                "required": ["name", "number"],
+                "properties": {
+                    "name": {"type": "string"},
+                    "number": {"type": "integer", "readOnly": True},
+                    "maker": {"type": "object", "properties": {"country": {"type": "string"}}},
+                    "extra": {"type": "object"},
+                },
+            }
+        }
+    },
+}
+
+
+def findings(**request: Any) -> Found:
+    app: Any = SimpleNamespace(base_url="https://pets.example/v1")
+    declared: Any = SimpleNamespace(server="")
+    found = Found()
+    Api(app, [(declared, Document(PETS, Refs(PETS)))]).check(request, found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("request_", "finding"),
+    [
+        ({"params": {"limit": "{most}"}}, "GET /v1/pets/…/toys: the parameter shop is required"),
+        ({"params": {"shop": "1", "colour": "red"}}, "GET /v1/pets/…/toys: the parameter colour is unknown"),
+        ({"method": "PUT"}, "PUT /v1/pets/…/toys: the document has only DELETE, GET, POST"),
+        ({"method": "DELETE"}, "DELETE /v1/pets/…/toys: deprecated"),
+        ({"method": "DELETE", "json": {"a": 1}}, "DELETE /v1/pets/…/toys: it takes no body"),
+        ({"method": "POST", "json": {}}, "POST /v1/pets/…/toys: the field name is required"),
+        ({"method": "POST", "json": {"name": "x", "size": 1}}, "POST /v1/pets/…/toys: the field size is unknown"),
+        (
+            {"method": "POST", "json": {"name": "x", "maker": {"city": "x"}}},
+            "POST /v1/pets/…/toys: the field maker.city is unknown",
+        ),
+        (
+            {"params": {"name": "x", "shop": "1"}, "method": "POST"},
+            "POST /v1/pets/…/toys: the parameter name is a field of the body",
+        ),
+    ],
+)
+def test_what_contradicts_a_description_is_found(request_: dict[str, Any], finding: str) -> None:
+    assert finding in findings(url="/pets/{id}/toys", **request_).contradictions
+
+
+def test_what_a_description_has_is_right_and_what_it_lacks_is_unknown() -> None:
+    pages = {"by": "page", "param": "limit"}
+    right = findings(url="/pets/{id}/toys?shop=1", params={"limit[gt]": "1"}, pages=pages)
+    assert not right.contradictions and not right.unknown
+    assert not findings(url="https://pets.example/v1/pets/{toys|path}", params={"shop": "1"}).contradictions
+    body = {"name": "{name}", "extra": {"anything": 1}, "maker": {"country": "x"}}
+    assert not findings(url="/pets/{id}/toys", method="POST", json=body).contradictions
+    assert findings(url="/cats").unknown == ["GET /v1/cats"]
+    assert not findings(url="{$hook}", method="DELETE").contradictions
+
+
+CHECKED = [slug for slug, source in APPS.items() if (BUILT_IN / source.path).with_name(checked.FILE).is_file()]
+
+
+def of(source: Source) -> checked.Checked:
+    return checked.of_folder((BUILT_IN / source.path).parent)
+
+
+@pytest.mark.parametrize("slug", CHECKED)
+def test_what_was_checked_is_current_and_nothing_is_contradicted(slug: str) -> None:
+    source = APPS[slug]
+    written, files = of(source), {each.key.split("-", 1)[1]: each.file for each in source.components}
+    assert not written.contradicted, "mend it, or judge it in checked.toml with a source"
+    digests = {
+        **written.checked,
+        **{name: each.requests for name, each in written.not_checkable.items() if each.requests},
+    }
+    for name, digest in digests.items():
+        assert name in files, f"{slug}-{name} is gone: run `make facts`"
+        assert requests_digest(files[name]) == digest, f"{slug}-{name}: {STALE}"
+    assert all(each.source.startswith("https://") and each.why for each in written.judged)
+    assert source.spec.api and len(written.documents) == len(source.spec.api.documents)
+
+
+def test_most_of_what_can_be_checked_is() -> None:
+    assert sum(len(of(source).checked) for source in APPS.values()) >= 400
+
+
+def test_words_may_change_without_another_check_and_requests_may_not(tmp_path: Path) -> None:
+    file = tmp_path / "actions" / "do.toml"
+    file.parent.mkdir()
+    text = (
+        'name = "Do"\nsummary = "Did {$answer.url}"\n[request]\nmethod = "POST"\nurl = "/do"\njson = { url = "{x}" }\n'
+    )
+    file.write_text(text)
+    digest = requests_digest(file)
+    assert [request["url"] for request in requests_of(file)] == ["/do"] and is_declared(file)
+    file.write_text(text.replace('"Do"', '"Do it"'))
+    assert requests_digest(file) == digest
+    file.write_text(text.replace('"/do"', '"/does"'))
+    assert requests_digest(file) != digest
+
+
+def test_a_component_knows_when_its_description_was_published() -> None:
+    def info(key: str, path: str, app: str = "github") -> Any:
+        return SimpleNamespace(key=key, app=app, path=BUILT_IN / path)
+
+    assert checked.described_on(info("github-create-issue", "github/actions/create-issue.toml")) == min(
+        document.of for document in of(APPS["github"]).documents
+    )
+    assert checked.described_on(info("github-new-push", "github/triggers/new-push/0.0.1.py")) is None
+    assert checked.described_on(info("~/create-issue", "github/actions/create-issue.toml")) is None
+    assert checked.described_on(info("github-create-issue", "/elsewhere/create-issue.toml")) is None
