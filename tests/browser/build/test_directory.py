@@ -73,7 +73,7 @@ def test_a_document_is_found_imported_connected_and_run(contexts: Any, fresh: Se
     page.goto(f"{fresh.url}/apps/acme_shop/actions/acme_shop-list-orders")
     page.get_by_text(re.compile("not curated: acme.io")).wait_for()
     page.get_by_role("button", name="Run action").first.click()
-    page.get_by_text("order-of-ada").first.wait_for()
+    page.get_by_text("order-of-ada").locator("visible=true").first.wait_for()
 
     page.goto(f"{fresh.url}/build/integrations?q=list+orders")
     page.get_by_role("link", name="Open Acme Shop").first.wait_for()
