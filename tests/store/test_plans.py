@@ -9,7 +9,9 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from tests.store.lists import LISTS, List, filled
+from tests.store.lists import LISTS, NOW, PAGE, SCENE, USER, List, filled
+from webapp.service.domain.logs import logs
+from webapp.service.domain.projects.log_entries import LogFilter
 from webapp.store.contract import Reader
 from webapp.store.sqlite import SQLiteStore, connect
 
@@ -47,6 +49,20 @@ def _without_index(plan: Sequence[tuple[int, int, int, str]]) -> list[str]:
 @pytest.mark.parametrize("name", LISTS)
 def test_a_hundred_times_the_rows_cost_no_more_steps(few: SQLiteStore, many: SQLiteStore, name: str) -> None:
     assert _steps(many, LISTS[name]) <= 1.3 * _steps(few, LISTS[name])
+
+
+@pytest.mark.parametrize("entry_id", ["dc_other", "apn_other"])
+def test_whoever_asks_for_another_s_trigger_or_account_has_none_of_its_rows_read(
+    few: SQLiteStore, many: SQLiteStore, entry_id: str
+) -> None:
+    stranger = LogFilter(SCENE, external_id="wanted", user_id=USER.id)
+
+    def listed(reader: Reader) -> object:
+        page = logs.page(reader, NOW, stranger, PAGE, entry_id=entry_id)
+        assert page.entries == []
+        return page
+
+    assert _steps(many, listed) <= 1.3 * _steps(few, listed)
 
 
 @pytest.fixture(scope="module")

@@ -46,7 +46,12 @@ _ALIVE = {
 """So that a server that is gone is noticed; the address may say otherwise."""
 PREPARED_FROM, MOST_PREPARED = 1, 500
 """How often a statement is executed before it is prepared; how many are kept, those least recently used go first."""
-_IN_ORDER = {"plan_cache_mode": "force_generic_plan", "enable_sort": "off", "enable_incremental_sort": "off"}
+_IN_ORDER = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_sort": "off",
+    "enable_incremental_sort": "off",
+    "jit": "off",  # where something has to be sorted nevertheless, its cost seems to be worth a compilation
+}
 REFUSED_S = 1.0
 RECONNECT_S = 3.0
 """How long the pool tries by itself, ever more seldom; afterwards each request makes it try at once."""

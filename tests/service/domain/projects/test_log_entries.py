@@ -59,7 +59,7 @@ def test_each_part_is_read_in_the_order_of_the_list_and_no_further_than_the_page
 
 def test_what_is_one_user_s_is_looked_up_and_whose_it_is_asked_once() -> None:
     sql, params = asked(LogFilter(SCENE, user_id="exu_1", trigger_id="dc_1", app="a", since=3, until=4))
-    assert "WHERE trigger_id = :trigger_id AND (SELECT things_of.project_id = :project_id" in sql
+    assert "WHERE trigger_id = CASE WHEN (SELECT things_of.project_id = :project_id" in sql
     for column in ("environment", "external_user_id", "app"):
         assert f"things_of.{column} = :{column}" in sql
     assert "UNION" not in sql and "made_at >= :since AND made_at <= :until" in sql and params["since"] == 3
@@ -69,7 +69,7 @@ def test_what_is_one_user_s_is_looked_up_and_whose_it_is_asked_once() -> None:
 
 def test_a_user_is_looked_up_before_what_many_share() -> None:
     sql, _ = asked(LogFilter(SCENE, user_id="exu_1", app="a"))
-    assert "u.environment = :environment) AND external_user_id = :external_user_id AND app = :app" in sql
+    assert "u.environment = :environment) THEN :external_user_id END AND app = :app" in sql
     sql, _ = asked(LogFilter(SCENE, component_key="a-b", app="a"))
     assert "environment = :environment AND component_key = :component_key AND (app = :app) IS TRUE" in sql
 

@@ -220,9 +220,9 @@ class LogSource:
         names = [name for name in params if name not in scene]
         first = names[0] if names else ""
         if first in _ALONE:
-            where = f"{first} = :{first} AND {self._admits(first, params)}"
+            where = _if_admitted(first, self._admits(first, params))
         elif first == _USER_ID:
-            where = " AND ".join([_OF_SCENE, *(f"{name} = :{name}" for name in names)])
+            where = " AND ".join([_if_admitted(first, _OF_SCENE), *(f"{name} = :{name}" for name in names[1:])])
         else:
             looked_up = [f"{name} = :{name}" for name in (*scene, *names[:1])]
             where = " AND ".join([*looked_up, *(f"({name} = :{name}) IS TRUE" for name in names[1:])])
@@ -238,6 +238,11 @@ class LogSource:
         of = f"{self.table}_of"
         order = f"ORDER BY {of}.{self.at} DESC, {of}.id DESC LIMIT 1"
         return f"(SELECT {checks} FROM {self.table} AS {of} WHERE {of}.{subject} = :{subject} {order})"  # noqa: S608
+
+
+def _if_admitted(column: str, condition: str) -> str:
+    """The look-up of ``column``, which finds nothing unless ``condition`` holds, and then reads nothing either."""
+    return f"{column} = CASE WHEN {condition} THEN :{column} END"
 
 
 def newest(
