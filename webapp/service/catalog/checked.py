@@ -47,13 +47,16 @@ class NotCheckable(_Model):
 
 
 class Judged(_Model):
-    """A contradiction that a person judged: why the component is right, and where the provider says so."""
+    """A contradiction that was judged: why the component is right, and where the provider says so.
+
+    ``read_on`` is the day on which that was read there, None while it is from knowledge.
+    """
 
     component: str
     finding: str
     why: str
     source: str
-    read_on: date
+    read_on: date | None = None
 
 
 class Checked(_Model):
