@@ -97,6 +97,15 @@ def test_other_documents_are_left_alone(root: dict[str, Any], expected: bool) ->
     assert is_discovery(root) is expected
 
 
+def test_methods_of_one_path_are_all_there() -> None:
+    resources = {
+        noun: {"methods": {"get": {"id": f"meet.{noun}.get", "path": "v2/{+name}"}}} for noun in ("spaces", "records")
+    }
+    paths = converted({"resources": resources})["paths"]
+    assert {name.partition("#")[0] for name in paths} == {"/v2/{+name}"}
+    assert {path["get"]["operationId"] for path in paths.values()} == {"meet.spaces.get", "meet.records.get"}
+
+
 def test_a_document_that_says_little_is_no_trap() -> None:
     assert converted({"resources": {"a": {"methods": {"x": {}, "y": 5}}, "b": 3}, "auth": 1})["paths"].keys() == {"/"}
     deep: dict[str, Any] = {"type": "string"}

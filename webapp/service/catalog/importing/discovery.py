@@ -2,7 +2,8 @@
 
 Google describes its APIs in a format of its own (Google API Discovery Service, version 1): methods within resources,
 parameters and schemas of JSON Schema draft 3, of which a method says by its id which members of a body it requires. A
-method that takes or gives a file becomes a second operation, whose path differs by a fragment that is never sent.
+method that takes or gives a file becomes a second operation. Operations of one method and path, such as ``v2/{+name}``
+of several resources, are told apart by a fragment of the path, which is never sent.
 """
 
 import re
@@ -34,7 +35,8 @@ def converted(old: Mapping[str, Any]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for names, method in _methods(old, ()):
         for path, verb, operation in _operations(old, names, method, below):
-            paths.setdefault(path, {})[verb] = operation
+            taken = verb in paths.setdefault(path, {})
+            paths.setdefault(f"{path}#{operation['operationId']}" if taken else path, {})[verb] = operation
     scopes = _object(_object(_object(old.get("auth")).get("oauth2")).get("scopes"))
     about = {name: str(_object(facts).get("description") or "") for name, facts in scopes.items()}
     flow = {
