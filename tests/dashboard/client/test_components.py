@@ -70,7 +70,12 @@ def test_a_list_and_its_history_say_whose_they_are() -> None:
     assert runs is not None and [run.id for run in runs.items] == ["run_1"]
     assert client.past("run_1").ok is False
     assert api.calls == [
-        ("alice", "GET", "P/triggers", {"params": {"app": "tasks", "limit": 20, "q": "new", "after": "c"}}),
+        (
+            "alice",
+            "GET",
+            "P/triggers",
+            {"params": {"app": "tasks", "limit": 20, "q": "new", "after": "c", "extensions": True}},
+        ),
         (
             "alice",
             "GET",

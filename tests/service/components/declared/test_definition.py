@@ -56,6 +56,7 @@ def test_what_the_catalog_keeps(desk: Desk) -> None:
         "dedupe": None,
         "hooks": [],
         "stash": None,
+        "tag": "",
         "aliases": [],
         "prop_aliases": {"heading": "title"},
     }  # fmt: skip

@@ -1,6 +1,7 @@
 """Who is dead is known at once where a lock tells, and after a few missed heartbeats elsewhere."""
 
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,9 +9,10 @@ import pytest
 
 from tests.service.domain.conftest import Bench
 from webapp.errors import Conflict
-from webapp.kit.clock import SECOND
+from webapp.kit.clock import SECOND, Clock
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
+from webapp.store.lock_files import LifeLock
 
 
 @dataclass
@@ -22,6 +24,21 @@ class Shared:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
+
+
+@pytest.fixture(autouse=True)
+def lives_end(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No heartbeat of a test goes on in the next one, whose store is another."""
+    begin, begun = generations.begin, list[LifeLock]()
+
+    def remembered(store: Any, clock: Clock) -> LifeLock:
+        begun.append(begin(store, clock))
+        return begun[-1]
+
+    monkeypatch.setattr(generations, "begin", remembered)
+    yield
+    for life in begun:
+        life.end()
 
 
 def another(service: Service) -> Service:
