@@ -123,6 +123,7 @@ def test_a_component_from_npm_says_so(stage: Any, studio: Studio) -> None:
     [
         ({"piece": None, "checked": True, "described_on": "2026-08-21"}, "’s description of 2026-08-21"),
         ({"piece": None, "checked": False, "described_on": None}, "Not checked by machine"),
+        ({"piece": None, "tag": "issues", "checked": False, "described_on": None}, ""),  # it is made from a description
         (None, ""),
     ],
 )
