@@ -14,6 +14,8 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-in
 EXTRACT := $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --project Patchbay --no-location --no-wrap \
 	--sort-by-file
 
+IN_MEMORY = TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tmp}" \
+	'NR == 2 && $$4 > 3000000 { other = $$6 } END { print other }')
 # Kept as bytecode, what tests assert takes six seconds less to read. Plugins that come along with schemathesis stay away.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p no:hypothesispytest -p no:anyio
 
@@ -22,16 +24,15 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p
 run: setup
 	$(BIN)/patchbay serve
 
-# Thousands of small databases: in memory where the machine has such a folder, since each of their writes is synced.
+# Thousands of small databases: in memory where the machine has such a folder, since each of their writes is synced, and a
+# database of PostgreSQL is a thousand files.
 test: setup-dev
-	TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tmp}" \
-		'NR == 2 && $$4 > 3000000 { other = $$6 } END { print other }') \
-	$(PYTEST) -n 2 --dist worksteal
+	$(IN_MEMORY) $(PYTEST) -n 2 --dist worksteal
 
 # The same tests over PostgreSQL, a server of which they start: all that do not look at the embedded database alone.
 # ONLY="tests/security tests/people" runs some of them.
 postgres: setup-dev
-	PATCHBAY_TEST_DATABASE=postgres $(PYTEST) -n 2 $(ONLY)
+	$(IN_MEMORY) PATCHBAY_TEST_DATABASE=postgres $(PYTEST) -n 2 $(ONLY)
 
 format: setup-dev frontend-tests
 	$(BIN)/ruff check --fix .
