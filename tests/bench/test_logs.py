@@ -3,12 +3,15 @@
 import pytest
 from click.testing import CliRunner
 
+from tests.bench import logs
 from tests.bench.logs import WHICH, WHO, bench
 
 
 @pytest.mark.faults  # it loads the machine
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])
-def test_each_filter_is_measured(store: str) -> None:
+def test_each_filter_is_measured(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "ROUNDS", 1)
+    monkeypatch.setattr(logs, "WARM_UP", 1)
     options = ["--few", "700", "--many", "1400", "--requests", "1", "--store", store]
     printed = CliRunner().invoke(bench, options)
     assert printed.exit_code == 0, printed.output

@@ -155,7 +155,9 @@ def built_catalogs(
 
 
 def linked(catalog: Path, folder: Path) -> None:
-    """Put ``catalog`` into ``folder`` as a second name of the same file, since no catalog is ever written to."""
+    """Put ``catalog`` into ``folder`` as a second name of the same file, since no catalog is ever written to; it takes
+    the place of one that is there."""
+    (folder / catalog.name).unlink(missing_ok=True)
     (folder / catalog.name).hardlink_to(catalog)
 
 
