@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import requests
 from authlib.integrations.requests_client import OAuth2Session
 
-from tests.fakes.npm_registry import package, registry
+from tests.fakes.npm_registry import NpmRegistry, package, registry
 from tests.fakes.served import Served, served
 from tests.service.domain.agents.planted import plant_agent, plant_approval
 from tests.service.domain.pieces.planted import plant_pieces
@@ -69,12 +69,12 @@ def workspace(data: Path) -> Iterator[Workspace]:
         port = urlsplit(product.url).port
         service = open_service(Settings.from_env({"PATCHBAY_PORT": str(port)}, data=data))
         try:
-            yield _filled(Workspace(product, {"PATCHBAY": product.url}), service)
+            yield _filled(Workspace(product, {"PATCHBAY": product.url}), service, npm)
         finally:
             close_service(service)
 
 
-def _filled(made: Workspace, service: Service) -> Workspace:
+def _filled(made: Workspace, service: Service, npm: NpmRegistry) -> Workspace:
     client, secret = oauth_clients.create(service, name="Examples")
     project, other = projects.create(service, name="Acme"), projects.create(service, name="To delete")
     scene = Scene(project.id, "development")
@@ -95,7 +95,7 @@ def _filled(made: Workspace, service: Service) -> Workspace:
         },
         **further,
         "IMPORTED_APP": _imported(service),
-        "EXTENDED_APP": _extended(service),
+        "EXTENDED_APP": _extended(service, npm),
         **plant_pieces(service),
         "CLIENT_ID": client.id,
         "CLIENT_SECRET": secret,
@@ -126,10 +126,12 @@ def _imported(service: Service) -> str:
     return files.write(planned, service.settings.data, None, "a document", now()).plan.slug
 
 
-def _extended(service: Service) -> str:
-    """An app whose whole API, which is a small one, was added."""
+def _extended(service: Service, npm: NpmRegistry) -> str:
+    """An app whose whole API, which is a small one, was added; a newer release of it is published."""
     app = api_extensions.app(service, "github")
     (view,) = api_extensions.views(service, app)
+    name = view.place.package.removeprefix("npm:")
+    npm.publish(package(name, "99.0.0", files={view.place.path: DOCUMENT.decode()}))
     origin = Origin(view.place.package, view.place.version, view.place.integrity, view.place.path, now())
     extend(service.settings.data, Extended(app.spec, ()), view.facts, origin, DOCUMENT, Choice())
     return app.slug
