@@ -15,7 +15,7 @@ from webapp.store.contract import Sizes, megabytes
 EVERY_S = 0.25
 IN_VAIN_S = 1.0
 AT_LEAST_EVERY_S = 60.0
-FOLD_FROM = 16 << 20
+FOLD_FROM = 8 << 20
 SMALLEST = 256 << 10
 SMALL_LOG, ENOUGH_FREE = 64 << 20, 512 << 20
 log = logging.getLogger(__name__)
