@@ -90,6 +90,16 @@ def test_a_newer_release_is_used_as_it_was_shown(world: Any, registry: list[Path
         "POST", f"{ONE}/update", world.server(), json={"releases": [{**release, "integrity": "sha512-A"}]}
     )
     assert wrong.status_code == 400 and "its integrity differs" in wrong.text
+    for changed, named in (
+        ({"version": "https://inside.example/x.tgz"}, "version"),
+        ({"version": "latest"}, "version"),
+        ({"version": "npm:other@1.0.0"}, "version"),
+        ({"integrity": ""}, "integrity"),
+        ({"integrity": "md5-AAAA"}, "integrity"),
+        ({"package": "npm:another"}, "releases"),
+    ):
+        refused = world.call("POST", f"{ONE}/update", world.server(), json={"releases": [{**release, **changed}]})
+        assert refused.status_code == 400 and named in refused.text, changed
     used = world.call("POST", f"{ONE}/update", world.server(), json={"releases": [release]}).json
     assert (used["preview"], used["removed"]) == (False, ["tinykeys-api-list-shops"])
     assert world.get(ONE, world.server()).json["documents"][0]["version"] == "1.1.0"

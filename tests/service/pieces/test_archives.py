@@ -120,3 +120,10 @@ def test_a_registry_that_answers_nothing_is_one_sentence(data: Path, monkeypatch
     with pytest.raises(UpstreamFailed, match="no archive of acme"), brought(Package("npm", "acme"), data):
         pass
     assert list(data.iterdir()) == []
+
+
+@pytest.mark.parametrize("version", ["https://inside.example/x.tgz", "file:../x", "npm:other@1", "latest", "--json"])
+def test_what_is_no_exact_version_reaches_no_registry(tmp_path: Path, version: str) -> None:
+    with pytest.raises(Invalid, match="is no version of acme"), brought(Package("npm", "acme", version), tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []

@@ -176,8 +176,8 @@ def _changes(
     from webapp.service.catalog.importing.extensions import Choice
 
     if update:
-        changes, brought = api_extensions.newest(service, slug, archive=archive)
-        return changes if preview else api_extensions.update(service, slug, brought)
+        brought = api_extensions.bring(service, slug, archive=archive)
+        return api_extensions.update(service, slug, brought, preview=preview)
     return api_extensions.choose(service, slug, Choice(names or None, hosts), preview=preview, archive=archive)
 
 

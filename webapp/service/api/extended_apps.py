@@ -13,6 +13,7 @@ from webapp.service.api.base.operations import Example, Group, Operations, PathP
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import api_extensions, app_imports
 from webapp.service.domain.instance.api_extensions import Release, View
+from webapp.service.pieces import archives
 
 if TYPE_CHECKING:
     from webapp.service.catalog.importing.extensions import Change
@@ -49,8 +50,8 @@ class ApiRelease(Body):
     """A release of a package, as a preview named it."""
 
     package: str = Field(examples=["npm:@octokit/openapi"])
-    version: str = Field(max_length=60)
-    integrity: str = Field(max_length=200)
+    version: str = Field(max_length=60, pattern=archives.VERSION)
+    integrity: str = Field(max_length=200, pattern=archives.INTEGRITY)
 
 
 class ApiUpdate(Body):
@@ -162,9 +163,8 @@ def update_extended_app(call: Call) -> Response:
     releases = [Release(each.package, each.version, each.integrity) for each in call.body(ApiUpdate).releases]
     slug = call.path["slug"]
     runs = app_imports.uses(call.service, slug).runs
-    changes, brought = api_extensions.newest(call.service, slug, releases=releases)
-    if releases:
-        changes = api_extensions.update(call.service, slug, brought)
+    brought = api_extensions.bring(call.service, slug, releases=releases)
+    changes = api_extensions.update(call.service, slug, brought, preview=not releases)
     return answer(_report(call, changes, runs, preview=not releases))
 
 

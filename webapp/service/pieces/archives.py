@@ -8,6 +8,7 @@ is removed once it was read.
 import base64
 import hashlib
 import os
+import re
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
@@ -25,6 +26,9 @@ DEADLINE_S = 120.0
 MOST_MB = 300
 SCRATCH = ".archive-"
 NPM, PYPI = "npm", "pypi"
+VERSION = r"^[0-9][0-9A-Za-z.+!-]*$"
+"""An exact version. What else npm takes for one, such as an address, a tag or another package, is none."""
+INTEGRITY = r"^sha(256|384|512)-[0-9A-Za-z+/]+={0,2}$"
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "NETRC")
 _PREFIXES = ("PIP_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 _CHUNK = 1 << 20
@@ -75,6 +79,8 @@ def brought(package: Package, folder: Path, registry: str | None = None) -> Iter
     ``registry`` is the address of npm's registry, if not that of npm's own settings. Raises :class:`UpstreamFailed`
     if the registry cannot be asked or has no such release, and :class:`Invalid` for other files than were named.
     """
+    if package.version and not re.match(VERSION, package.version):
+        raise Invalid(f"{package.version[:60]!r} is no version of {package.name}.")
     with Scratch(SCRATCH, folder) as draft:
         _bring(package, draft, registry)
         files = [path for path in draft.iterdir() if path.name.endswith((*tarballs.ENDINGS, ".whl"))]

@@ -22,7 +22,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import component_requests, components
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.instance import api_extensions
-from webapp.service.domain.instance.api_extensions import choose, newest, remove, switch, update, views
+from webapp.service.domain.instance.api_extensions import bring, choose, remove, switch, update, views
 from webapp.service.domain.projects.projects import Scene
 
 PATHS: dict[str, Any] = {
@@ -133,11 +133,12 @@ def test_another_archive_is_not_taken_and_nothing_changes(quick: Service, archiv
 
 def test_a_newer_release_is_shown_before_it_is_used(quick: Service, archive: Path, provider: Provider) -> None:
     with pytest.raises(Conflict, match="was not added yet"):
-        newest(quick, "tinykeys", archive=archive)
+        bring(quick, "tinykeys", archive=archive)
     choose(quick, "tinykeys", Choice(), archive=archive)
     newer = {"/pets": PATHS["/pets"], "/toys": {"get": {"operationId": "listToys"}}}
     path = tarball(archive.parent, document(provider, newer), "acme-openapi-1.1.0.tgz")
-    (change,), brought = newest(quick, "tinykeys", archive=path)
+    brought = bring(quick, "tinykeys", archive=path)
+    (change,) = update(quick, "tinykeys", brought, preview=True)
     assert (change.added, change.removed) == (("api-list-toys",), ("api-list-shops",))
     (view,) = views(quick, api_extensions.app(quick, "tinykeys"))
     assert view.extension and view.extension.origin.version == "1.0.0"
@@ -153,3 +154,9 @@ def test_an_app_without_a_description_says_so(quick: Service) -> None:
         choose(quick, "nothing", Choice())
     with pytest.raises(NotFound, match="was not added"):
         remove(quick, "tinykeys")
+
+
+def test_a_slug_is_no_pattern(quick: Service, archive: Path) -> None:
+    choose(quick, "tinykeys", Choice(), archive=archive)
+    with pytest.raises(NotFound, match="was not added"):
+        remove(quick, "*")

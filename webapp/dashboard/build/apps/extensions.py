@@ -89,6 +89,8 @@ def update_api(slug: str) -> AnyResponse:
     names = ("package", "version", "integrity")
     columns = [request.form.getlist(name) for name in names]
     releases = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=False)]
+    if not releases:
+        return go(url_for("dashboard.build_apps.show_api_update", slug=slug))
     try:
         report = ExtendedApps(viewer().client).update(slug, releases)
     except (Invalid, Conflict, UpstreamFailed) as error:

@@ -99,7 +99,7 @@ class Extension:
             return None
 
     @classmethod
-    @functools.lru_cache(maxsize=32)
+    @functools.lru_cache(maxsize=128)
     def _read(cls, file: Path, _mark: tuple[int, int, int]) -> Self | None:
         try:
             fields: dict[str, Any] = orjson.loads(file.read_bytes())
@@ -146,8 +146,8 @@ def folder_of(data: Path, slug: str, document: str) -> Path:
 
 def listed(data: Path, slug: str = "") -> list[Extension]:
     """Every document that extends the app ``slug``, or any app."""
-    folders = sorted((data / EXTENSIONS).glob(f"{slug or '*'}.*"))
-    return [extension for folder in folders if (extension := Extension.read(folder))]
+    every = [Extension.read(folder) for folder in sorted((data / EXTENSIONS).glob("*.*"))]
+    return [extension for extension in every if extension and slug in ("", extension.slug)]
 
 
 def content(data: Path, slug: str, document: str) -> bytes:

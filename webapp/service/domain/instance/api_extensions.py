@@ -154,30 +154,34 @@ def switch(
     return choose(service, slug, Choice(on, tuple(dict.fromkeys((*hosts, *confirmed)))), preview=preview)
 
 
-def newest(
+def bring(
     service: Service, slug: str, *, archive: Path | None = None, releases: Iterable[Release] = ()
-) -> "tuple[list[Change], list[Brought]]":
-    """What the newest releases, or these, would change, and what was brought for it; nothing is changed.
+) -> "list[Brought]":
+    """The documents of an app that are here, each brought anew: in ``releases``, and without any in the newest ones.
 
-    Raises like :func:`choose`, and :class:`Conflict` if no document is here.
+    Raises like :func:`choose`, :class:`Conflict` if no document is here, and :class:`Invalid` for releases that leave
+    out the package of a document.
     """
     known = app(service, slug)
     here = [view for view in views(service, known) if view.extension]
     if not here:
         raise Conflict(f"The whole API of {known.name} was not added yet.")
-    exactly = {each.package: each for each in releases}
-    wanted = {view.facts.name: exactly.get(view.place.package, Release(view.place.package, "", "")) for view in here}
-    brought = _brought(service, [view.facts for view in here], archive, wanted)
-    return _updated(service, known, here, brought, preview=True), brought
+    newest = {view.place.package: Release(view.place.package, "", "") for view in here}
+    wanted = {each.package: each for each in releases} or newest
+    if missing := sorted(newest.keys() - wanted.keys()):
+        raise Invalid.of("releases", f"Name a release of {missing[0]}, too.")
+    documents = [view.facts for view in here]
+    return _brought(service, documents, archive, {view.facts.name: wanted[view.place.package] for view in here})
 
 
-def update(service: Service, slug: str, brought: "list[Brought]") -> "list[Change]":
-    """Use documents that :func:`newest` brought from now on, with what was chosen before."""
+def update(service: Service, slug: str, brought: "list[Brought]", *, preview: bool = False) -> "list[Change]":
+    """Use documents that :func:`bring` brought, with what was chosen before. With ``preview``, nothing changes."""
     known = app(service, slug)
     here = [view for view in views(service, known) if view.extension]
-    changes = _updated(service, known, here, brought, preview=False)
-    versions = ", ".join(dict.fromkeys(each.origin.version for each in brought))
-    _settle(service, known.slug, "extension_updated", f"Updated the whole API of {known.name} to {versions}.")
+    changes = _updated(service, known, here, brought, preview=preview)
+    if not preview:
+        versions = ", ".join(dict.fromkeys(each.origin.version for each in brought))
+        _settle(service, known.slug, "extension_updated", f"Updated the whole API of {known.name} to {versions}.")
     return changes
 
 
