@@ -36,8 +36,9 @@ from webapp.store.table import add_to_counts
 log = logging.getLogger(__name__)
 BUSY_TIMEOUT_S = 10.0
 COPY_TIMEOUT_S = 30.0
-CHECKPOINT_S = 0.1
-"""How long a checkpoint waits for readers of the log, while writers wait for it."""
+CHECKPOINT_S, CHECKPOINT_TRIES = 0.02, 20
+"""How long a checkpoint waits for readers of the log, while writers wait for it; and how often it tries, because a
+writer that waits is not served in turn: among many, a longer wait gets the lock less often than several short ones."""
 MAX_UNFOLDED_FRAMES = 1_000
 LARGE_LOG, HUGE_LOG = 96 << 20, 224 << 20
 LONGEST_PAUSE_S = 1.0
@@ -178,11 +179,12 @@ class SQLiteStore:
         Most of it is written back while others write; they wait only for the rest.
         """
         with translated(), closing(connect(self._path, CHECKPOINT_S).db) as db:
-            for _ in range(4):
+            for _ in range(CHECKPOINT_TRIES):
                 _, frames, folded = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 if frames - folded <= MAX_UNFOLDED_FRAMES:
                     busy, *_ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                    return not busy
+                    if not busy:
+                        return True
         return False
 
     def shrinks(self) -> bool:
