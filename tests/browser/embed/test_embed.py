@@ -182,6 +182,7 @@ def test_a_second_click_is_the_same_connection(page: Any, site: Site) -> None:
     window.get_by_role("link", name=GO).first.wait_for()
     click(page)
     assert page.evaluate("[calls.length, calls[0] === calls[1]]") == [2, True] and len(page.context.pages) == 2
+    window.locator("html.ready").wait_for(state="attached")
     window.close()
     assert site.outcome(page)["code"] == "cancelled"
     again = opened_by_click(page)
