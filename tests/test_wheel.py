@@ -5,7 +5,6 @@ import re
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import zipfile
@@ -15,6 +14,8 @@ from urllib.parse import urljoin
 
 import pytest
 import requests
+
+from tests.fakes.ports import free_port
 
 ROOT = Path(__file__).parent.parent
 
@@ -40,7 +41,7 @@ def url(wheel: Path, tmp_path: Path) -> Iterator[str]:
     with zipfile.ZipFile(wheel) as archive:  # a wheel is a zip file of what goes into site-packages
         archive.extractall(site)
     env = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
-    env |= {"PYTHONPATH": str(site), "PATCHBAY_PORT": str(_free_port()), "PATCHBAY_SANDBOX": "off"}
+    env |= {"PYTHONPATH": str(site), "PATCHBAY_PORT": str(free_port()), "PATCHBAY_SANDBOX": "off"}
     program = (
         "import sys, webapp; assert sys.argv[1] in webapp.__file__\nfrom webapp.cli.main import main; main(['serve'])"
     )
@@ -55,13 +56,6 @@ def url(wheel: Path, tmp_path: Path) -> Iterator[str]:
         process.send_signal(signal.SIGTERM)
         assert process.wait(15) == 0
     shutil.rmtree(site)
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 def test_an_installed_copy_serves_a_styled_page(url: str) -> None:

@@ -2,14 +2,12 @@
 
 import json
 import os
-import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +16,7 @@ from urllib.parse import urlencode
 from tests.bench.calls import Request
 from tests.bench.meter import Client, Server, children_of, pss_mb, spent_s
 from tests.bench.scene import PASSWORD, Scenery
+from tests.fakes.ports import free_port
 from webapp import quotas
 
 MEMORY_TARGET_MB, IDLE_TARGET = 250.0, 1.0
@@ -140,7 +139,7 @@ def unbounded() -> dict[str, str]:
 @contextmanager
 def serving(data: Path, netloc: str, **settings: str) -> Iterator[Serve]:
     """``patchbay serve`` over ``data`` in a child, which may reach ``netloc``. No quota is met."""
-    port = _free_port()
+    port = free_port(*PORTS)
     own = {"PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(port), "PATCHBAY_ALLOW_HOSTS": netloc,
            "PATCHBAY_LOG_LEVEL": "error", **unbounded(), **settings}  # fmt: skip
     env = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")} | own
@@ -157,22 +156,6 @@ def serving(data: Path, netloc: str, **settings: str) -> Iterator[Serve]:
 
 def _cookies(headers: object) -> str:
     return "; ".join(cookie.partition(";")[0] for cookie in headers.get_all("Set-Cookie", []))  # type: ignore[attr-defined]
-
-
-def _free_port() -> int:
-    """A port that is free, as are those that the sandbox and the mail server take beside it."""
-    while True:
-        port = random.randrange(12_000, 32_000)  # no secret
-        sockets: Mapping[int, socket.socket] = {offset: socket.socket() for offset in PORTS}
-        try:
-            for offset, listening in sockets.items():
-                listening.bind(("127.0.0.1", port + offset))
-        except OSError:
-            continue
-        finally:
-            for listening in sockets.values():
-                listening.close()
-        return port
 
 
 def _verdict(reached: bool) -> str:

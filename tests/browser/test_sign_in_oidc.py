@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.installation import Installation, free_port
+from tests.fakes.installation import Installation
+from tests.fakes.ports import free_port
 from tests.peers.conftest import CLIENT_ID, CLIENT_SECRET, peer_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.peer]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.cli.in_process import Commands
-from tests.fakes.served import free_ports
+from tests.fakes.ports import free_port
 
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = [sys.executable, "-m", "webapp.cli.main"]
@@ -82,14 +82,14 @@ def data(tmp_path: Path, built_catalog: Path) -> Path:
 def shell(data: Path) -> Shell:
     """``patchbay`` over :func:`data`, deaf to the settings of the person who runs the tests."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
-    return Shell({**inherited, "PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(free_ports())})
+    return Shell({**inherited, "PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(free_port())})
 
 
 @pytest.fixture
 def patchbay(data: Path) -> Commands:
     """``patchbay`` over :func:`data` in this process, for tests of what commands do rather than of how they start."""
     inherited: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PATCHBAY_")}
-    return Commands({**inherited, "PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(free_ports())})
+    return Commands({**inherited, "PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(free_port())})
 
 
 @pytest.fixture

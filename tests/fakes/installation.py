@@ -13,6 +13,7 @@ import requests
 from waitress import wasyncore
 from waitress.server import create_server
 
+from tests.fakes.ports import free_port
 from webapp.app import create_app
 from webapp.kit.clock import Clock, now
 from webapp.kit.cursors import Window
@@ -156,9 +157,3 @@ def prepared(folder: Path, apps: Mapping[str, str]) -> Path:
 def copied(prepared_folder: Path, data: Path) -> Path:
     """``data`` with what was prepared once."""
     return Path(shutil.copytree(prepared_folder, data, dirs_exist_ok=True))
-
-
-def free_port() -> int:
-    """A port that nobody has now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])

@@ -4,9 +4,7 @@ Only the catalog is there before: to build it takes most of a first start, and t
 """
 
 import os
-import random
 import select
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.fakes.ports import free_port
 from tests.once import stores
 from webapp.service.catalog.sources import Places
 from webapp.service.domain.base import catalog_file
@@ -37,7 +36,7 @@ def served(data: Path, port: int | None = None, **settings: str) -> Iterator[Ser
 
     ``port`` is free, and so is the one behind it.
     """
-    port = port or free_ports()
+    port = port or free_port()
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     catalog_file.ensure(data / "catalog.db", Places.of(data), None)  # type: ignore[attr-defined]  # as tests.once keeps it
@@ -60,17 +59,3 @@ def served(data: Path, port: int | None = None, **settings: str) -> Iterator[Ser
         finally:
             process.terminate()
             process.wait(15)
-
-
-def free_ports() -> int:
-    """A port whose successor is free too. Below those that outgoing connections get, so that none of them takes it
-    while a server is started again."""
-    while True:
-        port = random.randrange(12_000, 32_000)
-        with socket.socket() as first, socket.socket() as second:
-            try:
-                first.bind(("127.0.0.1", port))
-                second.bind(("127.0.0.1", port + 1))
-            except OSError:
-                continue
-            return port

@@ -15,8 +15,8 @@ import psycopg
 import pytest
 
 from tests.cli.conftest import Shell
+from tests.fakes.ports import free_port
 from tests.fakes.receiver import Receiver
-from tests.fakes.served import free_ports
 from tests.faults.proxy import Proxy, proxied
 from tests.faults.running import Running, client_of, until_more
 from tests.faults.standby import Pair, pair
@@ -68,20 +68,20 @@ class Cluster:
 
 @pytest.fixture
 def cluster(shell: Shell, receiver: Receiver, redis: Redis, tmp_path: Path) -> Iterator[Cluster]:
-    port = free_ports()
+    port = free_port()
     with ExitStack() as stack:
         servers = stack.enter_context(pair())
         shared = {
             "PATCHBAY_ALLOW_HOSTS": receiver.netloc, "PATCHBAY_SANDBOX": "off", "PATCHBAY_DATABASE_URL": servers.url,
             "PATCHBAY_LIMITS_STORAGE": redis.address, "PATCHBAY_PUBLIC_URL": f"http://localhost:{port}",
-            "PATCHBAY_TRUSTED_PROXIES": "127.0.0.1", "PATCHBAY_MAIL_PORT": str(free_ports()),
+            "PATCHBAY_TRUSTED_PROXIES": "127.0.0.1", "PATCHBAY_MAIL_PORT": str(free_port()),
             **{f"PATCHBAY_{quota}_REQUESTS": "1000000" for quota in ("ADDRESS", "TRIGGER", "USER")},
         }  # fmt: skip
         assert replace(shell, env={**shell.env, **shared}).run("migrate").returncode == 0
         commands = ["web", "web", *["worker"] * WORKERS]
         processes = []
         for number, command in enumerate(commands):
-            env = {**shell.env, **shared, "PATCHBAY_PORT": str(free_ports())}
+            env = {**shell.env, **shared, "PATCHBAY_PORT": str(free_port())}
             process = Running(replace(shell, env=env), tmp_path / f"{command}-{number}.log", command=command)
             process.start()
             stack.callback(process.kill)

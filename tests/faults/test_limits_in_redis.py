@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from tests.cli.conftest import Shell
-from tests.fakes.served import free_ports
+from tests.fakes.ports import free_port
 from tests.faults.running import Client, Running, client_of
 from webapp.service.domain.base.limit_counters import AWAY_S
 from webapp.service.domain.base.rate_limits import LIMITS
@@ -53,7 +53,7 @@ def redis(tmp_path: Path) -> Iterator[Redis]:
     if SERVER is None:
         assert not os.environ.get("CI"), "redis-server is missing"
         pytest.skip("redis-server is not installed")
-    server = Redis(free_ports(), tmp_path)
+    server = Redis(free_port(), tmp_path)
     server.start()
     yield server
     server.kill()

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Shell
+from tests.fakes.ports import free_port
 from tests.fakes.receiver import Receiver
-from tests.fakes.served import free_ports
 from tests.faults.running import Running, client_of, until_more
 from tests.faults.test_kill_server import CALLERS, Callers, calling, names_of
 from tests.once import postgres
@@ -39,7 +39,7 @@ def machines(shell: Shell, receiver: Receiver, tmp_path: Path) -> Iterator[list[
     with ExitStack() as stack:
         running = []
         for folder in folders:
-            own = {"PATCHBAY_DATA": str(folder), "PATCHBAY_PORT": str(free_ports())}
+            own = {"PATCHBAY_DATA": str(folder), "PATCHBAY_PORT": str(free_port())}
             server = Running(replace(shell, env={**shell.env, **shared, **own}), tmp_path / f"{folder.name}.log")
             server.start()
             stack.callback(server.kill)

@@ -14,7 +14,8 @@ from urllib.parse import quote_plus
 import pytest
 import requests
 
-from tests.fakes.installation import Installation, free_port, write_app
+from tests.fakes.installation import Installation, write_app
+from tests.fakes.ports import free_port
 from webapp.kit.clock import SECOND, FakeClock, now
 from webapp.service.domain.accounts import oauth_apps
 

@@ -7,7 +7,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from tests.fakes.browser import Browser
-from tests.fakes.installation import Installation, free_port
+from tests.fakes.installation import Installation
+from tests.fakes.ports import free_port
 from tests.peers.conftest import CLIENT_ID, CLIENT_SECRET, peer_for
 from webapp.people import users
 

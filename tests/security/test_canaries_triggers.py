@@ -21,8 +21,9 @@ import pytest
 import requests
 
 from tests.fakes.browser import Browser
-from tests.fakes.installation import Installation, copied, free_port, prepared
+from tests.fakes.installation import Installation, copied, prepared
 from tests.fakes.leaks import LeakDetector, Rights, check_files, check_logs
+from tests.fakes.ports import free_port
 from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from tests.security.conftest import own_client

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from tests.fakes.deployed import bodies, plant_trigger_of
-from tests.fakes.installation import Installation, copied, free_port, prepared
+from tests.fakes.installation import Installation, copied, prepared
+from tests.fakes.ports import free_port
 from tests.fakes.thirdparty import ThirdParty
 from tests.fakes.triggers import request_of
 from webapp.kit.clock import MINUTE, FakeClock

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tests.browser.person import Person
+from tests.fakes.ports import free_port
 from tests.fakes.public_directory import DOCUMENTS, archive, brought, described
-from tests.fakes.served import Served, free_ports, served
+from tests.fakes.served import Served, served
 from tests.service.catalog.components.providers.app_harness import Provider, serving
 
 pytestmark = pytest.mark.browser
@@ -29,7 +30,7 @@ def shop() -> Iterator[str]:
 @pytest.fixture
 def fresh(tmp_path: Path, shop: str) -> Iterator[Served]:
     """A server with the directory, in which the document of the shop names the fake."""
-    port, data = free_ports(), tmp_path / "data"
+    port, data = free_port(), tmp_path / "data"
     data.mkdir()
     paths = {"/orders": {"get": {"operationId": "listOrders", "summary": "List all orders"}}}
     root = described("Acme Shop", paths, shop)

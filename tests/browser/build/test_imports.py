@@ -10,7 +10,8 @@ import requests
 
 from tests.browser.conftest import need
 from tests.browser.person import Person
-from tests.fakes.served import Served, free_ports, served
+from tests.fakes.ports import free_port
+from tests.fakes.served import Served, served
 from tests.service.catalog.components.providers.app_harness import Provider, serving
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -32,7 +33,7 @@ def figma() -> Iterator[str]:
 
 @pytest.fixture
 def fresh(tmp_path: Path, figma: str) -> Iterator[Served]:
-    port = free_ports()
+    port = free_port()
     with served(tmp_path / "data", port, PATCHBAY_ALLOW_HOSTS=f"localhost:{port},{figma}") as product:
         yield product
 

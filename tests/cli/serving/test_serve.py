@@ -32,7 +32,7 @@ import requests
 
 from tests.cli.conftest import COMMAND, ROOT, Shell
 from tests.cli.in_process import Commands
-from tests.fakes.served import free_ports
+from tests.fakes.ports import free_port
 from webapp.cli.serving import serve
 from webapp.cli.serving.process import LEAVE
 from webapp.cli.serving.serve import Announcement, begin_process, web_children
@@ -165,7 +165,7 @@ def test_a_wrong_key_refuses_to_start(shell: Any) -> None:
 
 def test_a_second_service_on_one_folder_is_refused_in_one_sentence(start: Start, shell: Any) -> None:
     server = start()
-    elsewhere = replace(shell, env={**shell.env, "PATCHBAY_PORT": str(free_ports())})
+    elsewhere = replace(shell, env={**shell.env, "PATCHBAY_PORT": str(free_port())})
     sentence = (
         f"Error: Patchbay already runs on {shell.env['PATCHBAY_DATA']} (process {server.process.pid}); stop it first, "
         "or set PATCHBAY_DATA to another folder."
@@ -397,7 +397,7 @@ def test_there_is_a_folder_where_several_are_measured(
 
 def test_the_port_of_a_web_process_that_is_slow_to_end_is_waited_for() -> None:
     """One that was still starting when its supervisor was killed has it until it has started."""
-    port = free_ports()
+    port = free_port()
     with socket.socket() as old:
         old.bind(("127.0.0.1", port))
         old.listen()
