@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from webapp.dashboard.build.apps.drafts import FOLDER, Drafts
+from webapp.dashboard.build.integrations.drafts import FOLDER, Drafts
 from webapp.dashboard.client.build.imported_apps import Document
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from flask import flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import integrations
 from webapp.dashboard.build.apps import app_setup
-from webapp.dashboard.build.apps.drafts import MOST_BYTES, Drafts
 from webapp.dashboard.build.frame import by_field
+from webapp.dashboard.build.integrations import integrations
+from webapp.dashboard.build.integrations.drafts import MOST_BYTES, Drafts
 from webapp.dashboard.client.build.imported_apps import Document, ImportedApps, ImportOperation, ImportReport
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.errors import Conflict, Invalid
@@ -172,7 +172,7 @@ def _ask(errors: Mapping[str, str], kept: Mapping[str, str] = EMPTY, file: str =
     entered = request.values if errors else request.args
     messages = [errors[name] for name in ("only", "name", "") if name in errors]
     context = {"entered": entered, "errors": errors, "messages": messages, "kept": kept, "file": file}
-    return make_response(render_template("dashboard/build/apps/import.html", **context), 422 if errors else 200)
+    return make_response(render_template("dashboard/build/integrations/import.html", **context), 422 if errors else 200)
 
 
 def _show(report: ImportReport, document: Mapping[str, str]) -> AnyResponse:
@@ -189,7 +189,7 @@ def _show(report: ImportReport, document: Mapping[str, str]) -> AnyResponse:
         "servers": _pairs("", report.server_choices),
         "server": request.form.get("server", ""),
     }
-    page = "dashboard/build/apps/preview.html"
+    page = "dashboard/build/integrations/preview.html"
     return make_response(render_template(page, report=report, document=document, tags=tags, groups=groups, **context))
 
 

@@ -1,7 +1,7 @@
 """Build → Integrations, where apps from any source are added.
 
 A search, as one types, finds apps that are here, documents of the public directory, and packages of npm, which answers
-later than the others. A document is imported by :mod:`.apps.imports`, as are those of an address or a file.
+later than the others. A document is imported by :mod:`.imports`, as are those of an address or a file.
 
 A package is examined step by step, and added once an owner has confirmed its hosts; so is a newer version. The page of
 one integration shows what it adds and may reach and its origin, and removes it.

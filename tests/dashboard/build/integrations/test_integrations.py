@@ -23,7 +23,7 @@ from tests.dashboard.embedded import Embedded
 from tests.fakes.public_directory import DOCUMENTS, archive, brought, described
 from tests.fakes.user_data import plant_account
 from tests.service.domain.pieces import planted
-from webapp.dashboard.build import integrations
+from webapp.dashboard.build.integrations import integrations
 from webapp.dashboard.client.build.pieces import Piece as ShownPiece
 from webapp.dashboard.client.build.pieces import Pieces
 from webapp.errors import UpstreamFailed
