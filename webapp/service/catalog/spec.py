@@ -678,7 +678,8 @@ class ApiDocument(Facts):
     served, if that is not what the document says: a whole address, or a path below ``base_url``. ``values`` are
     parameters that the account knows, such as ``{$account.account_sid}``; empty for those that are never sent. Of a
     document that describes more than this app, ``below`` are the paths below which the app's operations are, or
-    ``within`` is the one below which they are and which ``base_url`` has already.
+    ``within`` is the one below which they are and which ``base_url`` has already. ``equals`` are paths of the document
+    by those that the app's own components use for the same things, such as those of an earlier version.
     """
 
     name: str = Field(default="api", pattern=r"^[a-z][a-z0-9_]{0,29}$")
@@ -691,6 +692,7 @@ class ApiDocument(Facts):
     values: dict[str, str] = Field(default_factory=dict)
     below: tuple[str, ...] = ()
     within: str = ""
+    equals: dict[str, str] = Field(default_factory=dict)
     source: Address
     read_on: date
 

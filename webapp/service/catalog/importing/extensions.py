@@ -9,7 +9,7 @@ confirmed this host. What the app's own components are called is never taken: th
 import functools
 import gzip
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -19,16 +19,18 @@ import orjson
 
 from webapp.errors import Invalid
 from webapp.kit.scratch import LOCK, Scratch
-from webapp.service.catalog.importing import actions, documents, operations, servers, words
+from webapp.service.catalog.importing import actions, documents, lookups, operations, servers, words
 from webapp.service.catalog.importing.actions import Action, App, Unsaid
 from webapp.service.catalog.importing.documents import Document
 from webapp.service.catalog.importing.files import APP_FILE, Files, toml
 from webapp.service.catalog.importing.folders import EXTENSIONS, alone, exchange, remove_folder
+from webapp.service.catalog.importing.lookups import Lookups, Own
 from webapp.service.catalog.importing.operations import Operation
 from webapp.service.catalog.importing.plans import MOST_ACTIONS, Left, Plan
 from webapp.service.catalog.importing.records import RECORD, Imported, Options, Record
 from webapp.service.catalog.importing.words import Names
 from webapp.service.catalog.spec import ApiDocument, AppSpec
+from webapp.service.components.declared.source import SHARED
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import HostRules, parse_url
 
@@ -133,10 +135,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Extended:
-    """The app that is extended. ``taken`` are the names of the components that it has without the document."""
+    """The app that is extended. ``taken`` are the names of the components that it has without the document, and
+    ``files`` those of its own declared components, whose look-ups are offered to operations."""
 
     spec: AppSpec
     taken: tuple[str, ...]
+    files: tuple[Path, ...] = ()
 
 
 def folder_of(data: Path, slug: str, document: str) -> Path:
@@ -206,6 +210,7 @@ def _written(
     writer.write(every, before, {operation.id for operation in chosen})
     plan = _plan(app.spec, document, every, writer)
     files = Files(draft, before)
+    files.put(SHARED, toml({"errors": lookups.errors(app.files)}))
     plan = files.actions(plan)
     files.removals(plan)
     joined = {"joins": app.spec.slug, **({"allowed_hosts": list(choice.hosts)} if choice.hosts else {})}
@@ -259,6 +264,7 @@ class _Writer:
         self._app = App(app.spec.slug, "", _docs_url(document, app.spec), {**values, **facts.values})
         self._rules = HostRules.of(*[rule for rule in (*app.spec.allowed_hosts, *hosts) if "{" not in rule])
         self._server = _server(document, app.spec, facts)
+        self._files = app.files
         self.names = Names({}, (), "-")
         self.done: list[Action] = []
         self.left: list[Left] = []
@@ -268,6 +274,8 @@ class _Writer:
         """Name ``every`` operation, in the same way whatever was chosen, and make actions of the ``chosen`` ones."""
         known = before.operations if before else {}
         self.names = Names({id_: each.action for id_, each in known.items()}, self._taken, "-")
+        drafts = {(each.method, self._whole_path(each)): functools.partial(self._meanings, each) for each in every}
+        known_here = Lookups(Own(self._files, self._spec.base_url or "", self._facts.equals), drafts)
         for operation in every:
             wanted = f"{PREFIX}{operation.wanted_key}"[:_LONGEST_NAME].rstrip("-")
             name = self.names.name(operation.id, wanted, operation.method.lower())
@@ -278,12 +286,12 @@ class _Writer:
                 self.left.append(Left(operation.id, operation.title, reason))
             elif operation.id in chosen:
                 props = known[operation.id].props if operation.id in known else {}
-                self._add(operation, name, url, props)
+                self._add(operation, name, url, props, known_here)
 
-    def _add(self, operation: Operation, name: str, url: str, props: Mapping[str, str]) -> None:
+    def _add(self, operation: Operation, name: str, url: str, props: Mapping[str, str], known: Lookups) -> None:
         try:
-            shown = replace(operation, path=operation.path.removeprefix(self._facts.within) or "/")
-            action = replace(actions.action(self._document, shown, name, self._app, props), operation=operation)
+            action = actions.action(self._document, self._shown(operation), name, self._app, props)
+            action = replace(known.offered(action, self._whole_path(operation)), operation=operation)
         except Unsaid as error:
             self.left.append(Left(operation.id, operation.title, str(error)))
             return
@@ -294,6 +302,23 @@ class _Writer:
             "request": {**request, "url": f"{url}{request['url']}"},
         }
         self.done.append(replace(action, toml={**fields, "scopes": scopes} if scopes else fields))
+
+    def _shown(self, operation: Operation) -> Operation:
+        """``operation`` with the part of its path that is not in the app's own address."""
+        return replace(operation, path=operation.path.removeprefix(self._facts.within) or "/")
+
+    def _whole_path(self, operation: Operation) -> str:
+        """The path of ``operation`` below the app's own address, or its whole address."""
+        path = f"{self._url(operation)}{self._shown(operation).path}".partition("#")[0]
+        base = (self._spec.base_url or "").rstrip("/")
+        return path[len(base) :] if base and path.startswith(f"{base}/") else path
+
+    def _meanings(self, operation: Operation) -> Iterable[str]:
+        """What the props of ``operation`` stand for."""
+        try:
+            return actions.action(self._document, self._shown(operation), "", self._app, {}).props
+        except Unsaid:
+            return ()
 
     def _scopes(self, operation: Operation) -> list[list[str]]:
         """The OAuth scopes that ``operation`` needs, as alternatives; none where one of them needs no scope."""

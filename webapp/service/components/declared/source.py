@@ -69,6 +69,16 @@ def shared_files(path: Path) -> tuple[Path, ...]:
     return (path, shared_file) if shared_file.is_file() else (path,)
 
 
+def shared_errors(folder: Path) -> Mapping[str, Any]:
+    """How the app with ``folder`` reports errors; empty if its ``shared.toml`` does not say it.
+
+    Raises :class:`LoadError`.
+    """
+    mark = mark_of(folder / SHARED)
+    errors: Mapping[str, Any] = _shared(folder / SHARED, mark).get("errors", {}) if mark else {}
+    return errors
+
+
 def mark_of(path: Path) -> Mark:
     """The mark of the file at ``path``, which changes with the file; None if it does not exist."""
     try:

@@ -18,6 +18,7 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.importing import folders
 from webapp.service.catalog.importing.records import MOST_BYTES
 from webapp.service.catalog.spec import ApiDocument
+from webapp.service.components.declared import source
 from webapp.service.directory import directory
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
@@ -256,7 +257,9 @@ def _without(service: Service, known: App, document: str) -> "Extended":
     mine = {each.action for extension in own if extension.document == document for each in extension.operations}
     others = {each.action for extension in own if extension.document != document for each in extension.operations}
     names = {key.removeprefix(f"{known.slug}-") for key in service.catalog.keys(known.slug)}
-    return Extended(known.spec, tuple(sorted((names - mine) | others)))
+    curated = [service.catalog.component(f"{known.slug}-{name}") for name in sorted(names - mine - others)]
+    files = tuple(each.path for each in curated if each and source.is_declared(each.path))
+    return Extended(known.spec, tuple(sorted((names - mine) | others)), files)
 
 
 def _kept(service: Service, extension: "Extension", facts: ApiDocument) -> Brought:
