@@ -338,3 +338,31 @@ def test_forms_of_existing_clients_draw_what_is_imported(
         props = facts["configurable_props"]
         assert facts["problems"] == [] and len(props) > 1
         assert [prop for prop in props if not is_drawn(prop)] == []
+
+
+DAY = {"type": "object", "properties": {"date": {"type": "string"}}}
+DAYS = {"type": "object", "required": ["start"], "properties": {"start": DAY, "end": DAY}}
+
+
+def test_a_required_object_whose_members_are_optional_is_sent_empty_if_nothing_is_in_it() -> None:
+    content = body(DAYS)["requestBody"]
+    sent = action({"requestBody": {"required": True, **content}}, "post").toml["request"]
+    assert sent["json"] == {"start": {"date": "{start_date}"}, "end": {"date": "{end_date}"}}
+    assert (sent["needed"], "bare" in sent) == (["start"], False)
+
+
+@pytest.mark.parametrize("schema", [DAYS, {"type": "array", "items": {"type": "string"}}])
+def test_a_body_that_is_not_required_is_left_out_if_nothing_is_in_it(schema: dict[str, Any]) -> None:
+    sent = action(body(schema), "post").toml["request"]
+    assert (sent["bare"], "needed" in sent) == (True, False)
+
+
+def test_a_body_with_a_file_is_sent_in_parts_though_the_document_offers_json_as_well() -> None:
+    binary = {"type": "string", "format": "binary"}
+    schema = {"type": "object", "properties": {"files": {"oneOf": [{"type": "array", "items": binary}, binary]}}}
+    content = {kind: {"schema": schema} for kind in ("application/json", "multipart/form-data")}
+    sent = action({"requestBody": {"content": content}}, "post").toml
+    assert sent["request"]["multipart"] == {"files": {"file": "{files}"}}
+    assert sent["props"]["files"]["format"] == "file-ref"
+    plain_fields = {kind: {"schema": {"type": "object", "properties": {"a": {"type": "string"}}}} for kind in content}
+    assert action({"requestBody": {"content": plain_fields}}, "post").toml["request"]["json"] == {"a": "{a}"}

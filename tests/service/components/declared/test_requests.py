@@ -3,6 +3,7 @@
 Requests as they go out, and what the app says where it refuses.
 """
 
+import json
 from typing import Any
 
 import pytest
@@ -193,6 +194,28 @@ def test_a_file_that_is_not_given_is_not_sent(desk: Desk) -> None:
     desk.on("POST /notes", {"id": 1})
     assert desk.run(PROPS + 'file = "{title}"\n') == {"id": 1}
     assert (desk.last.body, desk.last.headers.get("content-type")) == (b"", None)
+
+
+def test_members_that_are_needed_are_sent_empty(desk: Desk) -> None:
+    desk.on("POST /notes", {"id": 1})
+    dates = 'start = { date = "{tags}" }, end = { date = "{tags}" }, text = "{title}"'
+    desk.run(f'{PROPS}json = {{ {dates} }}\nneeded = ["start"]\n', title="Milk")
+    assert json.loads(desk.last.body) == {"start": {}, "text": "Milk"}
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ('json = { a = "{tags}" }\nbare = true\n', b""),
+        ('json = "{meta}"\nbare = true\n', b""),
+        ('json = { a = "{title}" }\nbare = true\n', b'{"a":"Milk"}'),
+        ('json = { a = "{tags}" }\n', b"{}"),
+    ],
+)
+def test_a_body_that_is_not_needed_is_not_sent_empty(written: str, sent: bytes, desk: Desk) -> None:
+    desk.on("POST /notes", {"id": 1})
+    desk.run(PROPS + written, title="Milk")
+    assert desk.last.body.replace(b" ", b"") == sent
 
 
 def test_all_that_is_answered_counts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -356,6 +356,7 @@ def _chosen(content: Content, draft: Draft) -> tuple[str, str, Content]:
     """The kind of body that is sent, its media type, and what is said of it."""
     named = [(str(name), name.partition(";")[0].strip().lower()) for name in content]
     tests: tuple[tuple[str, Callable[[str], bool]], ...] = (
+        ("multipart", lambda name: name.startswith("multipart/form") and _has_files(content[name], draft)),
         ("json", lambda name: name == JSON),
         ("json", lambda name: _JSON_TYPE.fullmatch(name) is not None),
         ("form", lambda name: name == FORM),
@@ -375,11 +376,28 @@ def _is_data(content: Content, name: str, draft: Draft) -> bool:
     return shape(draft.refs, draft.refs.object(content.get(name)).get("schema", {})).kind != "file"
 
 
+def _has_files(media: Any, draft: Draft) -> bool:
+    """Whether the body has a part that is a file, which JSON could not hold."""
+    members = shape(draft.refs, draft.refs.object(media).get("schema", {})).members
+    return any(_is_file(draft, node) for node in members.values())
+
+
+def _is_file(draft: Draft, node: Any) -> bool:
+    """Whether a part of a body is a file, or a list of files, of which one is sent."""
+    part = shape(draft.refs, node)
+    items = shape(draft.refs, part.items) if part.kind == "array" and part.items is not None else part
+    return items.kind == "file"
+
+
 def _json(draft: Draft, wanted: Shape, _: Content, about: str, required: bool) -> None:
     if wanted.kind != "object" or not wanted.members:
         draft.body["json"] = draft.ask("body", "body", wanted, required=required, description=about)
-        return
-    draft.body["json"] = dict(_members(draft, wanted, "body", within=False))
+    else:
+        draft.body["json"] = dict(_members(draft, wanted, "body", within=False))
+        empty = [name for name, hole in draft.body["json"].items() if isinstance(hole, Mapping)]
+        needed = [name for name in empty if name in wanted.required]
+        draft.body |= {"needed": needed} if required and needed else {}
+    draft.body |= {} if required else {"bare": True}
 
 
 def _form(draft: Draft, wanted: Shape, media: Content, about: str, required: bool) -> None:
@@ -405,8 +423,7 @@ def _styled(draft: Draft, name: str, hole: Any, wanted: Shape, styles: Content) 
 def _multipart(draft: Draft, wanted: Shape, _: Content, about: str, required: bool) -> None:
     fields: dict[str, Any] = {}
     for name, hole in _members(draft, wanted, "form", within=False):
-        member = shape(draft.refs, wanted.members[name])
-        fields[name] = {"file": hole} if member.kind == "file" else hole
+        fields[name] = {"file": hole} if _is_file(draft, wanted.members[name]) else hole
     if not fields:
         raise Unsaid("the document does not say which parts its body has")
     draft.body["multipart"] = fields

@@ -146,8 +146,9 @@ class Request(Facts):
 
     Of several URLs, the first is used whose placeholders all have a value. At most one of ``json``, ``form``,
     ``multipart``, ``text`` and ``file`` is the body; empty values are left out of it, of ``params`` and of ``headers``.
-    ``allow`` are statuses that count as success, and ``instead`` says how a refused request is repeated. With
-    ``answer = "xml"``, the content of the response's root element is read like JSON.
+    ``needed`` are members of ``json`` that are sent as empty objects instead; with ``bare``, no body is sent if nothing
+    is left of ``json``. ``allow`` are statuses that count as success, and ``instead`` says how a refused request is
+    repeated. With ``answer = "xml"``, the content of the response's root element is read like JSON.
     """
 
     method: Method = "GET"
@@ -155,6 +156,8 @@ class Request(Facts):
     params: Params = Field(default_factory=dict)
     headers: Headers = Field(default_factory=dict)
     json_: RequestJson = Field(default=None, alias="json")
+    needed: tuple[str, ...] = ()
+    bare: bool = False
     form: Params | None = None
     multipart: Params | None = None
     text: RequestTemplate | None = None

@@ -136,6 +136,10 @@ def _body(
 ) -> tuple[dict[str, Any], str | None]:
     if request.json_ is not None or added["json"]:
         filled = fill(request.json_, scope)
+        if request.needed and isinstance(filled, Mapping | None):
+            filled = {**{name: {} for name in request.needed}, **(filled or {})}
+        if filled is None and request.bare and not added["json"]:
+            return {}, None
         if filled is None:
             filled = {} if isinstance(request.json_, Mapping | None) else []
         return {"json": _with_members(filled, added["json"]) if isinstance(filled, Mapping) else filled}, None
