@@ -78,7 +78,9 @@ def test_what_cannot_be_imported_is_told(world: Any, body: dict[str, Any], told:
     assert told in refused.json["error"]
 
 
-def test_a_document_of_the_public_directory_is_imported_with_its_origin(world: Any, tmp_path: Path) -> None:
+def test_a_document_of_the_public_directory_is_imported_with_its_origin(
+    world: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     missing = put(world, directory="acme.io")
     assert (missing.status_code, missing.json["error"]) == (404, ABSENT)
     brought(world.service.settings.data, tmp_path)
@@ -87,6 +89,7 @@ def test_a_document_of_the_public_directory_is_imported_with_its_origin(world: A
     assert put(world, directory="acme.io").json["origin"] == origin
     (listed,) = world.get("/v1/imported_apps", world.server()).json["data"]
     assert (listed["source"], listed["directory"]) == ("directory:acme.io", "acme.io")
+    monkeypatch.setattr(world.service.catalog, "imported", {"acme.io": "acme"}.get)  # as it is not built anew here
     assert world.get("/v1/directory?q=acme", world.server()).json["data"][0]["app"] == "acme"
     assert put(world, directory="nothing.io").status_code == 404
     assert put(world, document=json.dumps(root(PATHS))).json["origin"] is None

@@ -41,6 +41,14 @@ def test_app_by_slug_and_id(several: Catalog) -> None:
     assert len(several) == 6
 
 
+def test_an_app_by_the_document_that_it_was_imported_from(declare: Declare, opened: Open) -> None:
+    origin = '\n[origin]\ndirectory = "acme.io"\nversion = "1.3.17"\ndate = "2026-08-21"\n'
+    declare("acme", bare("acme", "Acme") + origin)
+    declare("zeta", bare("zeta", "Zeta"))
+    catalog = opened()
+    assert (catalog.imported("acme.io"), catalog.imported("zeta.io")) == ("acme", "")
+
+
 def test_half_a_character_names_nothing(several: Catalog) -> None:
     assert several.component("\ud800") is several.component("acme-launch", "\ud800") is None
     narrowed = ComponentFilter.of(None, "\ud800", None, "all")

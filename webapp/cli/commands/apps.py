@@ -103,8 +103,8 @@ def list_(as_json: bool) -> None:
                 "slug": imported.slug,
                 "name": imported.title,
                 "version": imported.version,
-                "actions": len(imported.operations),
-                "accounts": app_imports.uses(service, imported.slug).accounts,
+                "actions": imported.actions,
+                "accounts": app_imports.accounts(service, imported.slug),
                 "imported_at": iso(imported.imported_at),
                 "source": imported.source,
             }

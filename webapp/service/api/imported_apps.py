@@ -15,7 +15,7 @@ from webapp.kit.clock import iso
 from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, AppOrigin, Body, Data, DateTime
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.catalog.importing.records import MOST_BYTES, Options, Record
+from webapp.service.catalog.importing.records import MOST_BYTES, Options, Summary
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import app_imports
 from webapp.service.domain.instance.app_imports import Source
@@ -179,7 +179,7 @@ def _options(order: AppImport) -> Options:
     return Options(tuple(order.only), order.auth, order.server, order.test, order.docs_url, order.category, order.name)
 
 
-def _listed(call: Call, standing: Record) -> dict[str, Any]:
+def _listed(call: Call, standing: Summary) -> dict[str, Any]:
     return {
         "name_slug": standing.slug,
         "name": standing.title,
@@ -187,8 +187,8 @@ def _listed(call: Call, standing: Record) -> dict[str, Any]:
         "source": standing.source,
         "directory": standing.directory,
         "imported_at": iso(standing.imported_at),
-        "actions": len(standing.operations),
-        "accounts": app_imports.uses(call.service, standing.slug).accounts,
+        "actions": standing.actions,
+        "accounts": app_imports.accounts(call.service, standing.slug),
     }
 
 

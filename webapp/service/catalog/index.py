@@ -72,6 +72,7 @@ class _Contents:
         self.by_name = by_name(by_row.values())
         self.count, self.by_family = len(by_row), families(self._rows(_SELECT_FAMILIES), self.by_name)
         self.by_base = families(self._rows(_SELECT_WAYS), self.by_name)
+        self.by_document = {app.origin["directory"]: app.slug for app in by_row.values() if app.origin}
         self.embedded = functools.lru_cache(maxsize=1024)(self._embed)
         unlisted = {row["name"] for row in self._rows(_SELECT_UNLISTED)}
         listed = {row: app for row, app in by_row.items() if app.slug not in unlisted} if unlisted else by_row
@@ -163,6 +164,10 @@ class Catalog:
         """The apps whose display name is ``name``, ignoring case."""
         known = {app.slug: app for app in self._contents.by_name.values()}
         return [app for app in known.values() if app.name.casefold() == name.casefold()]
+
+    def imported(self, document: str) -> str:
+        """The slug of the app that was imported from that document of the public directory; "" for none."""
+        return self._contents.by_document.get(document, "")
 
     def family(self, name: str) -> tuple[str, ...]:
         """The slugs of the apps in the family ``name``, which can share an OAuth client; sorted by name."""

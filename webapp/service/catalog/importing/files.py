@@ -20,7 +20,7 @@ from webapp.service.catalog.components import release
 from webapp.service.catalog.importing.actions import FIRST_VERSION
 from webapp.service.catalog.importing.folders import alone, exchange, recover, remove_folder
 from webapp.service.catalog.importing.plans import Left, Plan
-from webapp.service.catalog.importing.records import RECORD, Imported, Record, digest
+from webapp.service.catalog.importing.records import RECORD, Imported, Record, Summary, digest, summary
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.declared.definition import examine
 
@@ -150,11 +150,11 @@ def check_slug(data: Path, slug: str) -> Record | None:
     return standing
 
 
-def listed(data: Path) -> list[Record]:
+def listed(data: Path) -> list[Summary]:
     """Every app that was imported, by slug."""
     recover(data)
     folders = sorted(folder for folder in (data / "apps").glob("*") if folder.is_dir())
-    return [standing for folder in folders if (standing := Record.read(folder))]
+    return [standing for folder in folders if (standing := summary(folder))]
 
 
 def others(data: Path, slug: str, before: Record | None) -> tuple[str, ...]:

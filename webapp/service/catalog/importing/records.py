@@ -7,6 +7,7 @@ The importer itself is loaded when somebody imports; this is what lists need.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -83,6 +84,37 @@ class Record:
         """Whether the file at ``place`` is as it was written, or gone."""
         file = folder / place
         return not file.is_file() or digest(file.read_bytes()) == self.digests.get(place)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What lists say of an app that was imported; ``actions`` is how many it has. The rest is as in :class:`Record`."""
+
+    slug: str
+    title: str
+    version: str
+    source: str
+    imported_at: int
+    directory: str
+    actions: int
+
+
+def summary(folder: Path) -> Summary | None:
+    """That of the app in ``folder``, as :meth:`Record.read`. The file, of up to a megabyte, is read once it changed."""
+    try:
+        facts = (folder / RECORD).stat()
+    except OSError:
+        return None
+    return _summary(folder, facts.st_ino, facts.st_mtime_ns, facts.st_size)
+
+
+@lru_cache(maxsize=1024)
+def _summary(folder: Path, *_mark: int) -> Summary | None:
+    record = Record.read(folder)
+    if record is None:
+        return None
+    facts = (record.slug, record.title, record.version, record.source, record.imported_at, record.directory)
+    return Summary(*facts, actions=len(record.operations))
 
 
 def digest(content: bytes) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from webapp import audit
 from webapp.errors import Conflict, Invalid
 from webapp.kit.clock import iso
-from webapp.service.catalog.importing.records import MOST_BYTES, Options, Record
+from webapp.service.catalog.importing.records import MOST_BYTES, Options, Record, Summary
 from webapp.service.catalog.spec import Origin
 from webapp.service.directory import directory
 from webapp.service.domain.base import catalog_file
@@ -89,7 +89,7 @@ def bring(service: Service, source: Source, slug: str, options: Options) -> "Wri
     return written
 
 
-def listed(service: Service) -> list[Record]:
+def listed(service: Service) -> list[Summary]:
     """Every app that was imported, by slug."""
     from webapp.service.catalog.importing import files
 
@@ -100,9 +100,9 @@ def remove(service: Service, slug: str, *, with_accounts: bool = False) -> Recor
     """Remove an imported app. Raises :class:`webapp.errors.NotFound`, and :class:`Conflict` while it has accounts."""
     from webapp.service.catalog.importing import files
 
-    accounts = uses(service, slug).accounts
-    if accounts and not with_accounts and any(standing.slug == slug for standing in listed(service)):
-        subject = "1 account is" if accounts == 1 else f"{accounts} accounts are"
+    count = accounts(service, slug)
+    if count and not with_accounts and any(standing.slug == slug for standing in listed(service)):
+        subject = "1 account is" if count == 1 else f"{count} accounts are"
         raise Conflict(f"{subject} connected to {slug}. Disconnect them first.")
     standing = files.remove(service.settings.data, slug)
     _note(service, slug, "removed", f"Removed the imported app {slug}.")
@@ -113,12 +113,17 @@ def remove(service: Service, slug: str, *, with_accounts: bool = False) -> Recor
 
 def uses(service: Service, slug: str) -> Uses:
     """The uses of the app ``slug`` in all projects."""
-    accounts = service.store.one("SELECT COUNT(*) AS n FROM accounts WHERE app = :app", {"app": slug}) or {}
     rows = service.store.all(
         "SELECT component_key, COUNT(*) AS n FROM runs WHERE app = :app GROUP BY component_key", {"app": slug}
     )
     runs = {str(row["component_key"]).removeprefix(f"{slug}-"): int(row["n"]) for row in rows}
-    return Uses(int(accounts.get("n", 0)), runs)
+    return Uses(accounts(service, slug), runs)
+
+
+def accounts(service: Service, slug: str) -> int:
+    """How many accounts of the app ``slug`` all projects have."""
+    row = service.store.one("SELECT COUNT(*) AS n FROM accounts WHERE app = :app", {"app": slug}) or {}
+    return int(row.get("n", 0))
 
 
 def _plan(service: Service, source: Source, slug: str, options: Options) -> "tuple[Plan, Record | None]":

@@ -20,7 +20,6 @@ from webapp.service.directory.download import Registry, Release
 from webapp.service.directory.entries import Entry
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance import app_imports
 
 NOUN = "directory"
 REGISTRY = "the npm registry"
@@ -138,8 +137,7 @@ def to_json(present: About) -> dict[str, Any]:
 def search(service: Service, text: str, limit: int = 20) -> list[Match]:
     """The documents for ``text``, the nearest first, each with the app that was imported from it."""
     entries = directory.search(service.settings.data, text, limit)
-    imported = {each.directory: each.slug for each in app_imports.listed(service) if each.directory} if entries else {}
-    return [Match(each, imported.get(each.name, "")) for each in entries]
+    return [Match(each, service.catalog.imported(each.name)) for each in entries]
 
 
 def free_slug(service: Service, name: str) -> str:
