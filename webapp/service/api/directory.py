@@ -1,19 +1,22 @@
-"""The public directory of OpenAPI documents, for administrators of the workspace: which one is here, and a search."""
+"""The public directory of OpenAPI documents, for administrators of the workspace: which one is here, a search, and how
+it is brought.
+"""
 
-from typing import Any
+from typing import Any, Literal
 
 from flask import Response
 from pydantic import Field
 
 from webapp.kit import cursors
-from webapp.service.api.base.call import Call, answer
+from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, DateTime, Limit, Query
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import directory as directories
+from webapp.service.domain.instance import directory_download
 from webapp.service.domain.instance.directory import Match
 
-ALL = "/v1/directory"
+ALL, DOWNLOAD = "/v1/directory", "/v1/directory/download"
 operations = Operations(
     Group("Public directory", "OpenAPI documents of many providers, to be imported as apps. None is curated."),
     read=(scopes.ALL,),
@@ -59,21 +62,65 @@ class DirectoryFacts(Answer):
     left_out: list[str] = Field(examples=[["microsoft.com:graph-beta"]])
 
 
+class DirectoryDownload(Answer):
+    """How far the directory is brought. `done` counts bytes while it is downloading, documents while it is indexing.
+
+    `error` is why it failed; `version` what was brought, empty where nothing newer was found.
+    """
+
+    state: Literal["waiting", "working", "failed", "done"]
+    step: Literal["looking", "downloading", "indexing"]
+    done: int = Field(examples=[28855143])
+    expected: int = Field(examples=[45000000], description="What `done` comes to, nearly; 0 while that is not known.")
+    error: str = Field(examples=[""])
+    version: str = Field(examples=[""])
+    began_at: DateTime
+
+
 class Directory(Answer):
-    """What a search found, the nearest first, and which directory is on this machine; null if there is none."""
+    """What a search found, the nearest first, and which directory is on this machine; null if there is none.
+
+    `download` is the one that was asked for last; null if that was stopped or dismissed.
+    """
 
     data: list[DirectoryDocument]
     directory: DirectoryFacts | None
+    download: DirectoryDownload | None
 
 
 @operations.get(ALL, answer=Directory, query=DirectorySearch, example=Example(query={"q": "create invoice"}))
 def search_directory(call: Call) -> Response:
     """Documents of the public directory; none without words."""
     query = call.query(DirectorySearch)
-    present = directories.about(call.service)
+    present, download = directories.about(call.service), directory_download.current(call.service)
     matches = directories.search(call.service, query.q, query.limit) if present else []
-    documents = [_shown(call, match) for match in matches]
-    return answer({"data": documents, "directory": directories.to_json(present) if present else None})
+    return answer(
+        {
+            "data": [_shown(call, match) for match in matches],
+            "directory": directories.to_json(present) if present else None,
+            "download": download.to_json() if download else None,
+        }
+    )
+
+
+@operations.put(DOWNLOAD, answer=DirectoryDownload)
+def bring_directory(call: Call) -> Response:
+    """Have the worker bring the directory: the known version, or the newest one where a directory is here."""
+    return answer(directory_download.begin(call.service).to_json())
+
+
+@operations.delete(DOWNLOAD)
+def stop_directory_download(call: Call) -> Response:
+    """End what is being brought, or dismiss what failed. What was here before stays."""
+    directory_download.stop(call.service)
+    return no_content()
+
+
+@operations.delete(ALL)
+def delete_directory(call: Call) -> Response:
+    """Remove the directory; imported apps stay. 409 while it is being brought."""
+    directory_download.remove(call.service)
+    return no_content()
 
 
 def _shown(call: Call, match: Match) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from webapp.service.catalog.search import words as folded
 from webapp.service.directory import archive
 from webapp.service.directory.archive import Contents
 from webapp.service.directory.entries import Entry, entry
+from webapp.service.directory.progress import Progress, unseen
 
 FILE = "directory.db"
 FORMAT = 1
@@ -35,9 +36,10 @@ MOST_FOUND = 100
 FEWEST = 100
 """Documents that an archive of the directory has at least; one with fewer is not it."""
 ABSENT = "The public directory is not on this machine. `patchbay directory add` brings it."
-_SCRATCH = ".directory-"
+SCRATCH = ".directory-"
 _MIN_LETTERS, _MIN_SIMILARITY, _MAX_SIMILAR = 4, 75, 8  # of a word that may be misspelt
 _LEVEL = 6
+_TOLD_EVERY = 20  # documents
 _FACTS = ("id", "name", "title", "version", "description", "hosts", "categories", "operations", "size")
 _COLUMNS: Mapping[str, Any] = {
     **dict.fromkeys(("name", "provider", "service", "title", "version", "description", "hosts", "categories"), str),
@@ -102,6 +104,11 @@ def about(data: Path) -> About | None:
         return _about(connection) if connection else None
 
 
+def about_of(facts: Mapping[str, Any]) -> About:
+    """Which directory it is, by the facts that were kept of it as JSON."""
+    return About(**{**facts, "left_out": tuple(facts["left_out"])})
+
+
 def document(data: Path, name: str, version: str = "") -> Document:
     """The document ``name``, such as ``googleapis.com:calendar``, or ``stripe.com`` where a provider has only one.
 
@@ -146,17 +153,17 @@ def search(data: Path, text: str, limit: int = 20) -> list[Entry]:
         return exact or _matching(connection, [[word, *near] for word, near in _similar(connection, typed)], limit)
 
 
-def write(data: Path, path: Path, new: About) -> About:
+def write(data: Path, path: Path, new: About, progress: Progress = unseen) -> About:
     """Make the directory of the archive at ``path`` the one in ``data``; return what it is now.
 
-    The integrity of ``new`` was compared already; its version may be "" for that of the archive. Raises
-    :class:`Invalid` for an archive that is none, and :class:`Unwritable` for a disk that takes no more; the earlier
-    directory stays then.
+    The integrity of ``new`` was compared already; its version may be "" for that of the archive. ``progress`` gets the
+    number of documents that are indexed. Raises :class:`Invalid` for an archive that is none, and :class:`Unwritable`
+    for a disk that takes no more; the earlier directory stays then.
     """
     try:
-        with Scratch(_SCRATCH, data) as folder:
+        with Scratch(SCRATCH, data) as folder:
             draft = folder / FILE
-            written = _write(draft, path, new)
+            written = _write(draft, path, new, progress)
             draft.chmod(0o600)
             draft.replace(path_of(data))
             return written
@@ -167,7 +174,7 @@ def write(data: Path, path: Path, new: About) -> About:
 def remove(data: Path) -> About | None:
     """Remove the directory, and return which it was; None if there is none. Who reads it now reads on."""
     present = about(data)
-    sweep(data, _SCRATCH)
+    sweep(data, SCRATCH)
     path_of(data).unlink(missing_ok=True)
     return present
 
@@ -178,14 +185,15 @@ def _reason(error: Exception) -> str:
     return str(error).lower()
 
 
-def _write(draft: Path, path: Path, new: About) -> About:
+def _write(draft: Path, path: Path, new: About, progress: Progress) -> About:
     contents, left_out, words = Contents(), list[str](), list[dict[str, Any]]()
     with closing(Database(sqlite3.connect(draft))) as database:
         database.execute("PRAGMA journal_mode = OFF")
         database.execute("PRAGMA synchronous = OFF")
         database.execute(f"PRAGMA user_version = {FORMAT}")
         documents = database.table("documents").create({"id": int, **_COLUMNS}, pk="id")
-        documents.insert_all(_rows(archive.documents(path, contents), words, left_out), batch_size=50)
+        read = _counted(archive.documents(path, contents), progress)
+        documents.insert_all(_rows(read, words, left_out), batch_size=50)
         if len(words) < FEWEST or not contents.version:
             raise Invalid(f"{path.name} holds {len(words):,} documents, which is not the whole public directory.")
         if new.version and contents.version != new.version:
@@ -203,6 +211,13 @@ def _write(draft: Path, path: Path, new: About) -> About:
     with draft.open("rb") as file:
         os.fsync(file.fileno())
     return written
+
+
+def _counted(documents: Iterable[archive.Document], progress: Progress) -> Iterator[archive.Document]:
+    for number, each in enumerate(documents):
+        if number % _TOLD_EVERY == 0:
+            progress("indexing", number)
+        yield each
 
 
 def _rows(
@@ -251,8 +266,7 @@ def _opened(data: Path) -> Iterator[sqlite3.Connection | None]:
 
 def _about(connection: sqlite3.Connection) -> About:
     ((text,),) = connection.execute("SELECT facts FROM about").fetchall()
-    known = json.loads(text)
-    return About(**{**known, "left_out": tuple(known["left_out"])})
+    return about_of(json.loads(text))
 
 
 def _matching(connection: sqlite3.Connection, choices: Sequence[Sequence[str]], limit: int) -> list[Entry]:

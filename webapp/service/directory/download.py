@@ -5,22 +5,30 @@ The archive stays in npm's cache, where npm has written it as it came, and goes 
 """
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from webapp.errors import Invalid, UpstreamFailed
+from webapp.errors import Invalid, Unwritable, UpstreamFailed
 from webapp.kit.clock import SECOND
 from webapp.kit.scratch import Scratch
-from webapp.service.directory import archive
+from webapp.service.directory import archive, directory
+from webapp.service.directory.directory import About
+from webapp.service.directory.progress import Progress, unseen
 from webapp.service.pieces import npm
 from webapp.service.pieces.packages import is_version
 
 LOOK_S, BRING_S = 30.0, 600.0
-_SCRATCH = ".bringing-directory-"
+NAME = "the npm registry"
+NEWEST = "latest"
+ROOM = 150_000_000
+"""The bytes that must be free: for the archive and the new directory, beside the earlier one."""
+SCRATCH = ".bringing-directory-"
+_DISK_FULL = "ENOSPC"  # as npm prints it
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,7 @@ class Registry:
 
         Raises :class:`UpstreamFailed` with a sentence if the registry does not answer or has no such version.
         """
-        with Scratch(_SCRATCH, self.folder) as folder:
+        with Scratch(SCRATCH, self.folder) as folder:
             spec = f"{archive.PACKAGE}@{version}"
             answer = self._npm(["view", spec, "version", "dist.integrity", "time", "--json"], folder, LOOK_S)
         try:
@@ -62,15 +70,22 @@ class Registry:
         return Release(number, integrity, _moment(facts.get("time"), number))
 
     @contextmanager
-    def brought(self, release: Release) -> Iterator[Path]:
-        """The archive of ``release``, in the block; it is removed after that.
+    def brought(self, release: Release, progress: Progress = unseen) -> Iterator[Path]:
+        """The archive of ``release``, in the block; it is removed after that. ``progress`` gets the bytes that came.
 
-        Raises :class:`UpstreamFailed` with a sentence, also for an archive that has another integrity.
+        Raises :class:`UpstreamFailed` with a sentence, also for an archive that has another integrity, and
+        :class:`Unwritable` for a disk that takes no more.
         """
-        with Scratch(_SCRATCH, self.folder) as folder:
-            self._npm(["cache", "add", f"{archive.PACKAGE}@{release.version}"], folder, BRING_S, cache=folder / "cache")
+        with Scratch(SCRATCH, self.folder) as folder:
+            cache = folder / "cache"
+
+            def look() -> str:
+                progress("downloading", _bytes_below(cache))
+                return ""
+
+            self._npm(["cache", "add", f"{archive.PACKAGE}@{release.version}"], folder, BRING_S, cache, look)
             digest = archive.digest_of(release.integrity).hex()
-            path = folder / "cache" / "_cacache" / "content-v2" / "sha512" / digest[:2] / digest[2:4] / digest[4:]
+            path = cache / "_cacache" / "content-v2" / "sha512" / digest[:2] / digest[2:4] / digest[4:]
             if not path.is_file() or archive.integrity_of(path) != release.integrity:
                 raise UpstreamFailed(
                     f"What the registry gave as {archive.PACKAGE} {release.version} has another integrity than it "
@@ -78,13 +93,22 @@ class Registry:
                 )
             yield path
 
-    def _npm(self, arguments: list[str], folder: Path, deadline_s: float, cache: Path | None = None) -> npm.Answer:
+    def _npm(
+        self,
+        arguments: list[str],
+        folder: Path,
+        deadline_s: float,
+        cache: Path | None = None,
+        look: Callable[[], str] = lambda: "",
+    ) -> npm.Answer:
         if npm.command() is None:
             raise UpstreamFailed(
                 "The public directory comes from the npm registry, and npm is not on this machine. Install Node 20 or "
                 "newer, or bring a file: `patchbay directory add --file`."
             )
-        answer = npm.call(arguments, folder, registry=self.url, deadline_s=deadline_s, cache=cache)
+        answer = npm.call(arguments, folder, registry=self.url, deadline_s=deadline_s, cache=cache, stopped=look)
+        if _DISK_FULL in answer.error:
+            raise Unwritable(f"The public directory could not be written to {self.folder}: no space left on device.")
         if not answer.ok:
             raise UpstreamFailed(
                 f"The registry did not give the public directory: {answer.reason}. Check the connection of this "
@@ -92,6 +116,39 @@ class Registry:
                 "--file`."
             )
         return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is brought: a ``version``, or :data:`NEWEST`, with its ``integrity`` if that is known.
+
+    ``present`` is the integrity of the directory that is here; "" for none.
+    """
+
+    version: str
+    integrity: str = ""
+    present: str = ""
+
+
+def bring(data: Path, url: str | None, wanted: Wanted, now: int, progress: Progress = unseen) -> About | None:
+    """Bring the directory from the registry at ``url`` to ``data``; None if that which is here is the one.
+
+    Raises :class:`UpstreamFailed` and :class:`Unwritable` with a sentence, and as
+    :func:`webapp.service.directory.directory.write`. What was here stays then.
+    """
+    _check_room(data)
+    registry = Registry(data, url)
+    progress("looking", 0)
+    release = registry.release(wanted.version)
+    if wanted.integrity:
+        release = replace(release, integrity=wanted.integrity)
+    if release.integrity == wanted.present:
+        return None
+    progress("downloading", 0)
+    with registry.brought(release, progress) as path:
+        progress("indexing", 0)
+        new = About(release.version, release.integrity, NAME, now, release.published_at)
+        return directory.write(data, path, new, progress)
 
 
 def pinned() -> Release:
@@ -104,3 +161,21 @@ def _moment(times: Any, version: str) -> int | None:
         return round(datetime.fromisoformat(str(times[version])).timestamp() * SECOND)
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _check_room(data: Path) -> None:
+    free = shutil.disk_usage(data).free
+    if free < ROOM:
+        raise Unwritable(
+            f"The public directory needs {ROOM // 1_000_000} MB on the disk of {data} while it is brought, and "
+            f"{free // 1_000_000} MB are free."
+        )
+
+
+def _bytes_below(folder: Path) -> int:
+    """The sizes of all files below ``folder``, which npm writes meanwhile."""
+    total = 0
+    for file in folder.rglob("*"):
+        with suppress(OSError):  # moved by now
+            total += file.stat().st_size if file.is_file() else 0
+    return total

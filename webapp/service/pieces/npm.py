@@ -94,12 +94,16 @@ def call(
     used = cache or folder / CACHE
     always = [option for option in _ALWAYS if not (packs and option == _NO_REMOTE)]
     chosen = [*always, f"--cache={used}", *([f"--registry={registry}"] if registry else [])]
-    environment = {**node.certificates(), **{name: os.environ[name] for name in _PASSED if name in os.environ}}
     try:
-        return run([*program, *arguments, *chosen], folder, environment, deadline_s, stopped)
+        return run([*program, *arguments, *chosen], folder, environment(), deadline_s, stopped)
     finally:
         if cache is None:
             scratch.remove(used)
+
+
+def environment() -> dict[str, str]:
+    """The environment of npm, and of a program that runs it: this process's paths, proxies and certificates."""
+    return {**node.certificates(), **{name: os.environ[name] for name in _PASSED if name in os.environ}}
 
 
 def run(
@@ -109,7 +113,10 @@ def run(
     deadline_s: float,
     stopped: Callable[[], str] = lambda: "",
 ) -> Answer:
-    """Run the client of a registry in ``folder`` and no longer than ``deadline_s``, with all processes it starts."""
+    """Run the client of a registry in ``folder`` and no longer than ``deadline_s``, with all processes it starts.
+
+    ``stopped`` is as in :func:`call`.
+    """
     process = subprocess.Popen(
         tied(command),
         cwd=folder,

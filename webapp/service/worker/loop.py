@@ -26,6 +26,7 @@ from webapp.service.worker.catalog_reloader import CatalogReloader
 from webapp.service.worker.checkpointer import Checkpointer
 from webapp.service.worker.chores import Chore
 from webapp.service.worker.delivery_engine import DeliveryEngine
+from webapp.service.worker.directory_engine import DirectoryEngine
 from webapp.service.worker.mail import MailServer
 from webapp.service.worker.piece_engine import PieceEngine
 from webapp.service.worker.trigger_engine import TriggerEngine
@@ -36,7 +37,16 @@ RUNG_S = 1.0
 REFRESHES_AT_ONCE = 8
 GRACE_S = 8.0  # less than the supervisor gives us
 log = logging.getLogger(__name__)
-_ENGINES = (Checkpointer, Caretaker, CatalogReloader, TriggerEngine, DeliveryEngine, MailServer, PieceEngine)
+_ENGINES = (
+    Checkpointer,
+    Caretaker,
+    CatalogReloader,
+    TriggerEngine,
+    DeliveryEngine,
+    MailServer,
+    PieceEngine,
+    DirectoryEngine,
+)
 
 
 class Engine(Protocol):

@@ -15,7 +15,7 @@ class Service:
     def __init__(self, answer: Any) -> None:
         self.answer, self.asked = answer, list[Any]()
 
-    def as_project(self, method: str, path: str, *, params: dict[str, Any]) -> Any:
+    def as_project(self, method: str, path: str, *, params: dict[str, Any] | None = None) -> Any:
         self.asked.append((method, path, params))
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -34,6 +34,22 @@ def test_documents_and_facts_are_read_leniently() -> None:
     assert directory.facts.date == "2026-11-28T00:00:00Z"
     assert service.asked == [("GET", "/v1/directory", {"q": "acme", "limit": 7})]
     assert DirectoryFacts(published_at="2026-08-21", added_at="2026-11-28").date == "2026-08-21"
+
+
+def test_it_is_brought_stopped_and_removed() -> None:
+    service = Service({"data": [], "download": {"state": "working", "done": 3, "more": 1}})
+    directory = search(service)
+    assert directory is not None and directory.download is not None
+    assert (directory.download.is_active, directory.download.done, directory.download.step) == (True, 3, "looking")
+    client = DirectoryClient(cast(ConnectClient, service))
+    client.bring()
+    client.stop()
+    client.remove()
+    assert service.asked[1:] == [
+        ("PUT", "/v1/directory/download", None),
+        ("DELETE", "/v1/directory/download", None),
+        ("DELETE", "/v1/directory", None),
+    ]
 
 
 @pytest.mark.parametrize("error", [NotFound(), Forbidden()])

@@ -18,7 +18,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build import frame as build
 from webapp.dashboard.client.accounts import AppFilter
-from webapp.dashboard.client.build.directory import DirectoryClient
+from webapp.dashboard.client.build.directory import DirectoryClient, DirectoryDownload
 from webapp.dashboard.client.build.imported_apps import ImportedApps
 from webapp.dashboard.client.build.pieces import Packages, Piece, PieceClient, Pieces
 from webapp.dashboard.dashboard import app_of, dashboard, if_up, service, viewer
@@ -164,6 +164,22 @@ def progress_mark(piece: Piece) -> str:
     return f"{piece.state}.{piece.step}"
 
 
+def download_mark(download: DirectoryDownload) -> str:
+    """A value that changes when the progress of the public directory does."""
+    return f"{download.state}.{download.step}.{download.done}"
+
+
+def download_count(download: DirectoryDownload) -> str:
+    """How much of its step was done; "" for a step that counts nothing."""
+    if download.step == "downloading":
+        sizes = {"done": size(download.done), "expected": size(download.expected)}
+        return gettext("{done} of about {expected}").format(**sizes)
+    if download.step == "indexing":
+        counts = {"done": f"{download.done:,}", "expected": f"{download.expected:,}"}
+        return gettext("{done} of about {expected} documents").format(**counts)
+    return ""
+
+
 SOURCES: Mapping[str, str] = {
     "registry": _("From npm"),
     "tarball": _("From a file"),
@@ -180,6 +196,8 @@ WORDS: Mapping[str, Any] = {
     "left_out": left_out,
     "logo_of": logo_of,
     "progress_mark": progress_mark,
+    "download_mark": download_mark,
+    "download_count": download_count,
 }
 
 

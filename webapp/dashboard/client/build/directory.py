@@ -1,12 +1,16 @@
 """The public directory of OpenAPI documents over the API (contract "Who may call what")."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.models.lenient import Lenient, NonEmpty
 from webapp.errors import Forbidden, NotFound
 
-_PATH = "/v1/directory"
+State = Literal["waiting", "working", "failed", "done"]
+Step = Literal["looking", "downloading", "indexing"]
+_PATH, _DOWNLOAD = "/v1/directory", "/v1/directory/download"
 
 
 class DirectoryDocument(Lenient):
@@ -28,6 +32,7 @@ class DirectoryFacts(Lenient):
     published_at: str | None = None
     added_at: str | None = None
     documents: int = 0
+    operations: int = 0
 
     @property
     def date(self) -> str | None:
@@ -35,11 +40,28 @@ class DirectoryFacts(Lenient):
         return self.published_at or self.added_at
 
 
+class DirectoryDownload(Lenient):
+    """How far the directory is brought: ``done`` of nearly ``expected`` bytes or documents, as ``step`` counts."""
+
+    state: State
+    step: Step = "looking"
+    done: int = 0
+    expected: int = 0
+    error: str = ""
+    version: str = ""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it waits or is at work."""
+        return self.state in ("waiting", "working")
+
+
 class Directory(Lenient):
-    """What a search found, and which directory there is; None where there is none."""
+    """What a search found, and which directory there is and is being brought; None where there is none."""
 
     items: tuple[DirectoryDocument, ...] = Field((), alias="data")
     facts: DirectoryFacts | None = Field(None, alias="directory")
+    download: DirectoryDownload | None = None
 
 
 class DirectoryClient:
@@ -54,3 +76,15 @@ class DirectoryClient:
             return Directory.model_validate(self._client.as_project("GET", _PATH, params={"q": q, "limit": limit}))
         except (NotFound, Forbidden):
             return None
+
+    def bring(self) -> None:
+        """Have it brought, or a newer one, unless it is being brought."""
+        self._client.as_project("PUT", _DOWNLOAD)
+
+    def stop(self) -> None:
+        """End what is being brought, or dismiss what failed."""
+        self._client.as_project("DELETE", _DOWNLOAD)
+
+    def remove(self) -> None:
+        """Remove it. Raises :class:`NotFound`, and :class:`webapp.errors.Conflict` while it is being brought."""
+        self._client.as_project("DELETE", _PATH)

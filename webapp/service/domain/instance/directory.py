@@ -4,9 +4,10 @@ It is on this machine only, and not in the database. Apps that were imported fro
 without it. One process at a time changes it; who searches meanwhile meets the earlier one, or the new one.
 """
 
-from collections.abc import Iterator
+import fcntl
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,13 @@ from webapp import audit
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit.clock import iso, iso_or_none
 from webapp.service.catalog.importing.words import field
-from webapp.service.directory import archive, directory
+from webapp.service.directory import archive, directory, download
 from webapp.service.directory.directory import About
-from webapp.service.directory.download import Registry, Release
+from webapp.service.directory.download import NEWEST, Wanted
 from webapp.service.directory.entries import Entry
-from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
 
 NOUN = "directory"
-REGISTRY = "the npm registry"
 _LOCK = ".bringing"
 _WIDEST = ("api", "apis", "rest", "com", "www", "v1", "v2", "v3")  # parts of a name that say nothing
 
@@ -50,36 +49,45 @@ class Match:
         }
 
 
-def add(service: Service) -> About:
+class Busy(Conflict):
+    """The public directory is being brought or updated just now."""
+
+
+Bring = Callable[[Wanted], About | None]
+"""How the directory is brought: in this process, or by a program."""
+
+
+def add(service: Service, bring: Bring | None = None) -> About:
     """Bring the version that this Patchbay knows, from the registry.
 
-    Raises :class:`Conflict` if a directory is here, :class:`webapp.errors.UpstreamFailed` if the registry does not give
-    it, and as :func:`webapp.service.directory.directory.write`.
+    Raises :class:`Conflict` if a directory is here, :class:`Busy` if one is being brought, and as
+    :func:`webapp.service.directory.download.bring`.
     """
-    with _alone(service):
+    with alone(service):
         present = directory.about(service.settings.data)
         if present is not None:
             raise Conflict(
                 f"The public directory {present.version} is here already. `patchbay directory update` brings a newer "
                 "one."
             )
-        release = replace(_registry(service).release(archive.VERSION), integrity=archive.INTEGRITY)
-        return _bring(service, release, "added", "Added")
+        added = (bring or _here(service))(Wanted(archive.VERSION, archive.INTEGRITY))
+        assert added is not None  # as none was here
+        return _noted(service, added, "added", "Added")
 
 
-def update(service: Service) -> tuple[About, bool]:
+def update(service: Service, bring: Bring | None = None) -> tuple[About, bool]:
     """The newest directory, and whether it was brought just now. Raises :class:`NotFound` if there is none to update.
 
     Raises otherwise as :func:`add`; the earlier one stays then.
     """
-    with _alone(service):
+    with alone(service):
         present = directory.about(service.settings.data)
         if present is None:
             raise NotFound(directory.ABSENT)
-        newest = _registry(service).release("latest")
-        if newest.integrity == present.integrity:
+        newest = (bring or _here(service))(Wanted(NEWEST, present=present.integrity))
+        if newest is None:
             return present, False
-        return _bring(service, newest, "updated", "Updated"), True
+        return _noted(service, newest, "updated", "Updated"), True
 
 
 def add_file(service: Service, path: Path, integrity: str = "") -> About:
@@ -99,7 +107,7 @@ def add_file(service: Service, path: Path, integrity: str = "") -> About:
             f"{path.name} is not {archive.PACKAGE} {archive.VERSION}, or not whole. For another version, also give the "
             f"integrity that `npm view {archive.PACKAGE}@VERSION dist.integrity` prints, with --integrity."
         )
-    with _alone(service):
+    with alone(service):
         written = directory.write(service.settings.data, path, About("", actual, path.name, service.clock(), None))
         _note(service, "added", f"Added the public directory {written.version} from {path.name}.")
         return written
@@ -107,7 +115,7 @@ def add_file(service: Service, path: Path, integrity: str = "") -> About:
 
 def remove(service: Service) -> About:
     """Remove the directory; imported apps stay. Raises :class:`NotFound` if there is none."""
-    with _alone(service):
+    with alone(service):
         present = directory.remove(service.settings.data)
         if present is None:
             raise NotFound(directory.ABSENT)
@@ -154,24 +162,33 @@ def free_slug(service: Service, name: str) -> str:
     return next((slug for slug in candidates if service.catalog.app(slug) is None), base)
 
 
-def _registry(service: Service) -> Registry:
-    return Registry(service.settings.data, service.settings.piece_registry)
-
-
-def _bring(service: Service, release: Release, verb: str, word: str) -> About:
-    new = About(release.version, release.integrity, REGISTRY, service.clock(), release.published_at)
-    with _registry(service).brought(release) as path:
-        written = directory.write(service.settings.data, path, new)
-    _note(service, verb, f"{word} the public directory {written.version}, with {written.documents:,} documents.")
-    return written
-
-
 @contextmanager
-def _alone(service: Service) -> Iterator[None]:
-    """One change at a time, of all processes on this machine."""
+def alone(service: Service) -> Iterator[None]:
+    """One change at a time, of all processes on this machine. Raises :class:`Busy` during another."""
     service.settings.data.mkdir(parents=True, exist_ok=True)
-    with catalog_file.one_at_a_time(service.settings.data / f"{_LOCK}-{directory.FILE}"):
+    with (service.settings.data / f"{_LOCK}-{directory.FILE}").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Busy from None
         yield
+
+
+def _here(service: Service) -> Bring:
+    """Brings it in this process, which waits for it."""
+    settings = service.settings
+
+    def bring(wanted: Wanted) -> About | None:
+        return download.bring(settings.data, settings.piece_registry, wanted, service.clock())
+
+    return bring
+
+
+def _noted(service: Service, brought: About, verb: str, word: str) -> About:
+    if isinstance(brought, About):
+        counted = f"with {brought.documents:,} documents"
+        _note(service, verb, f"{word} the public directory {brought.version}, {counted}.")
+    return brought
 
 
 def _note(service: Service, verb: str, sentence: str) -> None:
