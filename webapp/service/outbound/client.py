@@ -26,7 +26,7 @@ from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.request_signing import Sign
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import basic
-from webapp.service.outbound.transport import Message, Stream, Transport, Upload, tls_context
+from webapp.service.outbound.transport import Message, Stream, Transport, Upload, Watch, tls_context
 from webapp.service.outbound.urls import HostRules, Url
 
 DEADLINE_S = 20.0
@@ -92,6 +92,7 @@ class OutboundClient:
         cut: bool = False,
         sign: Sign | None = None,
         lane: str = "",
+        watch: Watch | None = None,
     ) -> Response | Failure:
         """Send one request and read the whole answer.
 
@@ -100,7 +101,7 @@ class OutboundClient:
         the body as sent and as unpacked: more makes it fail, or with `cut` is left unread. `allow_redirects` is the
         number of hops to follow; with 0 a redirect is an answer like any other. `allowed_hosts` limits where it, and
         each hop, may go. `sign` signs the final request, and again what goes on to the same origin. Requests of one
-        `lane` may share connections.
+        `lane` may share connections. `watch` is given the body as it arrives, and ends the reading once it has enough.
         """
         deadline = Deadline(deadline_s)
         checked = self._check(url, allowed_hosts)
@@ -112,7 +113,7 @@ class OutboundClient:
             if isinstance(message, Failure):
                 return message
             with this_thread.waiting:
-                outcome = self._transport.exchange(message, deadline, max_bytes, cut)
+                outcome = self._transport.exchange(message, deadline, max_bytes, cut, watch)
             if isinstance(outcome, Failure) or not allow_redirects or location(outcome) is None:
                 return outcome
             message = self._next(message, outcome, allowed_hosts)

@@ -22,7 +22,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 from typing import IO, Any
@@ -47,6 +47,8 @@ from webapp.service.outbound.urls import Url
 
 BLOCK = 64 * 1024
 MaskBody = Callable[[Iterator[bytes]], Iterator[bytes]]
+Watch = Callable[[Response, bytes], bool]
+"""Is given each block of a body as it arrives, with the response so far, and returns whether that is enough."""
 _TEXT_TYPE = re.compile(
     r"\s*(text/|application/([\w.-]+\+)?(json|xml|javascript|x-www-form-urlencoded|x-ndjson)\b)", re.I
 )
@@ -293,15 +295,19 @@ class Transport:
     user_agent: str
     tls: ssl.SSLContext
 
-    def exchange(self, message: Message, deadline: Deadline, max_bytes: int, cut: bool) -> Response | Failure:
-        """Send ``message`` and read the whole answer; a body above ``max_bytes`` fails, or is cut with ``cut``."""
+    def exchange(
+        self, message: Message, deadline: Deadline, max_bytes: int, cut: bool, watch: Watch | None = None
+    ) -> Response | Failure:
+        """Send ``message`` and read the whole answer, or as much as ``watch`` wants; a body above ``max_bytes`` fails,
+        or is cut with ``cut``.
+        """
         target = self.guard.pin(message.url, deadline)
         if isinstance(target, Failure):
             return target
         limits = Limits(deadline, max_bytes + HEADER_BYTES)
         idle = POOL.take(message.lane, target) if message.lane and message.method in _REPEATABLE else None
         if idle is not None:
-            outcome = self._over(idle, target, message, limits, max_bytes, cut)
+            outcome = self._over(idle, target, message, limits, max_bytes, cut, watch)
             if not (isinstance(outcome, Failure) and outcome.kind == "reset"):
                 return outcome  # else it was hung up on just then, and the request may be made again (RFC 9110, 9.2.2)
         try:
@@ -309,7 +315,7 @@ class Transport:
         except OSError as error:
             return connect_failure(error, message.url.host)
         fresh = OpenConnection(_connected(sock, message.url), sock, str(sock.getpeername()[0]))
-        return self._over(fresh, target, message, limits, max_bytes, cut)
+        return self._over(fresh, target, message, limits, max_bytes, cut, watch)
 
     def _over(
         self,
@@ -319,6 +325,7 @@ class Transport:
         limits: Limits,
         max_bytes: int,
         cut: bool,
+        watch: Watch | None,
     ) -> Response | Failure:
         """Exchange ``message`` over an open connection, which is kept for its lane after a complete response."""
         connection, reusable = open_connection.connection, False
@@ -327,11 +334,12 @@ class Transport:
             _send(connection, message, self._headers(message, "gzip, deflate"))
             acknowledge_at_once(open_connection.sock)
             with connection.getresponse() as response:
-                body = _read(response, max_bytes, cut)
+                head = Response(response.status, response.headers, b"", str(message.url))
+                body = _watched(response, head, max_bytes, watch) if watch else _read(response, max_bytes, cut)
                 if body is None:
                     return too_large(message.url.host, max_bytes)
                 reusable = bool(message.lane) and _is_whole(response, connection)
-                return Response(response.status, response.headers, body, str(message.url))
+                return replace(head, body=body)
         except NETWORK_ERRORS as error:
             return exchange_failure(error, message.url.host, max_bytes)
         finally:
@@ -427,4 +435,16 @@ def _read(response: HTTPResponse, max_bytes: int, cut: bool) -> bytes | None:
         body += block
         if len(body) > max_bytes:
             return bytes(body[:max_bytes]) if cut else None
+    return bytes(body)
+
+
+def _watched(response: HTTPResponse, head: Response, max_bytes: int, watch: Watch) -> bytes | None:
+    """The body until ``watch`` has enough; None above ``max_bytes``."""
+    body = bytearray()
+    while block := response.read1(BLOCK, decode_content=True):
+        body += block
+        if len(body) > max_bytes:
+            return None
+        if watch(head, block):
+            break
     return bytes(body)

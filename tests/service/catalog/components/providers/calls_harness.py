@@ -21,7 +21,7 @@ from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.responses import Response
-from webapp.service.outbound.transport import Message, Transport, tls_context
+from webapp.service.outbound.transport import Message, Transport, Watch, tls_context
 from webapp.service.outbound.urls import Url, parse_url
 
 
@@ -65,7 +65,9 @@ class RedirectedTransport(Transport):
 
     origin: str = ""
 
-    def exchange(self, message: Message, deadline: Deadline, max_bytes: int, cut: bool = False) -> Response | Failure:
+    def exchange(
+        self, message: Message, deadline: Deadline, max_bytes: int, cut: bool = False, watch: Watch | None = None
+    ) -> Response | Failure:
         url = parse_url(self.origin + str(message.url))
         assert isinstance(url, Url)
         outcome = Transport.exchange(self, replace(message, url=url), deadline, max_bytes, cut)
