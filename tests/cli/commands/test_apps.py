@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.in_process import Commands
+from tests.fakes import mcp_server
 from tests.fakes.api_archives import integrity, tarball
 from tests.fakes.openapi_documents import root
 from webapp.service.catalog import api_documents
@@ -106,3 +107,20 @@ def test_an_app_gets_its_whole_api_and_loses_it_again(patchbay: Commands, archiv
     assert "no tag and no operation 'toys'" in patchbay.refused("app", "extend", "github", "--only", "toys")
     assert patchbay.json("app", "extend", "github", "--remove") == {"slug": "github", "actions": 4}
     assert "was not added" in patchbay.refused("app", "extend", "github", "--remove")
+
+
+def test_an_mcp_server_becomes_an_app_and_is_added_again(patchbay: Commands, document: str, data: Path) -> None:
+    with mcp_server.serving(key="right") as server:
+        patchbay.env["PATCHBAY_ALLOW_HOSTS"] = server.host
+        asked = ("app", "mcp", server.url, "--slug", "notes")
+        assert "The server asks for a sign-in." in patchbay.refused(*asked)
+        assert "There was no key on standard input." in patchbay.refused(*asked, "--key", input="\n")
+        preview = patchbay.run(*asked, "--key", "--preview", input="right\n")
+        assert preview.stdout.startswith("This would be the app Notes with 2 actions.\n")
+        assert not (data / "apps" / "notes").exists()
+        made = patchbay.json(*asked, "--key", "--only", "search_notes", input="right\n")
+        assert (made["actions"], made["added"], made["auth"]) == (1, 1, "bearer")
+        assert "right" not in json.dumps(made)
+        (listed,) = patchbay.json("app", "list")["apps"]
+        assert listed["source"] == f"mcp:{server.url}"
+        assert "Name the project" in patchbay.refused(*asked, "--account", "apn_x")

@@ -3,11 +3,13 @@
 import base64
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.fakes import mcp_server
 from tests.fakes.openapi_documents import root
 from tests.fakes.public_directory import brought
 from webapp.service.api.imported_apps import GZIP
@@ -16,6 +18,7 @@ from webapp.service.directory.directory import ABSENT
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.components import runs
 from webapp.service.domain.components.runs import Run
+from webapp.service.outbound.guard import Guard
 
 PATHS = {
     "/pets": {"get": {"operationId": "listPets", "tags": ["Pets"]}, "trace": {}},
@@ -62,9 +65,13 @@ def test_an_app_is_previewed_imported_listed_and_removed(world: Any) -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ({}, "either the document, its url, or its name"),
-        ({"document": "{}", "url": "https://acme.example"}, "either the document, its url, or its name"),
-        ({"document": "{}", "directory": "acme.io"}, "either the document, its url, or its name"),
+        ({}, "either the document, its url, its name"),
+        ({"document": "{}", "url": "https://acme.example"}, "either the document, its url, its name"),
+        ({"document": "{}", "directory": "acme.io"}, "either the document, its url, its name"),
+        ({"document": "{}", "mcp": {"url": "https://mcp.acme.example"}}, "either the document, its url, its name"),
+        ({"mcp": {"url": "http://mcp.acme.example"}}, "Write the address with https://"),
+        ({"mcp": {"url": "https://127.0.0.1/mcp"}}, "not on the public internet"),
+        ({"mcp": {"url": "https://mcp.acme.example", "account_id": "apn_1"}}, "Name the project and the environment"),
         ({"document": GZIP + "!"}, "no gzip"),
         ({"document": GZIP + base64.b64encode(b"plain").decode()}, "no gzip"),
         ({"document": "a: ["}, "cannot be read as YAML"),
@@ -101,3 +108,25 @@ def test_a_slug_that_is_taken_is_a_conflict(world: Any) -> None:
     body = {"document": json.dumps(root(PATHS))}
     assert world.call("PUT", "/v1/imported_apps/github", world.server(), json=body).status_code == 409
     assert world.call("PUT", "/v1/imported_apps/A-B", world.server(), json=body).status_code == 400
+
+
+def test_an_mcp_server_is_an_app_too(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with mcp_server.serving(key="right") as server:
+        monkeypatch.setattr(world.service.outbound, "guard", Guard([server.host]))
+        monkeypatch.setattr(
+            world.service.outbound, "_transport", replace(world.service.outbound._transport, guard=Guard([server.host]))
+        )
+        asked = {"url": server.url, "key": "right"}
+        preview = put(world, mcp=asked, auth="bearer", preview=True).json
+        assert (preview["added"], preview["auth"], preview["hosts"]) == (
+            ["search-notes", "erase"], "bearer", [server.host],
+        )  # fmt: skip
+        assert [each["operation"] for each in preview["operations"]] == ["search_notes", "erase"]
+        report = put(world, mcp=asked, auth="bearer")
+        assert report.status_code == 200
+        assert b"right" not in report.data
+        (listed,) = world.get("/v1/imported_apps", world.server()).json["data"]
+        assert (listed["source"], listed["name"]) == (f"mcp:{server.url}", "Notes")
+        refused = put(world, mcp={**asked, "key": "wr0ng"}, auth="bearer")
+        assert (refused.status_code, "wr0ng" in refused.text) == (400, False)
+        assert "does not accept this key" in refused.json["error"]

@@ -3,7 +3,10 @@ from typing import Any
 
 import pytest
 
-from webapp.service.outbound.probe import BodyRule, Identity, RefusalRules, RequestSpec, identity, probe
+from tests.fakes.mcp_server import serving
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.probe import BodyRule, Identity, RefusalRules, RequestSpec, identity, probe, probe_mcp
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import Placement
 
@@ -147,3 +150,26 @@ def test_an_address_says_best_whose_it_is(body: Any, text: str) -> None:
 )
 def test_the_workspace_stands_beside_the_name(body: Any, shown: str, text: str) -> None:
     assert identity(body, "id", "n", "m", "w") == Identity("7", shown, text)
+
+
+@pytest.mark.parametrize(
+    ("fields", "manner", "kind"),
+    [
+        ({"token": "right"}, {}, "ok"),
+        ({"token": "right"}, {"old": True}, "ok"),
+        ({"token": "right"}, {"results": {"ping": {"code": -32601, "message": "No ping"}}}, "ok"),
+        ({"token": "wrong"}, {}, "refused"),
+        ({}, {}, "refused"),
+        ({"token": "right"}, {"results": {"ping": {"code": -32000, "message": "Busy"}}}, "trouble"),
+        ({"token": "right"}, {"body": b"<html>"}, "trouble"),
+    ],
+)
+def test_an_mcp_server_is_asked_whether_it_answers(fields: dict[str, str], manner: dict[str, Any], kind: str) -> None:
+    with serving(key="right", **manner) as server:
+        client = OutboundClient(Guard([server.host]), user_agent="Patchbay-Test")
+        placements = (Placement("bearer", value="{token}"),)
+        spec = RequestSpec(server.url, placements=placements, allowed_hosts=(server.host,))
+        outcome = probe_mcp(client, spec, fields)
+        assert outcome.kind == kind
+        assert (outcome.sentence == "") is (kind == "ok")
+        assert server.sessions == set()

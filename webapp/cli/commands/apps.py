@@ -1,6 +1,7 @@
 """``patchbay app``: creates and imports an operator's own apps."""
 
 import re
+import sys
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,10 @@ from webapp.kit.clock import iso
 from webapp.service.catalog.importing.records import MOST_BYTES, Options
 from webapp.service.catalog.sources import Places, read
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance import api_extensions, app_imports
+from webapp.service.domain.instance import api_extensions, app_imports, mcp_servers
 from webapp.service.domain.instance.app_imports import Source
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 
 _SLUG = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
@@ -85,6 +88,54 @@ def import_(
         bring = app_imports.preview if preview else app_imports.bring
         runs = app_imports.uses(service, slug).runs
         written = bring(service, source, slug, options)
+    facts = _facts(written, {name: runs[name] for name in written.removed if name in runs})
+    if as_json:
+        show(facts, True)
+        return
+    show({key: facts[key] for key in _SHOWN}, False, _sentence(written, preview))
+    _tell(written.plan, facts)
+
+
+@app.command()
+@click.argument("url")
+@click.option("--slug", default="", help="What the app is called in addresses and keys (from its host).")
+@click.option("--auth", default="", help="How accounts sign in: bearer, header:NAME, query:NAME or none.")
+@click.option("--key", is_flag=True, help="List the tools with a key, read from standard input or asked for.")
+@click.option("--account", "account_id", default="", help="List them with this account of the app instead.")
+@click.option("--project", "project_id", default="", help="The project of the account.")
+@click.option("--environment", default="production", show_default=True, help="Its environment.")
+@click.option("--only", multiple=True, help="A tool by its name; several by commas.")
+@click.option("--name", default="", help="What people read (what the server says).")
+@click.option("--category", default="", help="A category of the catalog (developer_tools).")
+@click.option("--preview", is_flag=True, help="Show what would come of it, and change nothing.")
+@JSON
+def mcp(
+    url: str,
+    slug: str,
+    auth: str,
+    key: bool,
+    account_id: str,
+    project_id: str,
+    environment: str,
+    only: tuple[str, ...],
+    name: str,
+    category: str,
+    preview: bool,
+    as_json: bool,
+) -> None:
+    """Make an app of the MCP server at URL, whose tools become its actions; run it again to update the app."""
+    names = tuple(part.strip() for text in only for part in text.split(",") if part.strip())
+    options = Options(names, auth or ("bearer" if key else ""), "", "", "", category, name)
+    with opened() as service:
+        scene = None
+        if project_id:
+            scene = Scene(projects.get(service.store, project_id).id, projects.environment(environment))
+        asker = mcp_servers.Asker(options.auth, _key() if key else "", account_id, scene)
+        source = mcp_servers.listed(service, url, asker)
+        chosen = slug or mcp_servers.proposed_slug(url)
+        bring = app_imports.preview if preview else app_imports.bring
+        runs = app_imports.uses(service, chosen).runs
+        written = bring(service, source, chosen, options)
     facts = _facts(written, {name: runs[name] for name in written.removed if name in runs})
     if as_json:
         show(facts, True)
@@ -223,6 +274,14 @@ def _tell_of_extension(changes: "list[Change]") -> None:
         for each in change.extension.operations:
             if each.reason and not any(host in each.reason for host in change.extension.waiting):
                 click.echo(f"{each.id} is no action: {each.reason}.", err=True)
+
+
+def _key() -> str:
+    """The key for listing tools, from a prompt or standard input, so that it stands in no list of processes."""
+    entered = click.prompt("Key", hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.readline()
+    if not entered.strip():
+        raise Invalid("There was no key on standard input.")
+    return str(entered.strip())
 
 
 _SHOWN = ("slug", "name", "actions", "added", "changed", "removed", "auth", "server", "test")

@@ -1,5 +1,5 @@
-"""Apps that are imported from OpenAPI documents, for administrators of the workspace; all projects' catalogs have
-them.
+"""Apps that are imported from OpenAPI documents or MCP servers, for administrators of the workspace; all projects'
+catalogs have them.
 """
 
 import base64
@@ -17,8 +17,11 @@ from webapp.service.api.base.models import Answer, AppOrigin, Body, Data, DateTi
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.importing.records import MOST_BYTES, Options, Summary
 from webapp.service.domain.base import scopes
-from webapp.service.domain.instance import app_imports
+from webapp.service.domain.instance import app_imports, mcp_servers
 from webapp.service.domain.instance.app_imports import Source
+from webapp.service.domain.instance.mcp_servers import Asker
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 
 if TYPE_CHECKING:
     from webapp.service.catalog.importing.files import Written
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 GZIP = "data:application/gzip;base64,"
 ALL, ONE = "/v1/imported_apps", "/v1/imported_apps/<slug>"
 operations = Operations(
-    Group("Imported apps", "Any API as an app, by its OpenAPI document."),
+    Group("Imported apps", "Any API as an app, by its OpenAPI document, and any MCP server, by its address."),
     PathParameter("slug", "What the app is called in addresses and keys.", "acme_shop"),
     read=(scopes.ALL,),
     write=(scopes.ALL,),
@@ -38,6 +41,18 @@ _DOCUMENT = (
     '{"openapi": "3.1.0", "info": {"title": "Acme", "version": "1"}, "servers": [{"url": "https://api.example.com"}], '
     '"paths": {"/me": {"get": {"operationId": "getMe"}}}}'
 )
+
+
+class McpServer(Body):
+    """An MCP server whose tools become actions. They are listed as a stranger may see them, with a `key` that is used
+    once, or with an account of the app, of this `project_id` and `environment`.
+    """
+
+    url: str = Field(max_length=2000, description="Its address.", examples=["https://mcp.example.com/mcp"])
+    key: str = Field("", max_length=16_000, description="A key or token, sent as `auth` says, and not kept.")
+    account_id: str = Field("", max_length=60, description="An account of the app, instead.")
+    project_id: str = Field("", max_length=60, description="The project of the account.")
+    environment: str = Field("production", max_length=20, description="The environment of the account.")
 
 
 class AppImport(Body):
@@ -52,11 +67,15 @@ class AppImport(Body):
         max_length=300,
         description="Its name in the public directory, such as `googleapis.com:calendar`, instead.",
     )
+    mcp: McpServer | None = Field(None, description="An MCP server, instead.")
     source: str = Field("", description="The name of the file that it came from.")
     only: list[str] = Field(
         [], max_length=5000, description="Tags, operation ids, or methods and paths such as `GET /me`."
     )
-    auth: str = Field("", description="How accounts sign in: a security scheme, `bearer`, `basic` or `none`.")
+    auth: str = Field(
+        "",
+        description="How accounts sign in: a security scheme, `bearer`, `basic`, `header:NAME`, `query:NAME`, `none`.",
+    )
     server: str = Field("", description="The address of the API.")
     test: str = Field("", description="The operation or path that tests an account.")
     name: str = Field("", description="What people read.")
@@ -66,8 +85,8 @@ class AppImport(Body):
 
 
 class ImportedApp(Answer):
-    """An app that was imported. `source` is the address or the name of its document; `directory` is its name in the
-    public directory, or empty.
+    """An app that was imported. `source` is the address or the name of its document, or `mcp:` and the address of its
+    server; `directory` is its name in the public directory, or empty.
     """
 
     name_slug: str = Field(examples=["acme_shop"])
@@ -156,13 +175,23 @@ def delete_imported_app(call: Call) -> Response:
 
 
 def _source(call: Call, order: AppImport) -> Source:
-    if sum(each is not None for each in (order.document, order.url, order.directory)) != 1:
-        raise Invalid.of("document", "Send either the document, its url, or its name in the public directory.")
+    if sum(each is not None for each in (order.document, order.url, order.directory, order.mcp)) != 1:
+        raise Invalid.of("document", "Send either the document, its url, its name in the public directory, or mcp.")
+    if order.mcp is not None:
+        return _of_server(call, order.mcp, order.auth)
     if order.directory is not None:
         return app_imports.of_directory(call.service, order.directory)
     if order.url is not None:
         return app_imports.fetched(call.service, order.url)
     return Source(_content(order.document or ""), order.source[:200] or "a document")
+
+
+def _of_server(call: Call, server: McpServer, auth: str) -> Source:
+    scene = None
+    if server.project_id:
+        project = projects.get(call.service.store, server.project_id)
+        scene = Scene(project.id, projects.environment(server.environment))
+    return mcp_servers.listed(call.service, server.url, Asker(auth, server.key, server.account_id, scene))
 
 
 def _content(text: str) -> bytes:

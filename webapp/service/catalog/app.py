@@ -134,7 +134,7 @@ class App:
 
     @property
     def test_kind(self) -> str | None:
-        """``http``, ``mysql``, ``postgres``, ``smtp``, ``piece``, or None for an app without a test."""
+        """``http``, ``mcp``, ``mysql``, ``postgres``, ``smtp``, ``piece``, or None for an app without a test."""
         return self.spec.test.kind if self.spec.test else None
 
     @property
@@ -142,6 +142,12 @@ class App:
         """The request that tests a credential, or None if the test is not an HTTP request."""
         test = self.spec.test
         return self.request_for(test) if test and test.kind == "http" else None
+
+    @property
+    def mcp_request(self) -> RequestSpec | None:
+        """Where the MCP server is that tests a credential, or None for an app without one."""
+        test = self.spec.test
+        return self.request_for(test) if test and test.kind == "mcp" else None
 
     @property
     def identity_request(self) -> RequestSpec | None:

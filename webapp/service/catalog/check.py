@@ -166,7 +166,7 @@ def _test(spec: AppSpec) -> Iterator[str]:
         yield "[test] is missing: an account is tested before it is kept."
     if spec.test and (spec.test.kind == "piece") != (spec.piece is not None):
         yield "a test of the kind piece and a [piece] section, which says whose, belong together."
-    if spec.test and spec.test.kind == "http" and not spec.test.url:
+    if spec.test and spec.test.kind in ("http", "mcp") and not spec.test.url:
         yield "test.url is missing."
     needed = _REQUIRED_BY_AUTH.get(spec.test.kind, ()) if spec.test else ()
     missing = [name for name in needed if name not in {field.name for field in spec.fields}]

@@ -92,9 +92,10 @@ class Request(Facts):
 
 class Test(Request):
     """The test of a credential: an HTTP request, a sign-in to a server of the kind ``mysql``, ``postgres`` or
-    ``smtp``, or with ``piece`` a test by the app's npm package. With ``none``, accounts are connected untested."""
+    ``smtp``, a ping of the MCP server at ``url``, or with ``piece`` a test by the app's npm package. With ``none``,
+    accounts are connected untested."""
 
-    kind: Literal["http", "mysql", "postgres", "smtp", "piece", "none"] = "http"
+    kind: Literal["http", "mcp", "mysql", "postgres", "smtp", "piece", "none"] = "http"
 
 
 class Identity(Request):

@@ -17,6 +17,7 @@ from webapp.service.outbound.client import MAX_BYTES, OutboundClient
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import Applied, TemplateError, apply
+from webapp.service.outbound.transport import Watch
 from webapp.service.outbound.urls import HostRules
 
 HOPS = 3
@@ -36,8 +37,11 @@ class AccountHttp(Http):
         self._client, self._grant, self._left_s, self._note = client, grant or AccountGrant(), left_s, note
         self._lane = lane_of(self._grant)
 
-    def exchange(self, request: HttpRequest) -> Response | Failure:
-        """Send ``request`` with the account's credential and return the provider's response unchanged."""
+    def exchange(self, request: HttpRequest, watch: Watch | None = None) -> Response | Failure:
+        """Send ``request`` with the account's credential and return the provider's response unchanged.
+
+        ``watch`` is given the body as it arrives, and ends the reading once it has enough.
+        """
         whole = self.absolute(request.url)
         ours = self._hosts_of(whole)
         credential = self._credential() if ours else Applied()
@@ -59,9 +63,15 @@ class AccountHttp(Http):
             cut=request.max_bytes is not None,
             sign=credential.sign,
             lane=self._lane,
+            watch=watch,
         )
         self._note(request.method, ours is not None and self._refused(outcome))
         return outcome
+
+    @property
+    def lane(self) -> str:
+        """The key of its credential, which no other one has; "" without a credential."""
+        return self._lane
 
     def absolute(self, url: str) -> str:
         """Return ``url`` as an absolute URL.

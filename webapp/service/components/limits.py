@@ -15,6 +15,7 @@ SPARE_BYTES = 64 * 1024 * 1024
 OUTPUT_BYTES = 6 * 1024 * 1024
 STASH_BYTES = 10 * 1024 * 1024
 STASH_FILES = 50
+LINK_CHARS = 2_000  # of a member of a link in a tool's result
 BODY_BYTES = 32 * 1024 * 1024  # of one HTTP request or its answer
 FILE_BYTES = 256 * 1024 * 1024
 FILES = 256

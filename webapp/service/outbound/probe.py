@@ -10,15 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from webapp.kit.clock import Deadline
 from webapp.kit.text import one_line
 from webapp.service.outbound.bodies import Json, at_path, parse_json, parse_xml
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.mcp import McpClient, McpFailure
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import Fields, Placement, TemplateError, apply, fill, fill_hosts, fill_url
+from webapp.service.outbound.transport import Watch
 from webapp.service.outbound.urls import HostRules
 
 MAX_ANSWER = 1024 * 1024
+MCP_S, MAX_LISTING = 30.0, 10 * 1024 * 1024  # of a conversation with an MCP server, and of one of its answers
 MAX_TEXT, MAX_NAME = 500, 200
 _SWITCHED_OFF = re.compile("inactive|disabled|deactivated|suspended|blocked")
 _NOT_ACCEPTED = "The provider does not accept these credentials. Check them, then connect again."
@@ -112,6 +116,52 @@ def probe(
     if isinstance(outcome, Failure):
         return ProbeOutcome("trouble", outcome.sentence, error_code=outcome.kind)
     return judge(outcome, rules or RefusalRules())
+
+
+def probe_mcp(
+    client: OutboundClient, spec: RequestSpec, fields: Fields, rules: RefusalRules | None = None
+) -> ProbeOutcome:
+    """Ask the MCP server at the address of ``spec`` whether it answers with the account's fields."""
+    speaker = mcp_client(client, spec, fields)
+    if isinstance(speaker, ProbeOutcome):
+        return speaker
+    outcome = speaker.ping()
+    speaker.end()
+    if not isinstance(outcome, McpFailure):
+        return ProbeOutcome("ok")
+    if outcome.status in (rules or RefusalRules()).statuses:
+        return _refused(outcome.status or 0, known=outcome.status == 403)
+    return ProbeOutcome("trouble", outcome.sentence, None, outcome.status)
+
+
+def mcp_client(client: OutboundClient, spec: RequestSpec, fields: Fields) -> McpClient | ProbeOutcome:
+    """A client of the MCP server at the address of ``spec``, with the account's fields in every request; refused if
+    they are not all there."""
+    try:
+        options = _options(spec, fields)
+    except TemplateError as error:
+        return ProbeOutcome("refused", str(error))
+    own, ends = options["url"], Deadline(MCP_S)
+
+    def ask(
+        method: str, headers: Mapping[str, str], body: bytes | None, watch: Watch, url: str = ""
+    ) -> Response | Failure:
+        if ends.is_over:
+            return Failure("timeout", "The server did not answer in time. Try again later.")
+        return client.request(
+            method,
+            url or own,
+            headers={**options["headers"], **headers},
+            params=options["params"],
+            data=body,
+            allowed_hosts=options["allowed_hosts"],
+            sign=options["sign"],
+            deadline_s=ends.remaining(),
+            max_bytes=MAX_LISTING,
+            watch=watch,
+        )
+
+    return McpClient(own, ask)
 
 
 def judge(response: Response, rules: RefusalRules) -> ProbeOutcome:

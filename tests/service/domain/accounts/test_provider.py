@@ -33,6 +33,7 @@ import pytest
 from flask import Flask
 from markupsafe import escape
 
+from tests.fakes import mcp_server
 from tests.fakes.provider import APP_TOML, Play
 from tests.service.catalog.test_spec import BASE, BROUGHT
 from tests.service.domain.pieces.planted import plant
@@ -67,8 +68,11 @@ from webapp.service.domain.pieces import lifecycle
 from webapp.service.domain.projects import activity, projects
 from webapp.service.link import wiring
 from webapp.service.link.oauth import binding_cookie
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.probe import RefusalRules, RequestSpec
 from webapp.service.outbound.request_signing import SigV4
-from webapp.service.outbound.templates import TemplateError
+from webapp.service.outbound.templates import Placement, TemplateError
 from webapp.service.outbound.transport import Message, Upload
 from webapp.service.outbound.urls import Url, parse_url
 
@@ -766,3 +770,20 @@ def test_the_check_of_an_account_asks_it() -> None:
     service = cast("Service", Asked(Reply({"valid": False, "error": "No."})))
     result = provider.test(service, brought(), VALUES)
     assert (result.kind, result.sentence) == ("refused", "No.")
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "sentence"),
+    [
+        ("right", "ok", ""),
+        ("wrong", "refused", "Notes does not accept these credentials. Check them, then connect again."),
+    ],
+)
+def test_an_account_of_an_mcp_server_is_tested_by_it(key: str, kind: str, sentence: str) -> None:
+    with mcp_server.serving(key="right") as server:
+        client = OutboundClient(Guard([server.host]), user_agent="Patchbay-Test")
+        spec = RequestSpec(server.url, placements=(Placement("bearer", value="{token}"),), allowed_hosts=(server.host,))
+        facts = {"test_kind": "mcp", "name": "Notes", "mcp_request": spec, "refusal_rules": RefusalRules()}
+        app, service = SimpleNamespace(**facts), SimpleNamespace(client_for=lambda app: client)
+        tested = provider.test(cast("Any", service), cast("App", app), {"token": key})
+    assert (tested.kind, tested.sentence) == (kind, sentence)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from webapp.service.catalog.importing import schemas, words
+from webapp.service.catalog.importing import mcp_tools, schemas, words
 from webapp.service.catalog.importing.documents import Document, Refs, Unresolved
 from webapp.service.catalog.importing.operations import Operation
 from webapp.service.catalog.importing.schemas import Shape, shape
@@ -149,7 +149,9 @@ def action(document: Document, operation: Operation, name: str, app: App, known:
         "props": draft.toml(app.slug),
         "request": _request(operation, draft, url),
     }
-    if answer is None:
+    if document.server is not None:
+        toml = mcp_tools.action(document.server, operation.tool, toml, "" if app.slug else app.base_url)
+    elif answer is None:
         toml["file"] = f"{name}.{_file_ending(document.refs, operation)}"
     return Action(operation, name, toml, tuple(draft.notes), dict(names.known))
 

@@ -1,5 +1,5 @@
-"""Reads an OpenAPI document: JSON or YAML, OpenAPI 3 or Swagger 2.0, or a discovery document of Google, within bounds
-of size, depth and time.
+"""Reads an OpenAPI document: JSON or YAML, OpenAPI 3 or Swagger 2.0, a discovery document of Google, or the listing of
+an MCP server, within bounds of size, depth and time.
 
 Everything else in this room works on a :class:`Document`, which has the form of OpenAPI 3 whatever was read.
 Swagger's bodies, parameters, addresses and security schemes are converted; schemas stay where they are, since
@@ -21,7 +21,7 @@ from urllib.parse import unquote, urljoin
 import orjson
 
 from webapp.errors import Invalid
-from webapp.service.catalog.importing import discovery
+from webapp.service.catalog.importing import discovery, mcp_tools
 from webapp.service.catalog.importing.records import MOST_BYTES
 
 MAX_HOPS = 50
@@ -117,11 +117,13 @@ def _index(step: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An API's description. ``address`` is where it was fetched, empty for a file."""
+    """An API's description. ``address`` is where it was fetched, empty for a file. ``server`` is set for the listing of
+    an MCP server."""
 
     root: Mapping[str, Any]
     refs: Refs
     address: str = ""
+    server: mcp_tools.Server | None = None
 
     @property
     def info(self) -> Mapping[str, Any]:
@@ -144,6 +146,9 @@ def read(content: bytes, address: str = "") -> Document:
         root = converted(root)
     elif discovery.is_discovery(root):
         root = discovery.converted(root)
+    elif mcp_tools.is_listing(root):
+        root, server = mcp_tools.converted(root)
+        return Document(root, Refs(root), "", server)
     version = str(root.get("openapi", ""))
     if not version.startswith(_VERSIONS):
         version_found = f"It says openapi: {version}." if version else "It says neither openapi nor swagger."

@@ -18,17 +18,19 @@ _MOST_TAGS = 20
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation. ``node`` is what the document says of it, ``shared`` what it says of all of its path."""
+    """One operation. ``node`` is what the document says of it, ``shared`` what it says of all of its path. ``tool`` is
+    its name at an MCP server; empty for an operation of an API."""
 
     method: str
     path: str
     node: Mapping[str, Any]
     shared: Mapping[str, Any]
+    tool: str = ""
 
     @property
     def id(self) -> str:
-        """What tells it from all others: ``GET /pets``."""
-        return f"{self.method} {self.path}"
+        """What tells it from all others: ``GET /pets``, or the name of a tool."""
+        return self.tool or f"{self.method} {self.path}"
 
     @property
     def operation_id(self) -> str:
@@ -106,7 +108,8 @@ def _operations(document: Document) -> Iterator[Operation]:
         for method in METHODS:
             node = shared.get(method.lower())
             if isinstance(node, Mapping) and str(path).startswith("/"):
-                yield Operation(method, str(path), node, shared)
+                tool = str(node.get("operationId") or "") if document.server else ""
+                yield Operation(method, str(path), node, shared, tool)
 
 
 def unsendable(document: Document) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from webapp.errors import Invalid
-from webapp.service.catalog.importing import actions, operations, security, servers, words
+from webapp.service.catalog.importing import actions, mcp_tools, operations, security, servers, words
 from webapp.service.catalog.importing.actions import Action, App, Unsaid
 from webapp.service.catalog.importing.documents import Document, Unresolved
 from webapp.service.catalog.importing.operations import Operation
@@ -94,7 +94,7 @@ def plan(
     Raises :class:`Invalid` with a sentence about what has to be chosen, or is wrong.
     """
     listed = operations.listed(document)
-    if not listed:
+    if not listed and document.server is None:
         raise Invalid("The document names no operation, so there is nothing to import.")
     options = options.or_else(_still(before.options, listed) if before else Options())
     chosen = operations.chosen(listed, options.only)
@@ -114,11 +114,14 @@ def plan(
     writer.write(chosen, before, reserved)
     left = [*writer.left, *_never(document, listed, chosen, options)]
     app = narrowed(app, [action.operation for action in writer.done], document, sign_in)
+    if document.server is not None:
+        app = mcp_tools.app_facts(document.server, app)
     hosts = [*app.get("allowed_hosts", ()), *writer.hosts]
     written, repeated = _counted(writer.done)
     notes = [
         *sign_in.notes,
-        *([UNTESTED] if "kind" in app.get("test", {}) else []),
+        *([UNTESTED] if app.get("test", {}).get("kind") == "none" else []),
+        *(f"{reason[:1].upper()}{reason[1:]}, so it is left out." for reason in _left_out(document)),
         *repeated,
         *security.elsewhere(sign_in, server.host),
         *(f"{way} cannot be imported: {reason}." for way, reason in refused.items()),
@@ -140,6 +143,10 @@ def plan(
         servers=servers.choices(document),
         tests=tests,
     )
+
+
+def _left_out(document: Document) -> Sequence[str]:
+    return document.server.left_out if document.server else ()
 
 
 def _counted(done: Sequence[Action]) -> tuple[list[Action], list[str]]:

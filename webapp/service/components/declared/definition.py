@@ -88,7 +88,7 @@ def declaration(declared: Declared) -> dict[str, Any]:
         hints = dict(zip(checker.ANNOTATIONS, (*_HINTS[form.hints], True), strict=True))
         hints |= {checker.SPENDS: True} if form.hints == "spends" else {}
         kind |= {"kind": "action", "annotations": hints | dict(form.annotations)}
-        kind |= {"stash": "optional" if form.file else None, "tag": form.tag}
+        kind |= {"stash": "optional" if form.gives_files else None, "tag": form.tag}
     return {
         **kind,
         "name": form.name,

@@ -363,8 +363,18 @@ class ComponentForm(Facts):
     errors: Errors | None = None
 
 
+class Tool(Facts):
+    """The tool of an MCP server that an action calls: its ``name`` there, and the ``arguments``, an object whose empty
+    members are left out."""
+
+    name: Annotated[str, Field(min_length=1, max_length=128)]
+    arguments: RequestJson = Field(default_factory=dict)
+
+
 class ActionForm(ComponentForm):
     """An action: ``steps``, then one ``request``. The default ``result`` is the response, or all items of its pages.
+
+    With ``tool``, the request only says where the MCP server is, and the result is that of the tool.
 
     ``values`` are named values computed between the two; each may use those before it as ``$values``. ``hints`` is the
     effect of running it; ``annotations`` override single ones. ``file`` names the file in which the response is kept.
@@ -382,10 +392,26 @@ class ActionForm(ComponentForm):
     values: Params = Field(default_factory=dict)
     refuse: tuple[Refuse, ...] = ()
     request: Listing
+    tool: Tool | None = None
     file: RequestTemplate | None = None
     each: ItemJson = None
     result: AnswerJson = None
     exports: AnswerFields = Field(default_factory=dict)
+
+    @property
+    def gives_files(self) -> bool:
+        """Whether its result may be a file, or have some."""
+        return self.file is not None or self.tool is not None
+
+    @model_validator(mode="after")
+    def _one_answer(self) -> "ActionForm":
+        request = self.request
+        more = [request.json_, request.form, request.multipart, request.text, request.file, request.pages, self.each]
+        if self.tool is None:
+            return self
+        if request.method != "POST" or request.params or request.headers or self.file or any(map(bool, more)):
+            raise ValueError('the request of a tool has method = "POST" and a url, and nothing else')
+        return self
 
 
 class Sync(Facts):

@@ -15,7 +15,7 @@ import orjson
 
 from webapp.service.components import limits
 from webapp.service.components.calls import USER_AGENT, Call, Reply
-from webapp.service.components.declared import definition, lookups, steps, triggers
+from webapp.service.components.declared import definition, lookups, steps, tools, triggers
 from webapp.service.components.declared.form import ActionForm, TriggerForm
 from webapp.service.components.declared.paging import gather
 from webapp.service.components.declared.requests import ask, send
@@ -134,6 +134,8 @@ def _run_action(session: Session, form: ActionForm) -> Any:
 def _answered(session: Session, form: ActionForm) -> Mapping[str, Any]:
     """The outcome of the main request, by template names without their ``$``."""
     request = form.request
+    if form.tool is not None:
+        return {"answer": tools.call(session, form, form.tool), "items": None}
     if form.file is not None:
         answer = send(session, request, session.scope)
         return {"answer": None, "items": None, "file": _kept(session, form.file, answer)}

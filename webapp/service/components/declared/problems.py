@@ -17,6 +17,9 @@ Place = tuple[str | int, ...]
 _TIMER, _HTTP, _DB = "$.interface.timer", "$.interface.http", "$.service.db"
 APPHOOK = "$.interface.apphook"
 _NEEDED = {"poll": (_TIMER, _DB), "webhook": (_HTTP, _DB), "apphook": (APPHOOK, "app")}
+_LOOPBACK = tuple(  # this machine's own services
+    f"http://{host}{end}" for host in ("127.0.0.1", "[::1]", "localhost") for end in (":", "/")
+)
 _HEADER = re.compile(r"\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
 _MEMBER = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 _KEY = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
@@ -75,7 +78,7 @@ def _problems(form: ActionForm | TriggerForm, props: Mapping[str, Prop]) -> Iter
     for name in accounts[1:]:
         yield ("props", name), f"the prop {accounts[0]} has the type app already; there is one account."
     for place, request in _requests(form):
-        if not all(url.startswith(("/", "https://", "{")) for url in request.url):
+        if not all(url.startswith(("/", "https://", "{", *_LOOPBACK)) for url in request.url):
             yield (*place, "url"), "it begins with / or https://, or with a hole that holds a whole address."
         elif any(url.startswith("/") for url in request.url) and not accounts:
             yield (*place, "url"), "it begins with /, but there is no prop of type app whose base URL it could follow."

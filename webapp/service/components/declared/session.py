@@ -44,7 +44,8 @@ class Session:
         prop, self._grant = chosen
         self.http = AccountHttp(client, self._grant, self._left_s, partial(watch.note, prop))
         self.open_http = AccountHttp(client, None, self._left_s, partial(watch.note, None))
-        self._bytes_read, self._file_bytes = 0, 0
+        self.tool_http = AccountHttp(client, self._grant, self._left_in_all_s, partial(watch.note, prop))
+        self._bytes_read, self._file_bytes, self._files = 0, 0, 0
         self.memory = Memory(call.state, send)
         values = {name: prop.default for name, prop in declared.props.items()} | dict(call.props)
         self.scope: dict[str, Any] = {
@@ -100,12 +101,16 @@ class Session:
     @property
     def left_bytes(self) -> int:
         """The bytes that further responses may have; negative after the limit was exceeded."""
-        keeps_file = isinstance(self.form, ActionForm) and self.form.file is not None
+        keeps_file = isinstance(self.form, ActionForm) and self.form.gives_files
         return limits.OUTPUT_BYTES + (limits.STASH_BYTES if keeps_file else 0) - self._bytes_read
 
     def count_answer(self, answer: HttpResponse) -> None:
         """Count the size of a response. Raises :class:`ResultError` if a call may not read that much."""
-        self._bytes_read += len(answer.body)
+        self.count_bytes(len(answer.body))
+
+    def count_bytes(self, count: int) -> None:
+        """Count bytes of a response as they arrive. Raises :class:`ResultError` if a call may not read that much."""
+        self._bytes_read += count
         if self.left_bytes < 0:
             raise ResultError("The app answered with more than 6 MiB. Ask for less.")
 
@@ -114,6 +119,11 @@ class Session:
         self._file_bytes += len(content)
         if self._file_bytes > limits.STASH_BYTES:
             raise ComponentError(f"The file has {len(content):,} bytes, which is too much. Ask for a smaller one.")
+
+    def next_file_name(self, kind: str, ending: str) -> str:
+        """A name for a further file of the result, such as ``image-1.png``."""
+        self._files += 1
+        return f"{kind}-{self._files}{ending}"
 
     def check_time(self) -> None:
         """Raise :class:`OutOfTime` if no time is left for another request, or the call was cancelled."""
@@ -127,7 +137,11 @@ class Session:
         return (prop.label if prop else "") or name
 
     def _left_s(self) -> float:
-        return min(REQUEST_S, self._ends - time.monotonic() - 0.5)
+        return min(REQUEST_S, self._left_in_all_s())
+
+    def _left_in_all_s(self) -> float:
+        """The rest of the call, for a request that may take all of it."""
+        return self._ends - time.monotonic() - 0.5
 
     def _check_values(self) -> None:
         for name, pattern, advice in self.declared.patterns:

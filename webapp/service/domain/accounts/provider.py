@@ -95,6 +95,9 @@ def test(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
         return _test_smtp(service, app, values)
     if app.test_kind == "piece":
         return CheckResult(*check_by_piece(service, app, values))
+    if app.mcp_request is not None:
+        tested = probe.probe_mcp(service.client_for(app), app.mcp_request, values, app.refusal_rules)
+        return CheckResult(tested.kind, naming(tested.sentence, app.name), retry_after_s=tested.retry_after_s)
     spec = app.test_request or app.identity_request
     if spec is None:
         return CheckResult("ok")
