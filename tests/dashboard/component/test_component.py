@@ -72,6 +72,8 @@ def test_a_broken_account_is_reconnected_from_the_form(stage: Any, studio: Any) 
     answer = browser.send(f"{URL}/accounts", filled(reconnect="apn_000000x"))
     assert answer.location.endswith("&app=tasks&accountId=apn_000000x")
     assert "accountId" not in browser.send(f"{URL}/accounts", filled(reconnect="apn_999999x")).location
+    more = browser.send(f"{URL}/accounts", filled(reconnect="apn_000000x", more="1"))
+    assert more.location.endswith("&accountId=apn_000000x&action=tasks-create-task")
 
 
 def test_new_fields_stand_open(stage: Any, studio: Any) -> None:

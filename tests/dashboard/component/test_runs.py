@@ -211,6 +211,16 @@ def test_a_run_whose_account_died_offers_to_reconnect_it(stage: Any, studio: Stu
     assert re.search(r'name="reconnect"\s+value="apn_000000x">\s+Reconnect Ada', answer.text)
 
 
+def test_a_run_whose_account_lacks_scopes_offers_to_ask_for_them(stage: Any, studio: Studio) -> None:
+    err = {"name": "HttpError", "message": "No.", "account_id": "apn_000000x", "lacking_scopes": ["gist", "<b>"]}
+    studio.run_answer = {"exports": {}, "os": [{"k": "error", "ts": 1, "err": err}], "ret": None}
+    page = stage.signed_in().send(f"{URL}/runs", SURE, htmx=True).text
+    assert re.search(r'name="more" value="1">\s+<button[^>]*name="reconnect"\s+value="apn_000000x">', page)
+    assert "Reconnect Ada and ask for gist, &lt;b&gt;" in page
+    studio.run_answer = {"exports": {}, "os": [{"k": "error", "ts": 1, "err": err | {"account_id": "apn_other"}}]}
+    assert "ask for gist" not in stage.signed_in().send(f"{URL}/runs", SURE, htmx=True).text
+
+
 TASKS = [{"id": number, "title": f"Task {number}", "by": {"name": "<b>Ada</b>"}} for number in range(1, 4)]
 
 

@@ -4,6 +4,7 @@ is bound to the browser in the same way.
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from html import unescape
 from threading import Barrier
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -13,6 +14,7 @@ import pytest
 from webapp.kit.clock import HOUR, MINUTE
 from webapp.service.domain.accounts import attempts, oauth_apps, provider
 from webapp.service.domain.accounts.provider import CheckResult
+from webapp.service.domain.components import needed_scopes
 from webapp.service.outbound import oauth, oauth1
 from webapp.service.outbound.oauth import OAuthFailure, TokenResult, failure_for
 from webapp.service.outbound.oauth1 import Temporary
@@ -322,6 +324,48 @@ def test_reconnecting_asks_for_what_the_account_had(world: Any, browser: Any) ->
     (account,) = world.accounts()
     page = browser.open(world.token(), f"&connectLink=true&accountId={account.id}")
     assert re.search(r'value="read_only" checked', page.text)
+
+
+def reduced(world: Any, browser: Any) -> Any:
+    """An account that may read only."""
+    begun = browser.start(browser.open(world.token()), profile="read_only")
+    browser.get(world.sandbox.decide(begun.headers["Location"]))
+    (account,) = world.accounts()
+    return account
+
+
+def test_what_an_action_needs_is_asked_for_besides_when_an_account_is_reconnected(
+    world: Any, browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(needed_scopes, "alternatives", lambda path: (("tasks:write",),))
+    account = reduced(world, browser)
+    link = f"&connectLink=true&accountId={account.id}"
+    plain = browser.open(world.token(), link)
+    assert "tasks:write" not in plain.text
+    page = browser.open(world.token(), f"{link}&action=sandbox-create-task")
+    assert "“Create task” needs tasks:write." in unescape(page.text)
+    assert 'name="access"' not in page.text  # there is nothing to choose: it is what the account has, and more
+    begun = browser.start(page, profile="read_only")
+    assert query(begun.headers["Location"])["scope"] == "profile tasks:read tasks:write"
+    browser.get(world.sandbox.decide(begun.headers["Location"]))
+    (wider,) = world.accounts()
+    assert (wider.id, wider.scope_profile) == (account.id, "read_only")
+    assert wider.authorized_scopes == ("profile", "tasks:read", "tasks:write")
+    again = browser.open(world.token(), f"{link}&action=sandbox-create-task").text
+    assert "needs tasks:write" not in again
+
+
+def test_a_client_that_may_not_ask_for_it_says_so_and_asks_for_what_it_always_does(
+    world: Any, browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(needed_scopes, "alternatives", lambda path: (("webhooks",),))
+    account = reduced(world, browser)
+    with world.service.store.write() as tx:
+        tx.run("UPDATE provider_clients SET scopes = :scopes", {"scopes": '["profile", "tasks:read"]'})
+    page = browser.open(world.token(), f"&connectLink=true&accountId={account.id}&action=sandbox-create-task")
+    assert "This product may not ask for webhooks, which “Create task” needs." in unescape(page.text)
+    begun = browser.start(page, profile="read_only")
+    assert query(begun.headers["Location"])["scope"] == "profile tasks:read"
 
 
 @pytest.fixture

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 from webapp.service.domain.access import tokens
 from webapp.service.domain.base.rate_limits import LIMITS
+from webapp.service.domain.components import components
 
 
 def test_its_token_is_for_the_person_and_the_app_and_for_connecting_alone(world: Any) -> None:
@@ -18,6 +21,17 @@ def test_links_count_towards_the_limit_of_tokens(world: Any) -> None:
     agent = world.agent()
     told = [agent.text("make_task", title="A", project_id="p1") for _ in range(LIMITS["tokens"].requests + 1)]
     assert "token=" in told[-2] and "token=" not in told[-1]
+
+
+def test_what_an_account_was_not_given_is_added_by_the_person(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    account = world.account()
+    err = {"name": "HttpError", "message": "No. It lacks gists.", "account_id": account.id, "lacking_scopes": ["gists"]}
+    run: dict[str, Any] = {"exports": {}, "os": [{"k": "error", "ts": 1, "err": err}], "ret": None}
+    monkeypatch.setattr(components, "run", lambda service, request: run)
+    assert "action=" not in world.agent().text("fail", token="x")  # which was called without the account
+    told = world.agent().text("make_task", title="A", project_id="p1")
+    assert told.startswith("No. It lacks gists. The Tiny Keys account was not given all that")
+    assert f"accountId={account.id}&action=" in told
 
 
 def test_an_account_that_is_refused_in_the_middle_is_reconnected_by_the_person(world: Any) -> None:

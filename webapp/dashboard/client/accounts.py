@@ -88,10 +88,13 @@ class UserClient(Lists):
         params: Params = {"limit": limit, "after": after}
         return self.ask_extension(PageOf[ActivityEntry], "GET", self._path(account_id, "history"), params=params)
 
-    def link(self, *, success: str, error: str, app: str, account_id: str = "") -> str:
-        """The URL of a Connect Link for ``app`` or one of its accounts, which returns to ``success`` or ``error``."""
+    def link(self, *, success: str, error: str, app: str, account_id: str = "", action: str = "") -> str:
+        """The URL of a Connect Link for ``app`` or one of its accounts, which returns to ``success`` or ``error``.
+
+        What the account lacks for ``action`` is asked for besides.
+        """
         uris = {"success_redirect_uri": success, "error_redirect_uri": error}
-        url = self.client.new_link(self.user_id, uris, app, account_id)
+        url = self.client.new_link(self.user_id, uris, app, account_id, action)
         if not url.startswith(("https://", "http://")):
             raise NotTheApi
         return url

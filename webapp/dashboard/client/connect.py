@@ -126,11 +126,11 @@ class ConnectClient:
         answer = self.as_project("POST", self.path("tokens"), body={"project_id": self._project(), **body})
         return object_of(answer)
 
-    def new_link(self, user: str, uris: Mapping[str, str], app: str, account_id: str = "") -> str:
-        """The ``connect_link_url`` of a new token, for one app."""
+    def new_link(self, user: str, uris: Mapping[str, str], app: str, account_id: str = "", action: str = "") -> str:
+        """The ``connect_link_url`` of a new token, for one app; for an account, with what ``action`` needs besides."""
         url = str(self.create_token({"external_user_id": user, **uris}).get("connect_link_url", ""))
-        chosen = {"app": app, **({"accountId": account_id} if account_id else {})}
-        return f"{url}&{urlencode(chosen, quote_via=quote)}"
+        chosen = {"app": app, "accountId": account_id, "action": action}
+        return f"{url}&{urlencode({name: value for name, value in chosen.items() if value}, quote_via=quote)}"
 
     def audit(self, filters: Mapping[str, str], *, limit: int) -> PageOf[AuditEntry] | None:
         """``GET P/audit`` (an extension), newest first; ``None`` if the service has none or refuses it.
@@ -297,13 +297,13 @@ class TokenClient(ConnectClient):
         """Raises :class:`NotFound`: there is no OAuth client."""
         raise NotFound
 
-    def new_link(self, user: str, uris: Mapping[str, str], app: str, account_id: str = "") -> str:
+    def new_link(self, user: str, uris: Mapping[str, str], app: str, account_id: str = "", action: str = "") -> str:
         """The URL of a new Connect Link session, or of the token's only link."""
-        body = {**self._look, **uris, "app": app, "account_id": account_id or None}
+        body = {**self._look, **uris, "app": app, "account_id": account_id or None, "action": action or None}
         try:
             return str(object_of(self.as_user(user, "POST", self.path("link_sessions"), body=body)).get("url", ""))
         except NotFound:
-            chosen = {"app": app, "accountId": account_id, **self._look}
+            chosen = {"app": app, "accountId": account_id, "action": action, **self._look}
             return own_link(self.transport.base_url, self._token, chosen)
 
 

@@ -154,7 +154,9 @@ def connect(slug: str, kind: Kind, key: str) -> AnyResponse:
     name, back = request.form.get("connect", ""), public_url(address(form))
     broken = form.overview.find(request.form.get("reconnect", ""))
     if broken:
-        return go(service().link(success=back, error=back, app=broken.app.slug, account_id=broken.id))
+        action = form.component.key if request.form.get("more") else ""
+        link = service().link(success=back, error=back, app=broken.app.slug, account_id=broken.id, action=action)
+        return go(link)
     app = next((prop.app for prop in form.visible_props if prop.name == name and prop.app), form.app.slug)
     return go(service().link(success=back, error=back, app=app))
 

@@ -198,6 +198,9 @@ class NewLinkSession(Body):
     error_redirect_uri: str = Field(description="Where to go on after a failure: a page of this installation.")
     app: str | None = Field(None, description="The app's slug; without one the person chooses.")
     account_id: str | None = Field(None, description="An account to reconnect.")
+    action: str | None = Field(
+        None, description="The key of an action; what the reconnected account lacks for it is asked for besides."
+    )
     theme: str | None = Field(None, description="`light` or `dark`; otherwise as the system has it.")
     language: str | None = Field(None, description="The language of the page; otherwise the browser's.")
     connect_token: str | None = Field(
@@ -421,7 +424,13 @@ def _parameters(call: Call, body: NewLinkSession) -> dict[str, str]:
     for name in ("success_redirect_uri", "error_redirect_uri"):
         _check_own(call, name, getattr(body, name))
     ways = {tokens.SUCCESS: body.success_redirect_uri, tokens.FAILURE: body.error_redirect_uri}
-    chosen = {"app": body.app, "accountId": body.account_id, "theme": body.theme, "language": body.language}
+    chosen = {
+        "app": body.app,
+        "accountId": body.account_id,
+        "action": body.action,
+        "theme": body.theme,
+        "language": body.language,
+    }
     return {**ways, **{name: value for name, value in chosen.items() if value}}
 
 

@@ -175,6 +175,8 @@ class ObservedError(Answer):
     name: str = Field(examples=["GitHub"])
     message: str
     stack: str = ""
+    account_id: str = Field("", description="The account that lacks scopes.", examples=["apn_7Rt2Mw"])
+    lacking_scopes: list[str] = Field([], description="OAuth scopes that the action needs and the account lacks.")
 
 
 class Observation(Answer):

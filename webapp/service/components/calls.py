@@ -92,17 +92,24 @@ class PieceBounds:
 
 @dataclass(frozen=True, slots=True)
 class ErrorInfo:
-    """Why a call failed: ``message`` is one sentence; ``stack`` the component's own frames, for its author."""
+    """Why a call failed: ``message`` is one sentence; ``stack`` the component's own frames, for its author.
+
+    ``lacking_scopes`` are OAuth scopes that it needs and the account ``account_id`` was not given.
+    """
 
     kind: ErrorKind
     name: str
     message: str
     stack: str = ""
     status: int | None = None
+    account_id: str = ""
+    lacking_scopes: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, Any]:
         """The error as part of an observation (contract "Observations")."""
-        return {"name": self.name, "message": self.message, "stack": self.stack}
+        shown = {"name": self.name, "message": self.message, "stack": self.stack}
+        more = {"account_id": self.account_id, "lacking_scopes": list(self.lacking_scopes)}
+        return {**shown, **more} if self.lacking_scopes else {**shown}
 
 
 @dataclass(frozen=True, slots=True)

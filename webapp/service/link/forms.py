@@ -20,6 +20,7 @@ from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
 from webapp.service.link.responses import page
+from webapp.service.link.scope_profiles import addition_of
 from webapp.service.link.visit import Visit
 
 PREFIX = "cf_"
@@ -101,12 +102,14 @@ def attempt_request(
     own_id: str | None = None,
 ) -> AttemptRequest:
     """The attempt that this visit requests; ``own_id`` is the person's own OAuth client."""
+    addition = addition_of(service, current, app, account)
     return AttemptRequest(
         app=app.slug,
         oauth_app_id=own_id or _client_id(service, current, app, account),
         account_id=account.id if account else None,
         session_id=current.session.id if current.session else None,
         of_portal=current.of_portal,
+        scopes=addition.scopes if addition else (),
         fields=fields or {},
     )
 

@@ -81,10 +81,11 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
         raise NoClient
     profile = request.args.get("profile", "")
     profile = profile if app.profile_scopes(profile) else ""
+    usual = scope_profiles.scopes_of(app, client, profile)
     started = attempts.start(
         service,
         secret,
-        scopes=scope_profiles.scopes_of(app, client, profile),
+        scopes=tuple(dict.fromkeys((*usual, *attempt.scopes))),
         scope_profile=profile or None,
         oauth_app_id=client.id,
         mode="window" if request.args.get("window") == "1" else "tab",

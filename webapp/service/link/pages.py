@@ -21,7 +21,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.link import endings, forms, framing, outcome_page, redirects, visit
 from webapp.service.link.endings import Ended
 from webapp.service.link.responses import ended, page, see_other
-from webapp.service.link.scope_profiles import choices
+from webapp.service.link.scope_profiles import addition_of, choices
 from webapp.service.link.visit import Visit
 from webapp.service.outbound.templates import fill_url
 from webapp.settings import Settings
@@ -135,6 +135,7 @@ def show_start(
         account=account,
         secret=secret,
         choices=choices(service, current, app, account, client),
+        addition=addition_of(service, current, app, account, client),
         provider_host=redirects.host_of(
             fill_url(app.oauth.authorize_url or app.oauth.issuer or "", values) if app.oauth else None
         ),

@@ -9,6 +9,8 @@ from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import needed_scopes
+from webapp.service.domain.components.needed_scopes import Addition
 from webapp.service.link.visit import Visit
 
 EVERYTHING = ""
@@ -37,9 +39,11 @@ def choices(
     """The usual access, unless a profile says the same, then the profiles; the link, or the account
     that is reconnected, names the chosen one.
     """
-    client = client or oauth_apps.choose(
-        service.store, current.project.id, app.slug, current.oauth_app_id, user_id=current.token.user.id
-    )
+    client = client or chosen_client(service, current, app)
+    if account and (addition := addition_of(service, current, app, account, client)) and addition.scopes:
+        profile = account.scope_profile or EVERYTHING
+        scopes = tuple(dict.fromkeys((*scopes_of(app, client, profile), *addition.scopes)))
+        return [Choice(profile, _label(profile), _words(app, scopes), scopes, chosen=True)]
     usual = scopes_of(app, client, EVERYTHING)
     offered = {profile.name: scopes_of(app, client, profile.name) for profile in app.spec.scope_profiles}
     if not any(set(scopes) == set(usual) for scopes in offered.values()):
@@ -49,6 +53,23 @@ def choices(
     if chosen not in offered:
         chosen = next(name for name, scopes in offered.items() if set(scopes) == set(usual))
     return [Choice(name, _label(name), _words(app, scopes), scopes, name == chosen) for name, scopes in offered.items()]
+
+
+def chosen_client(service: Service, current: Visit, app: App) -> OAuthApp | None:
+    """The OAuth client that the link, or the project, uses for ``app``."""
+    return oauth_apps.choose(
+        service.store, current.project.id, app.slug, current.oauth_app_id, user_id=current.token.user.id
+    )
+
+
+def addition_of(
+    service: Service, current: Visit, app: App, account: Account | None, client: OAuthApp | None = None
+) -> Addition | None:
+    """What the reconnected ``account`` lacks for the action that the link names; None if that is nothing."""
+    key = current.parameters.get("action")
+    if account is None or not key or app.auth_type != "oauth":
+        return None
+    return needed_scopes.addition(service, account, client or chosen_client(service, current, app), key)
 
 
 def scopes_of(app: App, client: OAuthApp | None, profile: str) -> tuple[str, ...]:
@@ -64,5 +85,6 @@ def _label(name: str) -> str:
 
 
 def _words(app: App, scopes: tuple[str, ...]) -> tuple[str, ...]:
-    words = (translated(app.scope_words(scope)) for scope in scopes)
-    return tuple(dict.fromkeys(word[:1].upper() + word[1:].rstrip(".") for word in words))
+    words = ((scope, translated(app.scope_words(scope))) for scope in scopes)
+    shown = (word if word == scope else word[:1].upper() + word[1:].rstrip(".") for scope, word in words)
+    return tuple(dict.fromkeys(shown))

@@ -50,6 +50,7 @@ PARAMETERS = (
     "display",  # where embed.js shows it: iframe, popup or redirect
     "returnTo",  # the page that opened it, for the way back
     "language",  # ours: a BCP 47 tag, instead of what the browser asks for
+    "action",  # ours: the key of an action, whose scopes are asked for besides when an account is reconnected
     "picked",  # ours: the app was chosen here, and can be chosen again
 )
 MAX_PARAMETER, MAX_ADDRESS = 300, 2000

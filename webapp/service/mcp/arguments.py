@@ -232,11 +232,11 @@ def _name(prop: Prop, *, alone: bool, taken: set[str]) -> str:
 
 
 class Unconnected(Exception):
-    """No account of the app ``app`` is connected; ``dead`` is one to reconnect."""
+    """No account of the app ``app`` is connected; ``dead`` is one to reconnect, with what ``action`` needs besides."""
 
-    def __init__(self, app: str, dead: Account | None = None) -> None:
+    def __init__(self, app: str, dead: Account | None = None, action: str = "") -> None:
         super().__init__(app)
-        self.app, self.dead = app, dead
+        self.app, self.dead, self.action = app, dead, action
 
 
 def as_request(

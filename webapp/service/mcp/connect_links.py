@@ -53,24 +53,31 @@ def link(service: Service, visitor: Visitor, missing: Unconnected) -> Link | str
     token = tokens.create(service, scene, request, client_id=client_id)
     named = {"app": app.slug, **({"accountId": missing.dead.id} if missing.dead else {})}
     sentence = f"The {app.name} account works no longer." if missing.dead else f"No {app.name} account is connected."
+    if missing.action:
+        named |= {"action": missing.action}
+        sentence = f"The {app.name} account was not given all that {missing.action} needs; it can be added."
     return Link(f"{token['connect_link_url']}&{urlencode(named)}", sentence)
 
 
 def after_refusal(
     service: Service, visitor: Visitor, request: ComponentRequest, outcome: Mapping[str, Any]
 ) -> str | None:
-    """The advice about a run that failed because its account has stopped working; None for other failures.
+    """The advice about a run that failed because its account has stopped working, or lacks OAuth scopes; None for
+    other failures.
 
     The run is not repeated automatically: it may have had effects before its provider refused it.
     """
     errors = [line["err"] for line in outcome["os"] if line.get("err")]
     user = visitor.user(service)
-    if user is None or not errors or errors[-1]["name"] != grants.UNUSABLE:
+    if user is None or not errors:
+        return None
+    lacks, action = errors[-1].get("account_id"), request.component.key
+    if not lacks and errors[-1]["name"] != grants.UNUSABLE:
         return None
     chosen = [value["authProvisionId"] for value in request.configured.values() if _is_account(value)]
     for account in accounts.of_user(service.store, user):
-        if account.id in chosen and account.dead:
-            again = link(service, visitor, Unconnected(account.app, account))
+        if account.id in chosen and (account.id == lacks or account.dead):
+            again = link(service, visitor, Unconnected(account.app, account, action if account.id == lacks else ""))
             return f"{errors[-1]['message']} {again if isinstance(again, str) else again.text}"
     return None
 

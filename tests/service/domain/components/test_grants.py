@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from webapp.errors import Invalid, NotFound
-from webapp.service.components.calls import Call, Reply
+from webapp.service.components.calls import Call, ErrorInfo, ErrorKind, Reply
 from webapp.service.domain.accounts import accounts, credentials, lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -219,3 +219,13 @@ def test_a_refused_operation_names_the_scopes_that_the_account_was_not_given(
     sentence = "The account Work was not given everything, which this needs; reconnect it."
     assert (sentence in reply.error.message) is bool(told)
     assert reply.observations[-1].err == reply.error
+    assert reply.error.lacking_scopes == ((told,) if told else ())
+    shown = reply.error.to_json()
+    assert (shown.get("account_id"), shown.get("lacking_scopes")) == ((account.id, [told]) if told else (None, None))
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "told"), [(200, "http", True), (404, "http", False), (403, "result", False)]
+)
+def test_a_refusal_is_one_of_the_app(status: int, kind: ErrorKind, told: bool) -> None:
+    assert grants._is_refusal(ErrorInfo(kind, "HttpError", "No.", status=status)) is told

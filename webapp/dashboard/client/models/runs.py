@@ -81,6 +81,12 @@ class Outcome(Lenient):
         return next((line.text for line in self.logs if line.kind == "error"), "") or self.error
 
     @property
+    def lacking(self) -> dict[str, tuple[str, ...]]:
+        """The OAuth scopes that it needed, by the account that was not given them."""
+        errors = [line.error for line in self.logs if line.error.get("lacking_scopes")]
+        return {str(each.get("account_id", "")): tuple(map(str, each["lacking_scopes"])) for each in errors}
+
+    @property
     def summary(self) -> str:
         """What it did, in one sentence of the component's own."""
         exported = self.all_exports.get("$summary")

@@ -60,7 +60,8 @@ _OVERDUE = {
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One attempt. ``id`` is the hash of its secret; ``mode`` is 'tab' or 'window'. One ``of_portal`` leaves the
-    link of its token unused, and does not mind that it was used."""
+    link of its token unused, and does not mind that it was used. ``scopes`` are those that were asked for; until it
+    was started, those that are asked for besides the usual ones."""
 
     id: str
     token_hash: str
@@ -95,13 +96,17 @@ _ATTEMPTS = Table("connect_attempts", Attempt)
 
 @dataclass(frozen=True, slots=True)
 class AttemptRequest:
-    """The request for an attempt; ``fields`` are the values entered before the sign-in, such as a subdomain."""
+    """The request for an attempt; ``fields`` are the values entered before the sign-in, such as a subdomain.
+
+    ``scopes`` are asked for besides the usual ones.
+    """
 
     app: str
     oauth_app_id: str | None = None
     account_id: str | None = None
     session_id: str | None = None
     of_portal: bool = False
+    scopes: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -112,7 +117,9 @@ def create(service: Service, token: ConnectToken, request: AttemptRequest) -> tu
     with service.store.write() as tx:
         sealed = _seal(service, tx, token, attempt_id, fields=request.fields) if request.fields else None
         times = service.clock(), token.expires_at
-        attempt = Attempt(attempt_id, token.token_hash, *what, *times, sealed, of_portal=request.of_portal)
+        attempt = Attempt(
+            attempt_id, token.token_hash, *what, *times, sealed, request.scopes, of_portal=request.of_portal
+        )
         _ATTEMPTS.insert(tx, attempt)
     return attempt, secret
 

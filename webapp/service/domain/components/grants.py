@@ -16,13 +16,12 @@ from urllib.parse import urlsplit
 from webapp.errors import Detail, Invalid, NotFound, PatchbayError, Refused
 from webapp.service.catalog.app import App
 from webapp.service.components.calls import AccountGrant, Call, ErrorInfo, Observation, Reply
-from webapp.service.components.declared import definition, source
-from webapp.service.components.declared.form import ActionForm
 from webapp.service.components.pieces.form import ENDING as PIECE
 from webapp.service.domain.accounts import accounts, credentials, health, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import needed_scopes
 from webapp.service.domain.components.prop_values import FIELD
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
@@ -194,31 +193,24 @@ def _make(service: Service, request: Call, granted: CallGrants) -> Reply:
 def _naming_scopes(service: Service, request: Call, granted: CallGrants, reply: Reply) -> Reply:
     """``reply``; if the app refused an action that needs scopes which the account was not given, it names them."""
     error = reply.error
-    if (
-        error is None
-        or error.status not in _REFUSALS
-        or not source.is_declared(request.path)
-        or request.method != "run"
-    ):
+    if error is None or not _is_refusal(error) or request.method != "run":
         return reply
-    form = definition.component(Path(request.path)).form
-    alternatives = form.scopes if isinstance(form, ActionForm) else ()
+    alternatives = needed_scopes.alternatives(Path(request.path))
     for account in granted.used.values():
-        lacking = _lacking(service.app(account.app), account.authorized_scopes, alternatives)
+        lacking = needed_scopes.lacking(service.app(account.app), account.authorized_scopes, alternatives)
         if lacking:
             name = account.name or account.identity_name or account.id
             sentence = f"The account {name} was not given {', '.join(lacking)}, which this needs; reconnect it."
-            named = replace(error, message=f"{error.message} {sentence}")
+            message = f"{error.message} {sentence}"
+            named = replace(error, message=message, account_id=account.id, lacking_scopes=lacking)
             *others, last = reply.observations
             return replace(reply, error=named, observations=(*others, replace(last, err=named)))
     return reply
 
 
-def _lacking(app: App, granted: Sequence[str], alternatives: Sequence[Sequence[str]]) -> list[str]:
-    """The scopes of the alternative that needs the fewest more; none if one of them is given whole."""
-    included = {name for scope in app.spec.scopes if scope.scope in granted for name in scope.includes}
-    missing = [[name for name in needed if name not in granted and name not in included] for needed in alternatives]
-    return min(missing, key=len, default=[])
+def _is_refusal(error: ErrorInfo) -> bool:
+    """Whether the app refused a request, maybe with a status that others answer a success with, as Slack does."""
+    return error.kind == "http" and (error.status in _REFUSALS or 200 <= (error.status or 0) < 300)
 
 
 def _settle(service: Service, used: Account, reply: Reply) -> Account:
