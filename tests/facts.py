@@ -1,35 +1,33 @@
-"""``make facts``: holds the requests of the built-in declared components against the descriptions of their providers.
+"""``make facts``: holds the requests of the built-in declared components against what is published of their APIs.
 
-By hand, never in ``make test``: it brings the documents that ``[[api.documents]]`` of an app name from npm and PyPI, in
-exactly the version that is written there, and keeps them below ``instance/facts``. Compared are the method and the
-path, the parameters and the fields of the body: those that are required, those that are unknown, and whether the
-operation is deprecated. What was found is written to ``checked.toml`` beside ``app.toml``
+By hand, never in ``make test``: it brings the documents that ``[[api.documents]]`` of an app name from npm and PyPI,
+in exactly the version that is written there (:mod:`tests.packages`). Compared are the method and the path, the
+parameters and the fields of the body: those that are required, those that are unknown, and whether the operation is
+deprecated. Queries are compared with GraphQL schemas (:mod:`tests.schemas`), and requests that are in no document with
+SDKs (:mod:`tests.sdks`). What was found is written to ``checked.toml`` beside ``app.toml``
 (:mod:`webapp.service.catalog.checked`); judgements that people wrote there stay.
 
-A request that a document does not have is not checkable: a description may lack a part of an API. One that a document
-has in another way is contradicted, until it is mended or judged, with a source.
+A request that is nowhere is not checkable: a description or an SDK may lack a part of an API. One that is there in
+another way is contradicted, until it is mended or judged, with a source.
 """
 
-import base64
 import functools
-import hashlib
-import json
 import re
 import subprocess
 import sys
-import tarfile
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from fnmatch import fnmatchcase as fnmatch
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import parse_qsl
 
 import tomli_w
+from graphql import GraphQLSchema
 
+from tests import packages, schemas, sdks
+from tests.sdks import Calls, Sdk
 from webapp.service.catalog import api_documents, checked, sources
 from webapp.service.catalog.checked import Checked, Description, NotCheckable, requests_digest, requests_of
 from webapp.service.catalog.component_files import Component
@@ -42,7 +40,6 @@ from webapp.service.components.declared.source import is_declared
 from webapp.service.components.declared.templates import Hole, parse
 from webapp.service.components.errors import LoadError
 
-CACHE = Path("instance/facts")
 HOLE, PATH_HOLE = "\0", "\1"
 _MOST_SEGMENTS, _MOST_DEPTH = 3, 4
 _PARAMETER = re.compile(r"\{[^{}]*\}")
@@ -57,47 +54,12 @@ _CREDENTIALS = frozenset(("key", "api_key", "apikey", "token", "access_token", "
 def brought(document: ApiDocument) -> Document:
     """The document, from the cache or else from its registry. Raises ``ValueError`` and ``OSError``."""
     place = api_documents.place(document)
-    return _read(_archive(place.package, place.version, place.integrity), place.path)
+    return _read(packages.archive(place.package, place.version, place.integrity), place.path)
 
 
 @functools.lru_cache(maxsize=4)
 def _read(archive: Path, path: str) -> Document:
-    if archive.suffix == ".whl":
-        with zipfile.ZipFile(archive) as opened:
-            return documents.read(opened.read(path))
-    with tarfile.open(archive) as opened:
-        member = opened.extractfile(f"package/{path}")
-        if member is None:
-            raise ValueError(f"{path} is no file")
-        return documents.read(member.read())
-
-
-def _archive(package: str, version: str, integrity: str) -> Path:
-    """The archive of ``package``. Raises ``ValueError`` if it is not the one that the integrity names."""
-    folder = CACHE / re.sub("[^a-z0-9]+", "-", f"{package}-{version}".lower()).strip("-")
-    if not list(folder.glob("*.*")):
-        folder.mkdir(parents=True, exist_ok=True)
-        registry, _, name = package.partition(":")
-        npm = ["npm", "pack", "--silent", "--pack-destination", str(folder), f"{name}@{version}"]
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(folder), f"{name}=={version}"]
-        subprocess.run(npm if registry == "npm" else pip, check=True, capture_output=True)
-    (archive,) = folder.glob("*.*")
-    algorithm, _, digest = integrity.partition("-")
-    if base64.b64encode(hashlib.new(algorithm, archive.read_bytes()).digest()).decode() != digest:
-        raise ValueError(f"{archive} is not what {package} {version} was")
-    return archive
-
-
-@functools.cache
-def released_on(package: str, version: str) -> date:
-    """When that version of ``package`` was published."""
-    registry, _, name = package.partition(":")
-    if registry == "npm":
-        done = subprocess.run(["npm", "view", name, "time", "--json"], check=True, capture_output=True)
-        return date.fromisoformat(json.loads(done.stdout)[version][:10])
-    archive = next((CACHE / re.sub("[^a-z0-9]+", "-", f"{package}-{version}".lower()).strip("-")).glob("*.whl"))
-    with zipfile.ZipFile(archive) as opened:
-        return date(*max(info.date_time for info in opened.infolist())[:3])
+    return documents.read(packages.content(archive, path))
 
 
 # --- comparing ---
@@ -105,21 +67,38 @@ def released_on(package: str, version: str) -> date:
 
 @dataclass
 class Found:
-    """What was found about one component: ``contradictions``, and the requests that are in no document."""
+    """What was found about one component: ``contradictions``, requests that are nowhere, and those only in an SDK."""
 
     contradictions: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
+    only_in_sdk: list[str] = field(default_factory=list)
+
+
+_Forms: TypeAlias = Sequence[Sequence[str]]
+_Kind = TypeVar("_Kind")
+_Of = TypeVar("_Of")
 
 
 class Api:
-    """The operations of the documents of one app."""
+    """What is written of the API of one app: the operations of its documents, the calls of SDKs, GraphQL schemas."""
 
-    def __init__(self, app: AppSpec, described: Sequence[tuple[ApiDocument, Document]]) -> None:
-        self._app = app
-        self._operations = [
-            (document, operation, [_segments(prefix + operation.path) for prefix in _prefixes(app, declared, document)])
+    def __init__(
+        self,
+        app: AppSpec,
+        described: Sequence[tuple[ApiDocument, Document]],
+        called: Sequence[tuple[Sdk, Calls]] = (),
+        graphs: Sequence[GraphQLSchema] = (),
+    ) -> None:
+        self._app, self._graphs = app, graphs
+        self._operations: list[tuple[Operation, Document, _Forms]] = [
+            (operation, document, [_segments(prefix + operation.path) for prefix in _prefixes(app, declared, document)])
             for declared, document in described
             for operation in listed(document)
+        ]
+        self._calls: list[tuple[str, Calls, _Forms]] = [
+            (method, calls, [_segments(prefix + path) for prefix in {sdk.below, _server_path(app.base_url or "")}])
+            for sdk, calls in called
+            for method, path in calls.written
         ]
 
     def check(self, request: Mapping[str, Any], found: Found) -> None:
@@ -131,14 +110,14 @@ class Api:
             shown = f"{method} {path.replace(HOLE, '…').replace(PATH_HOLE, '…')}"
             if not path:  # an address that the app has answered before
                 continue
-            fitting = self._fitting(path)
-            same = [each for each in fitting if each[1].method == method]
-            if same:
-                differences = [list(_differences(*each, request, query, shown)) for each in same]
-                found.contradictions += sorted(differences, key=lambda findings: len(findings))[0]
-            elif fitting:
-                methods = sorted({operation.method for _, operation in fitting})
-                found.contradictions.append(f"{shown}: the document has only {', '.join(methods)}")
+            if self._graphs and _is_graphql(request):
+                differences = [list(schemas.differences(graph, request)) for graph in self._graphs]
+                found.contradictions += [f"{shown}: {each}" for each in min(differences, key=len)]
+            elif described := _fitting(self._operations, path):
+                found.contradictions += _of_operations(described, request, query, method, shown)
+            elif called := _fitting(self._calls, path):
+                found.only_in_sdk.append(shown)
+                found.contradictions += _of_calls(called, request, query, method, shown)
             else:
                 found.unknown.append(shown)
 
@@ -152,16 +131,61 @@ class Api:
         path, _, query = text.partition("?")
         return path, {name for name, _ in parse_qsl(query, keep_blank_values=True)}
 
-    def _fitting(self, path: str) -> list[tuple[Document, Operation]]:
-        """The operations with this path, those that have most of it literally first."""
-        fitting = list[tuple[int, Document, Operation]]()
-        for wanted in _spread(path):
-            for document, operation, forms in self._operations:
-                literal = max((_alike(form, wanted) for form in forms), default=-1)
-                if literal >= 0:
-                    fitting.append((literal, document, operation))
-        best = max((literal for literal, *_ in fitting), default=0)
-        return [(document, operation) for literal, document, operation in fitting if literal == best]
+
+def _is_graphql(request: Mapping[str, Any]) -> bool:
+    body = request.get("json")
+    return isinstance(body, Mapping) and isinstance(body.get("query"), str) and "{{" in body["query"]
+
+
+def _fitting(written: Sequence[tuple[_Kind, _Of, _Forms]], path: str) -> list[tuple[_Kind, _Of]]:
+    """What is written of this path: that which has most of it literally."""
+    fitting = list[tuple[int, _Kind, _Of]]()
+    for wanted in _spread(path):
+        for each, of, forms in written:
+            literal = max((_alike(form, wanted) for form in forms), default=-1)
+            if literal >= 0:
+                fitting.append((literal, each, of))
+    best = max((literal for literal, *_ in fitting), default=0)
+    return [(each, of) for literal, each, of in fitting if literal == best]
+
+
+def _of_operations(
+    fitting: Sequence[tuple[Operation, Document]], request: Mapping[str, Any], query: set[str], method: str, shown: str
+) -> list[str]:
+    same = [each for each in fitting if each[0].method == method]
+    if same:
+        differences = [list(_differences(document, each, request, query, shown)) for each, document in same]
+        return min(differences, key=len)
+    methods = sorted({operation.method for operation, _ in fitting})
+    return [f"{shown}: the document has only {', '.join(methods)}"]
+
+
+def _of_calls(
+    fitting: Sequence[tuple[str, Calls]], request: Mapping[str, Any], query: set[str], method: str, shown: str
+) -> list[str]:
+    same = [calls for written, calls in fitting if written in (method, sdks.ANY)]
+    if not same:
+        return [f"{shown}: the SDK has only {', '.join(sorted({written for written, _ in fitting}))}"]
+    names = sorted(query | _sent(request))
+    return min(
+        ([f"{shown}: the SDK has no {name}" for name in names if not calls.knows(name)] for calls in same), key=len
+    )
+
+
+def _sent(request: Mapping[str, Any]) -> set[str]:
+    """The names of parameters and of the fields of the body, at every depth."""
+    names = _names(request.get("params", {})) | _paged(request, "params")
+    for kind in _BODIES:
+        names |= set(_members(request.get(kind))) | _paged(request, kind)
+    return {name for name in names if "{" not in name and name.lower() not in _CREDENTIALS}
+
+
+def _members(value: Any) -> Iterator[str]:
+    for item in value if isinstance(value, list) else ():
+        yield from _members(item)
+    for name, member in value.items() if isinstance(value, Mapping) else ():
+        yield str(name)
+        yield from _members(member)
 
 
 def _mark(part: str | Hole) -> str:
@@ -298,8 +322,8 @@ def _shape(refs: Refs, schema: Any, depth: int = 0) -> Shape:
     for word in ("allOf", "oneOf", "anyOf"):
         parts = [_shape(refs, part, depth + 1) for part in node.get(word, ())]
         for part in parts:
-            for name, schemas in part.members.items():
-                shape.members.setdefault(name, []).extend(schemas)
+            for name, members in part.members.items():
+                shape.members.setdefault(name, []).extend(members)
             shape.is_open = shape.is_open or (part.is_open and word == "allOf" and bool(part.members))
         if word == "allOf":
             shape.required |= {name for part in parts for name in part.required}
@@ -364,12 +388,20 @@ def _is_judged(before: Checked, component: str, finding: str) -> bool:
 
 def check(source: sources.Source) -> Checked | None:
     """What is to be written beside the app; None for one without documents."""
-    if source.spec.api is None:
+    slug, declared = source.spec.slug, source.spec.api.documents if source.spec.api else ()
+    called, graphs = sdks.of_app(slug), sdks.of_app(slug, "graphql")
+    if not (declared or called or graphs):
         return None
     before = checked.of_folder(folder_of(source))
-    described = [(declared, brought(declared)) for declared in source.spec.api.documents]
-    api = Api(source.spec, described)
-    right, contradicted, unchecked = dict[str, str](), dict[str, list[str]](), dict[str, NotCheckable]()
+    described = [(document, brought(document)) for document in declared]
+    api = Api(
+        source.spec,
+        described,
+        [(sdk, sdks.brought(sdk)) for sdk in called],
+        [schemas.brought(graph) for graph in graphs],
+    )
+    right, by_sdk = dict[str, str](), dict[str, str]()
+    contradicted, unchecked = dict[str, list[str]](), dict[str, NotCheckable]()
     for component in sorted(source.components, key=lambda each: each.key):
         name, found = component.key.split("-", 1)[1], verdict(api, component)
         if isinstance(found, str):
@@ -380,18 +412,33 @@ def check(source: sources.Source) -> Checked | None:
         if wrong:
             contradicted[name] = wrong
         elif found.unknown:
-            why = f"Not in the description: {', '.join(dict.fromkeys(found.unknown))}."
+            where = "SDK" if not (declared or graphs) else "description or SDK" if called else "description"
+            why = f"Not in the {where}: {', '.join(dict.fromkeys(found.unknown))}."
             unchecked[name] = NotCheckable(requests=digest, why=why)
+        elif found.only_in_sdk:
+            by_sdk[name] = digest
         else:
             right[name] = digest
-    places = [(declared, api_documents.place(declared)) for declared in source.spec.api.documents]
-    descriptions = tuple(
-        Description(place=f"{place.package} {place.version} {place.path}", of=released_on(place.package, place.version))
-        for _, place in places
-    )
     return Checked(
-        documents=descriptions, checked=right, not_checkable=unchecked, contradicted=contradicted, judged=before.judged
+        documents=tuple(_descriptions(declared, graphs)),
+        sdks=tuple(_compared(sdk) for sdk in called),
+        checked=right,
+        checked_by_sdk=by_sdk,
+        not_checkable=unchecked,
+        contradicted=contradicted,
+        judged=before.judged,
     )
+
+
+def _descriptions(declared: Sequence[ApiDocument], graphs: Sequence[Sdk]) -> Iterator[Description]:
+    for place in map(api_documents.place, declared):
+        day = packages.released_on(place.package, place.version)
+        yield Description(place=f"{place.package} {place.version} {place.path}", of=day)
+    yield from map(_compared, graphs)
+
+
+def _compared(sdk: Sdk) -> Description:
+    return Description(place=sdk.place, of=packages.released_on(sdk.package, sdk.version))
 
 
 def folder_of(source: sources.Source) -> Path:
@@ -408,7 +455,7 @@ def write(folder: Path, result: Checked) -> None:
 
 def main(names: Sequence[str]) -> int:
     """Check every app, or those of ``names``, and print what was found."""
-    counts, wrong = dict.fromkeys(("checked", "contradicted", "not checkable"), 0), 0
+    counts, wrong = dict.fromkeys(("checked", "checked by an SDK", "contradicted", "not checkable"), 0), 0
     for source in sources.read(Places()).apps:
         if names and source.spec.slug not in names:
             continue
@@ -422,6 +469,7 @@ def main(names: Sequence[str]) -> int:
             continue
         write(folder_of(source), result)
         counts["checked"] += len(result.checked)
+        counts["checked by an SDK"] += len(result.checked_by_sdk)
         counts["not checkable"] += len(result.not_checkable)
         counts["contradicted"] += len(result.contradicted)
         for name, findings in result.contradicted.items():

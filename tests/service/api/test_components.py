@@ -42,7 +42,7 @@ def test_lists_say_the_tag_of_operations_of_a_whole_api(shared: Any) -> None:
     (listed,) = shared.get("P/components?q=make+tas&extensions=true", token).json["data"]
     assert listed["patchbay"] == {"tag": None}
     assert shared.get("P/components/~/make-task?extensions=true", token).json["data"]["patchbay"] == {
-        "tag": None, "piece": None, "checked": False, "described_on": None,
+        "tag": None, "piece": None, "checked": False, "checked_against": None, "described_on": None,
     }  # fmt: skip
 
 
@@ -533,3 +533,6 @@ def test_a_component_says_whether_its_requests_were_checked(shared: Any) -> None
     token = shared.frontend()
     extensions = shared.get("P/components/github-create-issue?extensions=true", token).json["data"]["patchbay"]
     assert extensions["checked"] and extensions["described_on"].startswith("20")
+    assert extensions["checked_against"] == "description"
+    extensions = shared.get("P/components/notion-get-page?extensions=true", token).json["data"]["patchbay"]
+    assert (extensions["checked"], extensions["checked_against"]) == (True, "sdk")

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests import schemas, sdks
 from tests.facts import Api, Found
+from tests.sdks import Calls, Way
 from webapp.service.catalog import checked
 from webapp.service.catalog.checked import requests_digest, requests_of
 from webapp.service.catalog.importing.documents import Document, Refs
@@ -97,6 +99,110 @@ def test_what_a_description_has_is_right_and_what_it_lacks_is_unknown() -> None:
     assert not findings(url="{$hook}", method="DELETE").contradictions
 
 
+SDK = """
+    create(body) { return this._client.post('/v1/pets', { body }) }
+    list(id, query) { return this._client.get(`/v1/pets/${id}/toys?x=1`, { sortOrder: query.sort }) }
+"""
+WAY = Way(call=r"client\.(?P<method>get|post)\(['`](?P<path>[^'`]+)['`]")
+
+
+def sdk_findings(**request: Any) -> Found:
+    app: Any = SimpleNamespace(base_url="https://pets.example/v1")
+    declared: Any = SimpleNamespace(below="")
+    calls = Calls(frozenset(sdks.calls_in(SDK, WAY, {})), frozenset(sdks.words_in(SDK)))
+    found = Found()
+    Api(app, [], [(declared, calls)]).check(request, found)
+    return found
+
+
+def test_calls_of_an_sdk_are_compared_by_method_path_and_names() -> None:
+    right = sdk_findings(url="/pets/{id}/toys", params={"sort_order": "asc"})
+    assert (right.contradictions, right.unknown, right.only_in_sdk) == ([], [], ["GET /v1/pets/…/toys"])
+    wrong = sdk_findings(url="/pets/{id}/toys", params={"colour": "red"})
+    assert wrong.contradictions == ["GET /v1/pets/…/toys: the SDK has no colour"]
+    assert sdk_findings(url="/pets", method="PUT").contradictions == ["PUT /v1/pets: the SDK has only POST"]
+    wrong = sdk_findings(url="/pets", method="POST", json={"body": {"size": 1}})
+    assert wrong.contradictions == ["POST /v1/pets: the SDK has no size"]
+    assert sdk_findings(url="/cats").unknown == ["GET /v1/cats"]
+
+
+def test_paths_are_put_together_of_constants_and_cleaned() -> None:
+    way = Way(
+        call=r"method: '(?P<method>\w+)', path: (?P<path>[^\n]+)\n",
+        constant=r"const (?P<name>[A-Z_]+) = (?P<value>[^;]+);",
+        clean=((r"' \+ '", ""), (r" \+ \w+", "/{}"), ("'", "")),
+        methods={"fetch": "GET"},
+    )
+    text = "const PETS = '/pets';\nconst TOYS = PETS + '/toys';\nmethod: 'fetch', path: TOYS + id\n"
+    assert sdks.calls_in(text, way, sdks.constants_in([text], way)) == {("GET", "/pets/toys/{}")}
+
+
+TYPES = """
+export type Scalars = {
+  ID: { input: string; output: string; };
+  String: { input: string; output: string; };
+  Day: { input: any; output: any; };
+};
+export enum Kind {
+  Dog = 'dog',
+}
+export type Named = {
+  name: Scalars['String']['output'];
+};
+/** A pet; */
+export type Pet = Named & {
+  __typename?: 'Pet';
+  /** What it is. */
+  kind: Kind;
+  name: Scalars['String']['output'];
+  friends: Array<Pet>;
+};
+export type PetFriendsArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+};
+export type PetInput = {
+  name: Scalars['String']['input'];
+  born?: InputMaybe<Scalars['Day']['input']>;
+};
+export type Query = {
+  pet?: Maybe<Pet>;
+};
+export type QueryPetArgs = {
+  id: Scalars['ID']['input'];
+};
+export type Mutation = {
+  create_pet: Pet;
+};
+export type MutationCreate_PetArgs = {
+  input: PetInput;
+};
+"""
+CREATE = "mutation($pet: PetInput!) {{ create_pet(input: $pet) {{ name kind }} }}"
+
+
+@pytest.mark.parametrize(
+    ("query", "variables", "findings"),
+    [
+        ("query($id: ID!) {{ pet(id: $id) {{ name friends(first: 2) {{ kind }} }} }}", {"id": "{id}"}, []),
+        (CREATE, {"pet": {"name": "{name}", "born": "{born}"}}, []),
+        ("{{ pet(id: 1) {{ size }} }}", {}, ["the query: Cannot query field 'size' on type 'Pet'."]),
+        ("{{ pet(id: 1) {{ name }} }}", {"id": "{id}"}, ["the variable id is not in the query"]),
+        (CREATE, {"pet": {"name": "{name}", "size": 1}}, ["the field pet.size is unknown"]),
+        (CREATE, {"pet": {}}, ["the field pet.name is required"]),
+        ("{{ pet(id: 1) {{ {name} }} }}", {}, ["the query has placeholders"]),
+        ("{{ pet(id: 1) ", {}, ["the query cannot be read: Syntax Error: Expected Name, found <EOF>."]),
+    ],
+)
+def test_queries_are_compared_with_a_schema(query: str, variables: Any, findings: list[str]) -> None:
+    schema = schemas.schema_of(TYPES)
+    assert list(schemas.differences(schema, {"json": {"query": query, "variables": variables}})) == findings
+    app: Any = SimpleNamespace(base_url="https://pets.example")
+    found = Found()
+    body = {"query": query, "variables": variables}
+    Api(app, [], [], [schema]).check({"method": "POST", "url": "/graphql", "json": body}, found)
+    assert found.contradictions == [f"POST /graphql: {finding}" for finding in findings]
+
+
 CHECKED = [slug for slug, source in APPS.items() if (BUILT_IN / source.path).with_name(checked.FILE).is_file()]
 
 
@@ -111,17 +217,24 @@ def test_what_was_checked_is_current_and_nothing_is_contradicted(slug: str) -> N
     assert not written.contradicted, "mend it, or judge it in checked.toml with a source"
     digests = {
         **written.checked,
+        **written.checked_by_sdk,
         **{name: each.requests for name, each in written.not_checkable.items() if each.requests},
     }
     for name, digest in digests.items():
         assert name in files, f"{slug}-{name} is gone: run `make facts`"
         assert requests_digest(files[name]) == digest, f"{slug}-{name}: {STALE}"
     assert all(each.source.startswith("https://") and each.why for each in written.judged)
-    assert source.spec.api and len(written.documents) == len(source.spec.api.documents)
+    declared = source.spec.api.documents if source.spec.api else ()
+    graphs = [sdk.place for sdk in sdks.of_app(slug, "graphql")]
+    assert len(written.documents) == len(declared) + len(graphs)
+    assert {each.place for each in written.documents} >= set(graphs)
+    assert [each.place for each in written.sdks] == [sdk.place for sdk in sdks.of_app(slug)]
 
 
 def test_most_of_what_can_be_checked_is() -> None:
-    assert sum(len(of(source).checked) for source in APPS.values()) >= 400
+    results = [of(source) for source in APPS.values()]
+    assert sum(len(result.checked) for result in results) >= 440
+    assert sum(len(result.checked) + len(result.checked_by_sdk) for result in results) >= 720
 
 
 def test_words_may_change_without_another_check_and_requests_may_not(tmp_path: Path) -> None:
@@ -139,13 +252,14 @@ def test_words_may_change_without_another_check_and_requests_may_not(tmp_path: P
     assert requests_digest(file) != digest
 
 
-def test_a_component_knows_when_its_description_was_published() -> None:
+def test_a_component_knows_what_it_was_checked_against() -> None:
     def info(key: str, path: str, app: str = "github") -> Any:
         return SimpleNamespace(key=key, app=app, path=BUILT_IN / path)
 
-    assert checked.described_on(info("github-create-issue", "github/actions/create-issue.toml")) == min(
-        document.of for document in of(APPS["github"]).documents
-    )
-    assert checked.described_on(info("github-new-push", "github/triggers/new-push/0.0.1.py")) is None
-    assert checked.described_on(info("~/create-issue", "github/actions/create-issue.toml")) is None
-    assert checked.described_on(info("github-create-issue", "/elsewhere/create-issue.toml")) is None
+    check = checked.of_component(info("github-create-issue", "github/actions/create-issue.toml"))
+    assert check == checked.Check("description", min(document.of for document in of(APPS["github"]).documents))
+    check = checked.of_component(info("notion-get-page", "notion/actions/get-page.toml", "notion"))
+    assert check == checked.Check("sdk", of(APPS["notion"]).sdks[0].of)
+    assert checked.of_component(info("github-new-push", "github/triggers/new-push/0.0.1.py")) is None
+    assert checked.of_component(info("~/create-issue", "github/actions/create-issue.toml")) is None
+    assert checked.of_component(info("github-create-issue", "/elsewhere/create-issue.toml")) is None

@@ -150,10 +150,12 @@ class ListedComponentExtensions(Answer):
 
 class ComponentExtensions(ListedComponentExtensions):
     """Patchbay's own facts about a component. `piece` is null unless it was added from npm. `checked` says whether
-    its requests were compared with a description and agree, and `described_on` when that description was published."""
+    its requests were compared with a description or an SDK and agree, `checked_against` with which of the two, and
+    `described_on` when that was published."""
 
     piece: PieceOrigin | None
     checked: bool
+    checked_against: Literal["description", "sdk"] | None
     described_on: date | None
 
 
@@ -348,12 +350,13 @@ def show(noun: Noun, call: Call) -> Response:
     if not call.query(Version).extensions:
         return answer({"data": to_json(component)})
     origin = uses.of_component(call.store, component)
-    described_on = checked.described_on(component)
+    check = checked.of_component(component)
     extensions = {
         "tag": call.service.catalog.tags([component.key]).get(component.key),
         "piece": origin and origin.to_json(),
-        "checked": described_on is not None,
-        "described_on": described_on,
+        "checked": check is not None,
+        "checked_against": check and check.against,
+        "described_on": check and check.of,
     }
     return answer({"data": _with_extensions(component, extensions)})
 

@@ -1,5 +1,8 @@
 """What was checked of the requests of built-in components: ``checked.toml`` beside ``app.toml``, by ``make facts``.
 
+They are compared with descriptions that machines read (OpenAPI, discovery documents, GraphQL schemas), and where there
+is none of a request, with the source of an SDK.
+
 A component that is checked has the digest of its requests: their methods, addresses, parameters and bodies. Words,
 labels and results may change without another check; a request that changes makes its entry stale, which a test finds.
 """
@@ -9,9 +12,10 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -33,14 +37,14 @@ class _Model(BaseModel):
 
 
 class Description(_Model):
-    """A document that was compared: its package, version and path, and when that version was published."""
+    """A document or an SDK that was compared: its package, version and path, and when that version was published."""
 
     place: str
     of: date
 
 
 class NotCheckable(_Model):
-    """A component that the documents do not say enough about. ``requests`` is the digest of its requests, if any."""
+    """A component that the documents and SDKs do not say enough about. ``requests`` is its digest, if it has any."""
 
     requests: str = ""
     why: str
@@ -60,10 +64,16 @@ class Judged(_Model):
 
 
 class Checked(_Model):
-    """What was found about the components of an app, by their names."""
+    """What was found about the components of an app, by their names.
+
+    Those of ``checked`` agree with the ``documents``. Of those of ``checked_by_sdk``, at least one request is in none
+    of these, and agrees with one of the ``sdks``.
+    """
 
     documents: tuple[Description, ...] = ()
+    sdks: tuple[Description, ...] = ()
     checked: dict[str, str] = Field(default_factory=dict)
+    checked_by_sdk: dict[str, str] = Field(default_factory=dict)
     not_checkable: dict[str, NotCheckable] = Field(default_factory=dict)
     contradicted: dict[str, list[str]] = Field(default_factory=dict)
     judged: tuple[Judged, ...] = ()
@@ -77,16 +87,25 @@ def of_folder(folder: Path) -> Checked:
     return Checked.model_validate(tomllib.loads(file.read_text("utf-8")))
 
 
-def described_on(component: ComponentInfo) -> date | None:
-    """When the description was published with which the requests of ``component`` agree; None if it was not checked.
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What the requests of a component agree with, and when that was published; of several, the oldest."""
 
-    Of several descriptions of the app, it is the oldest.
-    """
+    against: Literal["description", "sdk"]
+    of: date
+
+
+def of_component(component: ComponentInfo) -> Check | None:
+    """What the requests of ``component`` were checked against; None if they were not checked."""
     app, _, name = component.key.partition("-")
     if component.app != app or not component.path.is_relative_to(BUILT_IN):
         return None
     result = _of_app(app)
-    return min(description.of for description in result.documents) if name in result.checked else None
+    if name in result.checked:
+        return Check("description", min(document.of for document in result.documents))
+    if name in result.checked_by_sdk:
+        return Check("sdk", min(each.of for each in (*result.documents, *result.sdks)))
+    return None
 
 
 @functools.lru_cache(maxsize=256)

@@ -92,6 +92,7 @@ class ComponentExtras(Lenient):
     piece: PieceOrigin | None = None
     tag: str | None = None
     checked: bool | None = None
+    checked_against: str | None = None
     described_on: date | None = None
 
 
