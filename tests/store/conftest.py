@@ -1,5 +1,6 @@
 """The backends that the contract runs on. Another database joins by one more entry in ``BACKENDS``."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from pathlib import Path
@@ -15,30 +16,41 @@ OpenStore = Callable[[], Store]
 
 
 @contextmanager
-def _sqlite(folder: Path) -> Iterator[OpenStore]:
-    yield lambda: SQLiteStore(folder / "patchbay.db", busy_timeout_s=2)
+def _sqlite(folder: Path, migrated: Path | None) -> Iterator[OpenStore]:
+    path = folder / "patchbay.db"
+    if migrated is not None:
+        shutil.copy(migrated, path)
+    yield lambda: SQLiteStore(path, busy_timeout_s=2)
 
 
 @contextmanager
-def _postgres(_: Path) -> Iterator[OpenStore]:
-    name = databases.new("template0")
+def _postgres(_: Path, migrated: Path | None) -> Iterator[OpenStore]:
+    name = databases.new("template0" if migrated is None else None)
     yield lambda: PostgresStore(databases.url(name), connections=4, patience_s=2)
     databases.drop(name)
 
 
-BACKENDS: dict[str, Callable[[Path], AbstractContextManager[OpenStore]]] = {"sqlite": _sqlite, "postgres": _postgres}
+BACKENDS: dict[str, Callable[[Path, Path | None], AbstractContextManager[OpenStore]]] = {
+    "sqlite": _sqlite,
+    "postgres": _postgres,
+}
 
 
 @pytest.fixture(params=list(BACKENDS))
-def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenStore]:
+def open_empty_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenStore]:
     """Opens the same empty database each time it is called, as another process would."""
-    with BACKENDS[request.param](tmp_path) as connect, ExitStack() as opened:
+    with BACKENDS[request.param](tmp_path, None) as connect, ExitStack() as opened:
+        yield lambda: opened.enter_context(closing(connect()))
+
+
+@pytest.fixture(params=list(BACKENDS))
+def open_store(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> Iterator[OpenStore]:
+    """Opens the same migrated database each time it is called, as another process would."""
+    with BACKENDS[request.param](tmp_path, migrated) as connect, ExitStack() as opened:
         yield lambda: opened.enter_context(closing(connect()))
 
 
 @pytest.fixture
 def any_store(open_store: OpenStore) -> Store:
     """A migrated store of each backend."""
-    store = open_store()
-    store.migrate()
-    return store
+    return open_store()

@@ -31,15 +31,15 @@ def add_one(store: Store) -> None:
         tx.run("UPDATE counters SET n = :n WHERE name = 'c'", {"n": row["n"] + 1})
 
 
-def test_migrating_twice_applies_nothing_the_second_time(open_store: OpenStore) -> None:
-    store = open_store()
+def test_migrating_twice_applies_nothing_the_second_time(open_empty_store: OpenStore) -> None:
+    store = open_empty_store()
     waiting = store.pending()
     assert waiting and store.migrate() == waiting
     assert store.pending() == [] == store.migrate()
 
 
-def test_two_processes_may_migrate_at_once(open_store: OpenStore) -> None:
-    stores = [open_store(), open_store()]
+def test_two_processes_may_migrate_at_once(open_empty_store: OpenStore) -> None:
+    stores = [open_empty_store(), open_empty_store()]
     with ThreadPoolExecutor(2) as pool:
         applied = list(pool.map(lambda store: store.migrate(), stores))
     assert sorted(applied, key=len)[0] == []

@@ -4,6 +4,7 @@ It begins only in an empty database. Pages follow the primary key, however many 
 checksums.
 """
 
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -38,12 +39,19 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(move, "LINE_EVERY", 10)
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Iterator[SQLiteStore]:
-    """An embedded database with rows of every kind of value."""
-    path = tmp_path / "source.db"
-    with closing(lists.filled(path, ROWS)) as store:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of an embedded database with rows of every kind of value, to be copied."""
+    path = tmp_path_factory.mktemp("filled") / "source.db"
+    with closing(lists.filled(path, ROWS)):
         fill(path)
+    return path
+
+
+@pytest.fixture
+def source(filled: Path, tmp_path: Path) -> Iterator[SQLiteStore]:
+    """A database of its own that is filled so."""
+    with closing(SQLiteStore(Path(shutil.copy(filled, tmp_path)))) as store:
         yield store
 
 
@@ -67,15 +75,15 @@ def fill(path: Path, events: int = 12) -> None:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewStore]:
+def new_store(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> Iterator[NewStore]:
     """Opens the same empty, migrated database each time it is called."""
     path, name = tmp_path / "target.db", databases.new() if request.param == "postgres" else ""
+    shutil.copy(migrated, path)
     with ExitStack() as opened:
 
         def connect() -> Store:
             store = PostgresStore(databases.url(name), connections=4) if name else SQLiteStore(path)
             opened.callback(store.close)
-            store.migrate()
             return store
 
         yield connect
