@@ -21,8 +21,11 @@ import click
 
 from tests.mutants.mutant import Mutant, every, source_of
 from tests.mutants.spec_rows import ROOT
+from tests.once.catalog import DECLARED, FRESH
 
 TIMEOUT_S = 180
+DECLARING = ("webapp/service/catalog/", "webapp/service/components/")
+"""Where what components declare is read."""
 _FAILED = re.compile(r"^FAILED (\S+)", re.MULTILINE)
 
 
@@ -65,6 +68,8 @@ def _copy(folder: Path) -> Path:
             shutil.copy2(ROOT / name, folder / name)
     if (ROOT / "static" / "vendor").is_dir():
         (folder / "static" / "vendor").symlink_to(ROOT / "static" / "vendor")
+    DECLARED.parent.mkdir(exist_ok=True)
+    (folder / DECLARED.parent.name).symlink_to(DECLARED.parent)
     return folder
 
 
@@ -104,7 +109,7 @@ def _try(copy: Path, mutant: Mutant) -> Verdict:
     source = source_of(mutant, copy)
     _write(copy / mutant.file, mutant.mutated(source))
     try:
-        done = _pytest(copy, list(mutant.cites.tests))
+        done = _pytest(copy, list(mutant.cites.tests), fresh=mutant.file.startswith(DECLARING))
     except subprocess.TimeoutExpired:
         return Verdict(mutant, "broken", output=f"Its tests took longer than {TIMEOUT_S} seconds.")
     finally:
@@ -124,11 +129,14 @@ def _write(place: Path, source: str) -> None:
         compiled.unlink()
 
 
-def _pytest(copy: Path, tests: list[str], *options: str) -> subprocess.CompletedProcess[str]:
-    """Whatever their markers; without the plugin of Schemathesis, which is slow to load and which no test needs."""
+def _pytest(copy: Path, tests: list[str], *options: str, fresh: bool = False) -> subprocess.CompletedProcess[str]:
+    """Whatever their markers; without the plugin of Schemathesis, which is slow to load and which no test needs.
+
+    A ``fresh`` run does not know from earlier ones what components declare.
+    """
     without = ["-m", "", "-p", "no:cacheprovider", "-p", "no:schemathesis"]
     command = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-rfE", *without, *options, *tests]
-    env = {**os.environ, "PYTHONPATH": str(copy)}
+    env = {**os.environ, "PYTHONPATH": str(copy)} | ({FRESH: "1"} if fresh else {})
     limit = None if options else TIMEOUT_S
     return subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True, timeout=limit)
 

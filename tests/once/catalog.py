@@ -6,6 +6,7 @@ what a test changes is worked out anew.
 """
 
 import copy
+import json
 import os
 import shutil
 import tempfile
@@ -32,6 +33,9 @@ Facts = Mapping[str, Mapping[str, Any]]
 Declarations = tuple[list[Declared], list[str]]
 KEPT = 32
 """Catalogs, of several megabytes each."""
+DECLARED = Path(__file__).parents[2] / ".pytest_cache" / "declared.json"
+FRESH = "PATCHBAY_TEST_FRESH"
+"""The variable that has a run neither read nor write :data:`DECLARED`, whatever its value."""
 
 
 def hashed_apps(digest: Callable[[Path, Iterable[Path]], str]) -> Callable[[Path, Iterable[Path]], str]:
@@ -51,15 +55,40 @@ def hashed_apps(digest: Callable[[Path, Iterable[Path]], str]) -> Callable[[Path
 def declared_components(
     declared: Callable[[Iterable[Component], Declare, Facts], Declarations],
 ) -> Callable[[Iterable[Component], Declare, Facts], Declarations]:
-    """What built-in components declare, by their marks: as a catalog that is built again knows it from the last one."""
-    kept: dict[str, Mapping[str, Any]] = {}
+    """What built-in components declare, by their marks: as a catalog that is built again knows it from the last one.
+
+    It is most of what a catalog takes, and so a later run knows it, too (:data:`DECLARED`).
+    """
+    kept: dict[str, Mapping[str, Any]] = _read_declared()
 
     def declare_once(components: Iterable[Component], declare: Declare, known: Facts) -> Declarations:
         declarations, problems = declared(components, declare, {**kept, **known})
-        kept.update((item.mark, item.facts) for item in declarations if _ships(item.component))
+        shipped = {item.mark: item.facts for item in declarations if _ships(item.component)}
+        if not shipped.keys() <= kept.keys():
+            kept.update(shipped)
+            _write_declared(shipped)
         return declarations, problems
 
     return declare_once
+
+
+def _read_declared() -> dict[str, Mapping[str, Any]]:
+    if FRESH in os.environ:
+        return {}
+    try:
+        read: dict[str, Mapping[str, Any]] = json.loads(DECLARED.read_text())
+    except (OSError, ValueError):
+        return {}
+    return read
+
+
+def _write_declared(facts: Facts) -> None:
+    if FRESH not in os.environ:
+        DECLARED.parent.mkdir(exist_ok=True)
+        with Scratch(".declared-", DECLARED.parent) as folder:
+            draft = folder / DECLARED.name
+            draft.write_text(json.dumps(facts))
+            draft.replace(DECLARED)
 
 
 def marks(mark: Callable[[Iterable[Component]], dict[Component, str]]) -> Callable[..., dict[Component, str]]:
