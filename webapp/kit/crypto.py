@@ -59,7 +59,7 @@ def stable_id(prefix: str, *parts: str) -> str:
 
 def random_base62(length: int) -> str:
     """``length`` random base62 characters from the system's secure source."""
-    return "".join(secrets.choice(ALPHABET) for _ in range(length))
+    return _base62(secrets.randbelow(62**length), length)
 
 
 def random_name(length: int) -> str:
@@ -126,9 +126,10 @@ def request_id() -> str:
     return _request.get()
 
 
-def _base62(number: int) -> str:
+def _base62(number: int, length: int = _STABLE_LENGTH) -> str:
+    """``number`` in base62, in at least ``length`` characters."""
     digits = []
     while number:
         number, rest = divmod(number, 62)
         digits.append(ALPHABET[rest])
-    return "".join(reversed(digits)).rjust(_STABLE_LENGTH, "0")
+    return "".join(reversed(digits)).rjust(length, ALPHABET[0])
