@@ -26,7 +26,8 @@ def _sqlite(folder: Path, migrated: Path | None) -> Iterator[OpenStore]:
 @contextmanager
 def _postgres(_: Path, migrated: Path | None) -> Iterator[OpenStore]:
     name = databases.new("template0" if migrated is None else None)
-    yield lambda: PostgresStore(databases.url(name), connections=4, patience_s=2)
+    patience_s = 20 if migrated is None else 2  # who migrates second waits for the whole schema
+    yield lambda: PostgresStore(databases.url(name), connections=4, patience_s=patience_s)
     databases.drop(name)
 
 
