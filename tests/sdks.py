@@ -140,7 +140,8 @@ def calls_in(text: str, way: Way, constants: Mapping[str, str]) -> set[tuple[str
         for pattern, replacement in way.clean:
             path = re.sub(pattern, replacement, path)
         path = _HOLE.sub("{}", path).partition("?")[0].strip("/")
-        found.add((way.methods.get(method, method).upper(), f"/{path}"))
+        if re.search(r"\w", path):
+            found.add((way.methods.get(method, method).upper(), f"/{path}"))
     return found
 
 
