@@ -10,6 +10,7 @@ from tests.fakes import mcp_server
 from tests.fakes.api_archives import integrity, tarball
 from tests.fakes.openapi_documents import root
 from webapp.service.catalog import api_documents
+from webapp.service.catalog.importing import plans
 from webapp.service.domain.base import catalog_file
 from webapp.service.pieces import tarballs
 from webapp.service.pieces.archives import Archive
@@ -72,6 +73,20 @@ def test_what_new_writes_is_sound(patchbay: Commands, data: Path, slug: str, wor
 @pytest.mark.parametrize(("slug", "said"), [("Acme", "lower case"), ("slack_v2", "already")])
 def test_a_slug_that_cannot_be_one(patchbay: Commands, slug: str, said: str) -> None:
     assert said in patchbay.refused("app", "new", slug)
+
+
+def test_of_a_document_with_too_many_operations_a_preview_lists_the_tags(
+    patchbay: Commands, document: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plans, "MOST_ACTIONS", 1)
+    preview = patchbay.run("app", "import", document, "--slug", "acme", "--preview")
+    lines = [line.split() for line in preview.stdout.splitlines()]
+    assert lines == [["name", "operations"], ["me", "1"], ["Pets", "1"]]
+    assert "These are 2 operations, and an app has 1 at most." in preview.stderr and "--only" in preview.stderr
+    assert patchbay.json("app", "import", document, "--slug", "acme", "--preview")["excess"] == 2
+    assert "an app has 1 at most" in patchbay.refused("app", "import", document, "--slug", "acme")
+    narrowed = patchbay.json("app", "import", document, "--slug", "acme", "--only", "Pets", "--preview")
+    assert (narrowed["excess"], narrowed["actions"]) == (0, 1)
 
 
 @pytest.fixture

@@ -12,7 +12,9 @@ import pytest
 from tests.fakes import mcp_server
 from tests.fakes.openapi_documents import root
 from tests.fakes.public_directory import brought
+from webapp.service.api import imported_apps
 from webapp.service.api.imported_apps import GZIP
+from webapp.service.catalog.importing import plans
 from webapp.service.directory import directory
 from webapp.service.directory.directory import ABSENT
 from webapp.service.domain.base import catalog_file
@@ -44,7 +46,7 @@ def test_an_app_is_previewed_imported_listed_and_removed(world: Any) -> None:
         True, ["get-me", "list-pets"], "key", ["api.acme.example"],
     )  # fmt: skip
     assert preview["operations"][2] == {
-        "operation": "GET /old", "title": "Get old", "tags": ["Others"], "deprecated": True, "action": None,
+        "operation": "GET /old", "title": "Get old", "tags": ["old"], "deprecated": True, "action": None,
         "notes": [], "reason": "it is deprecated; name it to import it all the same",
     }  # fmt: skip
     assert world.get("/v1/imported_apps", token).json == {"data": []}
@@ -60,6 +62,24 @@ def test_an_app_is_previewed_imported_listed_and_removed(world: Any) -> None:
     assert (again["removed"], again["removed_runs"], again["same"]) == (["get-old"], {"get-old": 1}, ["list-pets"])
     assert world.call("DELETE", ACME, token).status_code == 204
     assert world.call("DELETE", ACME, token).status_code == 404
+
+
+def test_of_a_document_with_too_many_operations_groups_are_chosen(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (plans, imported_apps):
+        monkeypatch.setattr(module, "MOST_ACTIONS", 2)
+    document = json.dumps(root({**PATHS, "/v1/shops/{id}": {"get": {}}}))
+    preview = put(world, document=document, preview=True).json
+    assert (preview["excess"], preview["most"], preview["total"]) == (3, 2, 4)
+    assert (preview["operations"], preview["added"]) == ([], [])
+    assert preview["groups"] == [
+        {"name": "me", "operations": 1}, {"name": "Pets", "operations": 1}, {"name": "shops", "operations": 1},
+    ]  # fmt: skip
+    refused = put(world, document=document)
+    assert refused.status_code == 400 and "3 operations, and an app has 2 at most" in refused.json["error"]
+    chosen = put(world, document=document, only=["pets", "shops"]).json
+    assert [each["operation"] for each in chosen["operations"]] == ["GET /pets", "GET /v1/shops/{id}"]
+    assert (chosen["excess"], chosen["total"], len(chosen["added"])) == (0, 4, 2)
+    assert world.call("DELETE", ACME, world.server()).status_code == 204
 
 
 @pytest.mark.parametrize(

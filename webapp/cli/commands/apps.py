@@ -92,6 +92,12 @@ def import_(
     if as_json:
         show(facts, True)
         return
+    if written.plan.excess:
+        from webapp.service.catalog.importing.plans import too_many
+
+        table(facts["groups"], False, "groups", "")
+        click.echo(f"{too_many(written.plan.excess)} --only names them.", err=True)
+        return
     show({key: facts[key] for key in _SHOWN}, False, _sentence(written, preview))
     _tell(written.plan, facts)
 
@@ -203,7 +209,8 @@ def extend(
             count = api_extensions.remove(service, slug)
             show({"slug": slug, "actions": count}, as_json, "The API's actions were removed. Accounts stay.")
             return
-        changes = _changes(service, slug, names, hosts, preview=preview or listing, update=update, archive=archive)
+        wanted = names or (() if listing else None)  # a list needs none to be chosen, however many there are
+        changes = _changes(service, slug, wanted, hosts, preview=preview or listing, update=update, archive=archive)
     if listing:
         table(_operations(changes), as_json, "operations", "The API has no operation.")
         return
@@ -217,7 +224,7 @@ def extend(
 def _changes(
     service: Service,
     slug: str,
-    names: tuple[str, ...],
+    wanted: tuple[str, ...] | None,
     hosts: tuple[str, ...],
     *,
     preview: bool,
@@ -229,7 +236,7 @@ def _changes(
     if update:
         brought = api_extensions.bring(service, slug, archive=archive)
         return api_extensions.update(service, slug, brought, preview=preview)
-    return api_extensions.choose(service, slug, Choice(names or None, hosts), preview=preview, archive=archive)
+    return api_extensions.choose(service, slug, Choice(wanted, hosts), preview=preview, archive=archive)
 
 
 def _operations(changes: "list[Change]") -> list[dict[str, Any]]:
@@ -316,6 +323,8 @@ def _facts(written: "Written", used: dict[str, int]) -> dict[str, Any]:
         "test": plan.options.test,
         "notes": [*plan.notes, *(f"{action.name}: {note}" for action in plan.actions for note in action.notes)],
         "left": [{"operation": each.operation, "reason": each.reason} for each in plan.left],
+        "groups": [{"name": name, "operations": count} for name, count in plan.groups.items()],
+        "excess": plan.excess,
     }
 
 

@@ -5,6 +5,7 @@ catalogs have them.
 import base64
 import binascii
 import zlib
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flask import Response
@@ -15,7 +16,7 @@ from webapp.kit.clock import iso
 from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, AppOrigin, Body, Data, DateTime
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.catalog.importing.records import MOST_BYTES, Options, Summary
+from webapp.service.catalog.importing.records import MOST_ACTIONS, MOST_BYTES, Options, Summary
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import app_imports, mcp_servers
 from webapp.service.domain.instance.app_imports import Source
@@ -25,6 +26,8 @@ from webapp.service.domain.projects.projects import Scene
 
 if TYPE_CHECKING:
     from webapp.service.catalog.importing.files import Written
+    from webapp.service.catalog.importing.operations import Operation
+    from webapp.service.catalog.importing.plans import Plan
 
 GZIP = "data:application/gzip;base64,"
 ALL, ONE = "/v1/imported_apps", "/v1/imported_apps/<slug>"
@@ -70,7 +73,7 @@ class AppImport(Body):
     mcp: McpServer | None = Field(None, description="An MCP server, instead.")
     source: str = Field("", description="The name of the file that it came from.")
     only: list[str] = Field(
-        [], max_length=5000, description="Tags, operation ids, or methods and paths such as `GET /me`."
+        [], max_length=5000, description="Groups, operation ids, or methods and paths such as `GET /me`."
     )
     auth: str = Field(
         "",
@@ -115,9 +118,20 @@ class ImportOperation(Answer):
     reason: str | None = Field(examples=[None])
 
 
+class ImportGroup(Answer):
+    """A tag, or the first part of the paths of operations without one, and how many operations it has."""
+
+    name: str = Field(examples=["Users"])
+    operations: int = Field(examples=[12])
+
+
 class ImportReport(Answer):
     """The result of an import or its preview. The `…_choices` are the possible choices; `hosts` are those that get
     credentials.
+
+    `excess` is how many operations were chosen where these are more than `most`, which an app may have; the preview has
+    no operations then, and an import is refused. Of a document that has more than that, `operations` are only those
+    that were chosen, by `groups`.
 
     `by_hand` are files that were changed by hand, which are kept. `removed_runs` is how often removed actions ran in
     the last 30 days.
@@ -135,6 +149,10 @@ class ImportReport(Answer):
     test_choices: list[str] = Field(examples=[["GET /me"]])
     hosts: list[str] = Field(examples=[["api.example.com"]])
     operations: list[ImportOperation]
+    groups: list[ImportGroup]
+    total: int = Field(examples=[37], description="How many operations the document has.")
+    excess: int = Field(examples=[0])
+    most: int = Field(examples=[1500])
     added: list[str] = Field(examples=[["get-me"]])
     changed: list[str] = Field(examples=[[]])
     same: list[str] = Field(examples=[[]])
@@ -229,13 +247,13 @@ def _report(written: "Written", *, preview: bool) -> dict[str, Any]:
         {
             "operation": each.id,
             "title": each.title,
-            "tags": list(each.tags),
+            "tags": list(each.groups),
             "deprecated": each.deprecated,
             "action": actions[each.id].name if each.id in actions else None,
             "notes": list(actions[each.id].notes) if each.id in actions else [],
             "reason": reasons.get(each.id),
         }
-        for each in plan.operations
+        for each in _reported(plan, {*actions, *reasons})
     ]
     return {
         "name_slug": plan.slug,
@@ -250,6 +268,10 @@ def _report(written: "Written", *, preview: bool) -> dict[str, Any]:
         "test_choices": [each.id for each in plan.tests],
         "hosts": list(plan.app.get("allowed_hosts", ())),
         "operations": listed,
+        "groups": [{"name": name, "operations": count} for name, count in plan.groups.items()],
+        "total": len(plan.operations),
+        "excess": plan.excess,
+        "most": MOST_ACTIONS,
         "added": list(written.added),
         "changed": list(written.changed),
         "same": list(written.same),
@@ -258,6 +280,13 @@ def _report(written: "Written", *, preview: bool) -> dict[str, Any]:
         "notes": list(plan.notes),
         "origin": plan.app.get("origin"),
     }
+
+
+def _reported(plan: "Plan", concerned: Collection[str]) -> "Sequence[Operation]":
+    """The operations that a report lists: all of them, unless these are very many."""
+    if plan.excess:
+        return []
+    return [each for each in plan.operations if len(plan.operations) <= MOST_ACTIONS or each.id in concerned]
 
 
 def _of(runs: Any, names: tuple[str, ...]) -> dict[str, int]:

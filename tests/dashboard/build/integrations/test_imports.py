@@ -11,6 +11,8 @@ import pytest
 from tests.dashboard.embedded import Browser, Embedded
 from tests.fakes.openapi_documents import root
 from tests.fakes.public_directory import brought
+from webapp.service.api import imported_apps
+from webapp.service.catalog.importing import plans
 from webapp.service.directory import directory
 from webapp.service.domain.base import catalog_file
 
@@ -124,6 +126,29 @@ def test_a_document_of_the_public_directory_is_looked_at_and_imported(office: Em
     browser.get(f"{IMPORT}/directory?name=nothing.io&slug=x", code=404)
     browser.follow(f"{IMPORT}/acme/removal")
     directory.remove(data)
+
+
+def test_of_a_document_with_too_many_operations_tags_are_chosen(
+    office: Embedded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (plans, imported_apps):
+        monkeypatch.setattr(module, "MOST_ACTIONS", 2)
+    browser = office.browser()
+    answer = upload(browser, {**PATHS, "/shops/{id}": {"get": {}, "put": {}}})
+    draft = {"draft": draft_of(answer.text), "slug": "acme", "asked": "yes"}
+    assert answer.status_code == 200 and "The document has 6 operations." in answer.text
+    assert re.findall(r'name="tags" value="([^"]+)"', answer.text) == ["me", "Pets", "shops", "xml"]
+    assert 'role="alert"' not in answer.text
+    none = browser.send(PREVIEW, draft)
+    assert none.status_code == 422 and "Choose at least one tag." in none.text
+    many = browser.send(PREVIEW, {**draft, "tags": ["shops", "me"]})
+    assert many.status_code == 422 and "You chose 3 operations, which is too many." in many.text
+    assert re.findall(r'name="tags" value="([^"]+)" checked', many.text) == ["me", "shops"]
+    preview = browser.send(PREVIEW, {**draft, "tags": ["shops"]})
+    assert checked(preview.text) == ["GET /shops/{id}", "PUT /shops/{id}"]
+    page = browser.follow(IMPORT, {"draft": draft["draft"], "slug": "acme", "only": checked(preview.text)})
+    assert "is imported with 2 actions." in page
+    browser.follow(f"{IMPORT}/acme/removal")
 
 
 def test_owners_alone_import(office: Embedded) -> None:

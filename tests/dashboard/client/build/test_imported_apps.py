@@ -23,6 +23,10 @@ def test_what_can_be_chosen_and_how_many_stand_under_a_tag() -> None:
     report = ImportReport.model_validate({"name_slug": "acme", "operations": operations})
     assert [each.can_be_chosen for each in report.operations] == [True, True, False, True]
     assert report.tags == {"A": 2, "B": 3}
+    assert report.total == 4
+    groups = [{"name": "A", "operations": 7}, {"name": "C", "operations": 1}]
+    large = ImportReport.model_validate({"name_slug": "acme", "operations": operations, "groups": groups, "total": 8})
+    assert (large.tags, large.total) == ({"A": 7, "C": 1}, 8)
     assert ImportOperation.model_validate({"operation": "GET /e"}).notes == []
 
 

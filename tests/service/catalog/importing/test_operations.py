@@ -25,6 +25,7 @@ DOCUMENT = document(
         ([], ["GET /me", "GET /pets", "DELETE /shops/{id}"]),
         (["pets"], ["GET /pets"]),
         (["oldPet", "Others"], ["GET /me", "POST /pets", "DELETE /shops/{id}"]),
+        (["Shops"], ["DELETE /shops/{id}"]),
         (["DELETE /shops/{id}"], ["DELETE /shops/{id}"]),
     ],
 )
@@ -35,6 +36,28 @@ def test_those_that_are_named_are_chosen(only: list[str], ids: list[str]) -> Non
 def test_a_name_that_fits_nothing_is_told() -> None:
     with pytest.raises(Invalid, match="no tag and no operation 'Cats'"):
         chosen(listed(DOCUMENT), ["Cats"])
+
+
+@pytest.mark.parametrize(
+    ("path", "group"),
+    [
+        ("/api/v2/orders/{id}", "orders"),
+        ("/2010-04-01/Accounts.json", "Accounts.json"),
+        ("/{id}/rest/users({key})", "users"),
+        ("/v1", "Others"),
+        ("/", "Others"),
+    ],
+)
+def test_operations_without_tags_are_grouped_by_their_path(path: str, group: str) -> None:
+    (operation,) = listed(document({path: {"get": {}}}))[1:]
+    assert (operation.groups, operation.tags) == ((group,), ("Others",))
+
+
+def test_groups_are_counted_in_which_case_does_not_count() -> None:
+    paths = {"/pets/{id}": {"get": {"tags": ["Zoo", "PETS"]}}, "/pets/{id}/x": {"get": {}}}
+    more = listed(document({"/pets": {"get": {"tags": ["Pets"]}, "put": {"deprecated": True}}, **paths}))
+    assert operations.counts(more) == {"me": 1, "Pets": 3, "Zoo": 1}
+    assert len(chosen(more, ["pets"])) == 3
 
 
 def test_what_no_action_can_send_is_known() -> None:

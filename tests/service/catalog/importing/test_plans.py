@@ -7,6 +7,8 @@ What an app says that was imported: its name, a sentence, and where people read 
 The request that tests an account asks for nothing and does nothing.
 """
 
+from typing import Any
+
 import pytest
 
 from tests.fakes.openapi_documents import ADDRESS, document, planned, query
@@ -85,8 +87,25 @@ def test_nothing_and_too_much_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(Invalid, match="names no operation"):
         plan(document({"/me": {}}), "acme", Options())
     monkeypatch.setattr(plans, "MOST_ACTIONS", 1)
-    with pytest.raises(Invalid, match="Choose 1 at most"):
+    with pytest.raises(Invalid, match=r"These are \d operations, and an app has 1 at most\. Choose .* by their tags"):
         planned(PATHS)
+
+
+def test_a_preview_counts_what_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plans, "MOST_ACTIONS", 1)
+    paths = {"/pets": {"get": {"tags": ["Pets"]}}, "/shops": {"get": {}, "post": {}}}
+    preview = plan(document(paths), "acme", Options(), preview=True)
+    assert (preview.excess, preview.actions, len(preview.operations)) == (4, [], 4)
+    assert preview.groups == {"me": 1, "Pets": 1, "shops": 2}
+    narrowed = plan(document(paths), "acme", Options(only=("Pets",)), preview=True)
+    assert (narrowed.excess, [action.name for action in narrowed.actions]) == (0, ["get-pets"])
+
+
+def test_a_document_without_a_way_to_sign_in_says_so() -> None:
+    unsigned: dict[str, Any] = {"components": {}, "security": []}
+    assert plans.UNSIGNED in planned({}, **unsigned).notes
+    assert plans.UNSIGNED not in planned({}, Options(auth="none"), **unsigned).notes
+    assert plans.UNSIGNED not in planned({}).notes
 
 
 def test_an_app_has_the_documents_name_and_a_sentence() -> None:

@@ -177,6 +177,10 @@ def _ask(errors: Mapping[str, str], kept: Mapping[str, str] = EMPTY, file: str =
 
 def _show(report: ImportReport, document: Mapping[str, str]) -> AnyResponse:
     tags = request.form.getlist("tags")
+    if report.excess:
+        context = {"report": report, "document": document, "tags": tags, "asked": "asked" in request.form}
+        template = "dashboard/build/integrations/choose_tags.html"
+        return make_response(render_template(template, **context), 422 if context["asked"] else 200)
     groups: dict[str, list[ImportOperation]] = {}
     for operation in report.operations:
         tag = next((tag for tag in operation.tags if not tags or tag in tags), None)

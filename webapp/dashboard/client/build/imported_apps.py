@@ -60,8 +60,18 @@ class ImportOperation(Lenient):
         return self.action is not None or self.reason is None or self.deprecated
 
 
+class ImportGroup(Lenient):
+    """A tag, or what the paths of operations without one begin with, and how many operations it has."""
+
+    name: NonEmpty
+    operations: int = 0
+
+
 class ImportReport(Lenient):
-    """What an import did, or would do, and what may be chosen."""
+    """What an import did, or would do, and what may be chosen.
+
+    ``excess`` operations were chosen, where these are more than the ``most`` that an app may have; 0 otherwise.
+    """
 
     slug: NonEmpty = Field(alias="name_slug")
     name: str = ""
@@ -74,6 +84,10 @@ class ImportReport(Lenient):
     test_choices: list[str] = Field(default_factory=list)
     hosts: list[str] = Field(default_factory=list)
     operations: list[ImportOperation] = Field(default_factory=list)
+    groups: list[ImportGroup] = Field(default_factory=list)
+    total: int = Field(default_factory=lambda data: len(data["operations"]))
+    excess: int = 0
+    most: int = 0
     added: list[str] = Field(default_factory=list)
     changed: list[str] = Field(default_factory=list)
     same: list[str] = Field(default_factory=list)
@@ -85,8 +99,10 @@ class ImportReport(Lenient):
 
     @property
     def tags(self) -> Mapping[str, int]:
-        """How many operations stand under each tag."""
-        counts: dict[str, int] = {}
+        """How many operations stand under each tag, of all that the document has."""
+        counts = {group.name: group.operations for group in self.groups}
+        if counts:
+            return counts
         for operation in self.operations:
             for tag in operation.tags:
                 counts[tag] = counts.get(tag, 0) + 1

@@ -26,8 +26,8 @@ from webapp.service.catalog.importing.files import APP_FILE, Files, toml
 from webapp.service.catalog.importing.folders import EXTENSIONS, alone, exchange, remove_folder
 from webapp.service.catalog.importing.lookups import Lookups, Own
 from webapp.service.catalog.importing.operations import Operation
-from webapp.service.catalog.importing.plans import MOST_ACTIONS, Left, Plan
-from webapp.service.catalog.importing.records import RECORD, Imported, Options, Record
+from webapp.service.catalog.importing.plans import Left, Plan, too_many
+from webapp.service.catalog.importing.records import MOST_ACTIONS, RECORD, Imported, Options, Record
 from webapp.service.catalog.importing.words import Names
 from webapp.service.catalog.spec import ApiDocument, AppSpec
 from webapp.service.components.declared.source import SHARED
@@ -204,9 +204,7 @@ def _written(
     only = None if choice.only is None else tuple(name for name in choice.only if name in present)
     chosen = [] if only == () else operations.chosen(every, only or ())
     if len(chosen) > MOST_ACTIONS:
-        raise Invalid.of(
-            "only", f"These are {len(chosen):,} operations. Choose {MOST_ACTIONS:,} at most, by their tags."
-        )
+        raise Invalid.of("only", too_many(len(chosen)))
     writer.write(every, before, {operation.id for operation in chosen})
     plan = _plan(app.spec, document, every, writer)
     files = Files(draft, before)

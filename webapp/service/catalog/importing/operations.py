@@ -1,5 +1,7 @@
 """The operations of a document, in its order, and which of them are chosen."""
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -14,6 +16,8 @@ _UNSENDABLE = ("OPTIONS", "TRACE")
 UNTAGGED = "Others"
 MOST = 20_000
 _MOST_TAGS = 20
+_NAME = re.compile(r"[\w.-]+")
+_SAYS_NOTHING = re.compile(r"(?i)apis?|rest|v\d[\w.]*|[\d.-]+")  # such as /api/v2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,11 @@ class Operation:
         return tuple(str(tag) for tag in tags[:_MOST_TAGS]) if isinstance(tags, list) and tags else (UNTAGGED,)
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        """Its tags; for one without any, the first part of its path that says something."""
+        return self.tags if self.tags != (UNTAGGED,) else (_of_path(self.path),)
+
+    @property
     def title(self) -> str:
         """What it does, in a few words."""
         summary = words.sentences(self.node.get("summary"), 80).rstrip(".")
@@ -68,8 +77,17 @@ def listed(document: Document) -> list[Operation]:
     return operations
 
 
+def counts(operations: Iterable[Operation]) -> dict[str, int]:
+    """How many operations that are not deprecated each group has, by name; case does not count."""
+    names, numbers = dict[str, str](), Counter[str]()
+    for operation in operations:
+        if not operation.deprecated:
+            numbers.update({names.setdefault(group.lower(), group) for group in operation.groups})
+    return dict(sorted(numbers.items(), key=lambda item: item[0].lower()))
+
+
 def chosen(operations: Iterable[Operation], only: Iterable[str]) -> list[Operation]:
-    """Those that ``only`` names by tag, id, or method and path; without any, all that are not deprecated.
+    """Those that ``only`` names by group, id, or method and path; without any, all that are not deprecated.
 
     Raises :class:`Invalid` for a name that fits none.
     """
@@ -80,26 +98,36 @@ def chosen(operations: Iterable[Operation], only: Iterable[str]) -> list[Operati
     for name in names:
         if name not in present:
             raise Invalid(f"The document has no tag and no operation {name[:100]!r}; `--preview` lists them.")
-    exactly, tags = set(names), set(map(str.lower, names))
+    exactly, groups = set(names), set(map(str.lower, names))
     return [
         operation
         for operation in known
         if not exactly.isdisjoint((operation.operation_id, operation.id))
-        or (not operation.deprecated and not tags.isdisjoint(map(str.lower, operation.tags)))
+        or (not operation.deprecated and not groups.isdisjoint(_group_names(operation)))
     ]
 
 
 class Present:
-    """The names of operations and of their tags, in which case does not count."""
+    """The names of operations and of their groups, in which case does not count."""
 
     def __init__(self, operations: Iterable[Operation]) -> None:
-        self._exactly, self._tags = set[str](), set[str]()
+        self._exactly, self._groups = set[str](), set[str]()
         for operation in operations:
             self._exactly |= {operation.operation_id, operation.id}
-            self._tags.update(map(str.lower, operation.tags))
+            self._groups.update(_group_names(operation))
 
     def __contains__(self, name: str) -> bool:
-        return name in self._exactly or name.lower() in self._tags
+        return name in self._exactly or name.lower() in self._groups
+
+
+def _group_names(operation: Operation) -> set[str]:
+    """What may name its groups, in lower case; :data:`UNTAGGED` is all operations without a tag."""
+    return {group.lower() for group in (*operation.tags, *operation.groups)}
+
+
+def _of_path(path: str) -> str:
+    parts = (match[0] for part in path.split("/") if (match := _NAME.match(part)))
+    return next((part for part in parts if not _SAYS_NOTHING.fullmatch(part)), UNTAGGED)
 
 
 def _operations(document: Document) -> Iterator[Operation]:

@@ -10,7 +10,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from webapp.errors import Invalid
@@ -18,17 +18,20 @@ from webapp.service.catalog.importing import actions, mcp_tools, operations, sec
 from webapp.service.catalog.importing.actions import Action, App, Unsaid
 from webapp.service.catalog.importing.documents import Document, Unresolved
 from webapp.service.catalog.importing.operations import Operation
-from webapp.service.catalog.importing.records import Imported, Options, Record
+from webapp.service.catalog.importing.records import MOST_ACTIONS, Imported, Options, Record
 from webapp.service.catalog.importing.security import About, SignIn
 from webapp.service.catalog.importing.servers import Server
 from webapp.service.catalog.importing.words import Names
 
-MOST_ACTIONS = 1500
 REPEATED = 3
 """From how many actions on a note that they share is given once, with their number."""
 UNTESTED = (
     "No operation can test an account without asking for more, so accounts are connected untested. Name a path that "
     "can, such as /me, to have them tested."
+)
+UNSIGNED = (
+    "The document names no way to sign in, so actions send no credential. If the API wants one, choose how accounts "
+    "sign in."
 )
 _CATEGORY = "developer_tools"
 _LOGO_COLORS = ("#0f766e", "#1d4ed8", "#6d28d9", "#9d174d", "#9a3412", "#3f6212", "#0e7490", "#4338ca")
@@ -63,7 +66,9 @@ class Plan:
     """What would be written. ``app`` is ``app.toml``; ``left`` are the operations that become no action.
 
     ``options`` are the choices as they were taken. ``operations`` are all that the document has; ``sign_ins`` and
-    ``servers`` all that could be chosen, and ``tests`` the operations that could test an account.
+    ``servers`` all that could be chosen, and ``tests`` the operations that could test an account. ``groups`` are how
+    many operations each group has. ``excess`` is how many were chosen where these are more than an app may have; then
+    there is no action. 0 otherwise.
     """
 
     slug: str
@@ -78,6 +83,8 @@ class Plan:
     sign_ins: Sequence[SignIn]
     servers: Sequence[tuple[str, str]]
     tests: Sequence[Operation]
+    groups: Mapping[str, int] = field(default_factory=dict)
+    excess: int = 0
 
 
 def plan(
@@ -87,21 +94,23 @@ def plan(
     before: Record | None = None,
     reserved: Sequence[str] = (),
     fetch: Callable[[str], bytes] | None = None,
+    *,
+    preview: bool = False,
 ) -> Plan:
     """The plan of importing ``document`` as the app ``slug``. ``before`` is what was imported as it already.
 
-    ``reserved`` are names of actions that stand beside it; ``fetch`` asks for what the document refers to.
-    Raises :class:`Invalid` with a sentence about what has to be chosen, or is wrong.
+    ``reserved`` are names of actions that stand beside it; ``fetch`` asks for what the document refers to. With
+    ``preview``, more operations than an app may have are counted. Raises :class:`Invalid` with a sentence about what
+    has to be chosen, or is wrong.
     """
     listed = operations.listed(document)
     if not listed and document.server is None:
         raise Invalid("The document names no operation, so there is nothing to import.")
     options = options.or_else(_still(before.options, listed) if before else Options())
     chosen = operations.chosen(listed, options.only)
-    if len(chosen) > MOST_ACTIONS:
-        raise Invalid.of(
-            "only", f"These are {len(chosen):,} operations. Choose {MOST_ACTIONS:,} at most, by their tags."
-        )
+    excess = len(chosen) if len(chosen) > MOST_ACTIONS else 0
+    if excess and not preview:
+        raise Invalid.of("only", too_many(excess))
     server = servers.server(document, options.server)
     docs_url = choose_docs_url(document, options, server)
     ways, refused = security.choices(document, listed, About(docs_url, server.origin, fetch))
@@ -111,7 +120,7 @@ def plan(
     writer = _Writer(
         document, App(None if sign_in.auth_type == "none" else slug, server.plain, docs_url), sign_in, server.host
     )
-    writer.write(chosen, before, reserved)
+    writer.write([] if excess else chosen, before, reserved)
     left = [*writer.left, *_never(document, listed, chosen, options)]
     app = narrowed(app, [action.operation for action in writer.done], document, sign_in)
     if document.server is not None:
@@ -120,6 +129,7 @@ def plan(
     written, repeated = _counted(writer.done)
     notes = [
         *sign_in.notes,
+        *([UNSIGNED] if sign_in.auth_type == "none" and not options.auth and document.server is None else []),
         *([UNTESTED] if app.get("test", {}).get("kind") == "none" else []),
         *(f"{reason[:1].upper()}{reason[1:]}, so it is left out." for reason in _left_out(document)),
         *repeated,
@@ -142,6 +152,16 @@ def plan(
         sign_ins=ways,
         servers=servers.choices(document),
         tests=tests,
+        groups=operations.counts(listed),
+        excess=excess,
+    )
+
+
+def too_many(count: int) -> str:
+    """What to do about so many operations."""
+    return (
+        f"These are {count:,} operations, and an app has {MOST_ACTIONS:,} at most. Choose some of them by their tags; "
+        "a preview lists these with their numbers."
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any, Self
 import orjson
 
 RECORD = "import.json"
+MOST_ACTIONS = 1500  # of one app
 MOST_BYTES = 20 * 1024 * 1024  # of a document
 
 

@@ -65,13 +65,15 @@ def of_directory(service: Service, name: str) -> Source:
 
 
 def preview(service: Service, source: Source, slug: str, options: Options) -> "Written":
-    """The result of importing ``source`` as the app ``slug``, without writing.
+    """The result of importing ``source`` as the app ``slug``, without writing; only counts if it is too much.
 
     Raises :class:`Invalid`, :class:`Conflict`.
     """
     from webapp.service.catalog.importing import files
 
-    planned, before = _plan(service, source, slug, options)
+    planned, before = _plan(service, source, slug, options, preview=True)
+    if planned.excess:
+        return files.Written(planned, (), (), (), (), ())
     return files.preview(planned, service.settings.data, before)
 
 
@@ -126,7 +128,9 @@ def accounts(service: Service, slug: str) -> int:
     return int(row.get("n", 0))
 
 
-def _plan(service: Service, source: Source, slug: str, options: Options) -> "tuple[Plan, Record | None]":
+def _plan(
+    service: Service, source: Source, slug: str, options: Options, *, preview: bool = False
+) -> "tuple[Plan, Record | None]":
     from webapp.service.catalog.importing import documents, files, folders
     from webapp.service.catalog.importing.plans import plan
 
@@ -138,7 +142,7 @@ def _plan(service: Service, source: Source, slug: str, options: Options) -> "tup
         raise Conflict(f"{slug} is already the slug of the app {known.name}. Give this one another slug.")
     document = documents.read(source.content, source.address)
     reserved = files.others(data, slug, before)
-    planned = plan(document, slug, options, before, reserved, _metadata(service))
+    planned = plan(document, slug, options, before, reserved, _metadata(service), preview=preview)
     if source.origin is not None:
         planned = replace(planned, app={**planned.app, "origin": source.origin.model_dump()})
     return planned, before
