@@ -10,10 +10,13 @@ from tests.fakes.receiver import Mood
 from tests.service.api.conftest import World
 from tests.service.domain.agents.planted import plant_agent, plant_approval
 from webapp.errors import Unavailable
+from webapp.service.components.calls import Reply
 from webapp.service.domain.access import api_calls
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.log_entries import KINDS
 from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import deployed_triggers
+from webapp.service.domain.triggers import runs as trigger_runs
 
 SECRET = "canary-secret-prop"
 
@@ -211,3 +214,29 @@ def test_a_busy_store_loses_no_call(busy: World, monkeypatch: pytest.MonkeyPatch
         api_calls.flush(busy.service)
     api_calls.flush(busy.service)
     assert [entry for entry in listed(busy, "?kind=api_call", busy.server()) if "/accounts" in entry["title"]]
+
+
+def test_polls_that_found_nothing_are_listed_only_of_a_trigger_that_asks_for_them(busy: World) -> None:
+    trigger = next(entry for entry in listed(busy, "?kind=event"))["trigger_id"]
+    deployed = deployed_triggers.get(busy.service.store, busy.scene, trigger)
+    with busy.service.store.write() as tx:
+        causes: tuple[tuple[trigger_runs.Cause, int], ...] = (("timer", 0), ("timer", 2), ("request", 0))
+        for number, (cause, emitted) in enumerate(causes):
+            reply = Reply(None, took_ms=5)
+            trigger_runs.write(tx, busy.service, deployed, cause, busy.clock() + number, reply, emitted=emitted)
+
+    def emissions(query: str) -> list[int | None]:
+        return [entry["emitted"] for entry in listed(busy, query)]
+
+    assert emissions(f"?kind=run&id={trigger}") == [0, 2]
+    assert emissions(f"?kind=run&id={trigger}&quiet=true") == [0, 2, 0]
+    assert emissions("?kind=run&quiet=true") == [0, 2, None], "among those of others they would be found only by a scan"
+    quiet = listed(busy, f"?kind=run&id={trigger}&quiet=true")[-1]
+    assert busy.get(f"P/logs/{quiet['id']}", busy.frontend()).get_json()["data"]["response"] == {"os": []}
+
+
+def test_a_delivery_says_how_often_it_was_tried_and_when_next(busy: World) -> None:
+    (delivery,) = listed(busy, "?kind=delivery")
+    assert (delivery["status"], delivery["attempt"]) == ("waiting", 1)
+    assert delivery["next_attempt_at"] > delivery["at"]
+    assert delivery["title"].endswith("/…") and delivery["text"]

@@ -11,7 +11,7 @@ from flask import Response
 from pydantic import Field
 
 from webapp.service.api.base.call import Call, answer
-from webapp.service.api.base.models import Answer, AppName, Data, DateTime, ExternalUserId, Paged
+from webapp.service.api.base.models import Answer, AppName, Data, DateTime, ExternalUserId, Flag, Paged
 from webapp.service.api.base.operations import OWNER, Example, Group, Operations, PathParameter
 from webapp.service.api.deliveries import Moment
 from webapp.service.domain.access import oauth_clients
@@ -44,6 +44,7 @@ class LogList(Paged):
         max_length=200,
         description="Only this entry, or what belongs to this event, account, deployed trigger or component.",
     )
+    quiet: Flag = Field(False, description="With the `id` of a deployed trigger, also polls that found nothing.")
 
 
 class LogEntry(Answer):
@@ -64,6 +65,9 @@ class LogEntry(Answer):
     account_id: str | None = Field(examples=[None])
     trigger_id: str | None = Field(examples=[None])
     event_id: str | None = Field(examples=[None])
+    attempt: int | None = Field(description="Of a delivery, how often it was tried.", examples=[None])
+    next_attempt_at: DateTime | None = Field(description="Of a delivery that waits, its next try.", examples=[None])
+    emitted: int | None = Field(description="Of a trigger's run, how many events it emitted.", examples=[None])
 
 
 class LogEntryDetails(LogEntry):
@@ -108,6 +112,7 @@ def list_logs(call: Call) -> Response:
         status=query.status,
         since=query.since,
         until=query.until,
+        quiet=query.quiet,
     )
     kind, entry_id = query.kind, query.id or None
     page = logs.page(

@@ -33,7 +33,8 @@ def entry_of(row: LogRow, now: int) -> LogEntry:
 SOURCE = LogSource(
     "run", "x", (), "things", {"at": "made_at", "id": "id", "ok": "fine"}, entry_of,
     {"succeeded": ("fine = 1",), "failed": ("fine = 0 AND ends < :now",)}, apart=("fine = 1", "fine = 0"),
-    subjects=("trigger_id", "component_key"), together=("trigger_id",), only="quiet = 0", of_user="own = 1",
+    subjects=("trigger_id", "component_key"), together=("trigger_id",), only="mine = 1", usually="found > 0",
+    of_user="own = 1",
 )  # fmt: skip
 
 
@@ -46,7 +47,7 @@ def asked(log_filter: LogFilter, window: Window = TWO) -> tuple[str, Mapping[str
 
 def test_each_part_is_read_in_the_order_of_the_list_and_no_further_than_the_page() -> None:
     sql, params = asked(LogFilter(SCENE))
-    of_scene = "FROM things WHERE project_id = :project_id AND environment = :environment AND quiet = 0"
+    of_scene = "FROM things WHERE project_id = :project_id AND environment = :environment AND mine = 1 AND found > 0"
     assert sql.startswith(IN_ORDER) and sql.count(" UNION ALL ") == 1
     for condition in ("fine = 1", "fine = 0"):
         assert f"{of_scene} AND {condition} ORDER BY made_at DESC, id DESC LIMIT 3" in sql
@@ -55,6 +56,8 @@ def test_each_part_is_read_in_the_order_of_the_list_and_no_further_than_the_page
     sql, params = asked(LogFilter(SCENE, status="failed"))
     assert "UNION" not in sql and "fine = 0 AND ends < :now" in sql and params["now"] == 7
     assert asked(LogFilter(SCENE, status="waiting")) == ("", {})
+    quiet, _ = asked(LogFilter(SCENE, quiet=True))
+    assert "mine = 1" in quiet and "found > 0" not in quiet
 
 
 def test_what_is_one_user_s_is_looked_up_and_whose_it_is_asked_once() -> None:

@@ -37,7 +37,7 @@ SOURCES: tuple[LogSource, ...] = (
     approvals.LOG,
     runs.LOG_OF_AGENTS,
 )
-MAX_PAYLOAD = 64 * 1024  # bytes of an event that the logs show
+MAX_PAYLOAD = 1024 * 1024  # bytes of an event that the logs show
 _TRIGGERS = ("dc_", "hi_", "ti_", "ei_")
 
 
@@ -63,7 +63,7 @@ def page(
 ) -> LogPage:
     """The entries of ``sources`` that ``log_filter`` selects, of one ``kind``, or about ``entry_id``.
 
-    Raises :class:`webapp.kit.cursors.BadCursor`.
+    Quiet ones are listed only of a deployed trigger, which has few of them. Raises :class:`webapp.kit.cursors.BadCursor`.
     """
     mark = cursors.fingerprint("logs", asdict(log_filter), kind, entry_id)
     key = attrgetter("at", "id")
@@ -72,6 +72,7 @@ def page(
         if about is None:
             return _alone(reader, now, log_filter, entry_id, kind, sources)
         log_filter = about
+    log_filter = replace(log_filter, quiet=log_filter.quiet and log_filter.trigger_id is not None)
     plan = cursors.keyset(window, mark, ("at", "id"), descending=True)
     of_kind = [source for source in sources if kind in (None, source.kind)]
     entries = log_entries.newest(reader, of_kind, log_filter, window, mark, now)

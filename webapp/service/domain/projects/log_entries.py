@@ -8,7 +8,7 @@ reads no more rows than the page has. Another one counts. The list itself is lef
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from webapp.kit import cursors
@@ -37,7 +37,8 @@ _OF_SCENE = (
 class LogEntry:
     """One entry. ``at`` is in epoch milliseconds; ``title`` says what it is about, ``text`` what came of it.
 
-    ``outcome`` is the state in the table's own words, or an HTTP status.
+    ``outcome`` is the state in the table's own words, or an HTTP status. Of a delivery, ``attempt`` counts what was
+    tried, and ``next_attempt_at`` is when it is tried next (ms); of a trigger's run, ``emitted`` counts its events.
     """
 
     kind: Kind
@@ -55,6 +56,9 @@ class LogEntry:
     account_id: str | None = None
     trigger_id: str | None = None
     event_id: str | None = None
+    attempt: int | None = None
+    next_attempt_at: int | None = None
+    emitted: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The entry as the API shows it."""
@@ -74,6 +78,9 @@ class LogEntry:
             "account_id": self.account_id,
             "trigger_id": self.trigger_id,
             "event_id": self.event_id,
+            "attempt": self.attempt,
+            "next_attempt_at": None if self.next_attempt_at is None else iso(self.next_attempt_at),
+            "emitted": self.emitted,
         }
 
 
@@ -99,13 +106,15 @@ class LogRow(NamedTuple):
     account_id: str | None
     trigger_id: str | None
     event_id: str | None
+    attempt: int | None
+    next_attempt_at: int | None
 
     def entry(self, kind: Kind, status: Status, outcome: str) -> LogEntry:
         """The entry with all that the row says of it."""
         return LogEntry(kind, self.id, self.at, status, outcome, self.title or "", *self[6:])
 
 
-_NUMBERS = frozenset({"at", "ok", "number", "took_ms"})
+_NUMBERS = frozenset({"at", "ok", "number", "took_ms", "attempt", "next_attempt_at"})
 _ABSENT = {name: f"CAST(NULL AS {'BIGINT' if name in _NUMBERS else 'TEXT'})" for name in LogRow._fields}
 
 
@@ -114,7 +123,8 @@ class LogFilter:
     """Which entries of a scene: of one user, app and status, and of a time (ms, both ends included).
 
     A user has both ids: the developer's ``external_id``, and ours, which is "" for one that is unknown. The others are
-    what an entry belongs to. With ``own``, entries are those that the user made.
+    what an entry belongs to. With ``own``, entries are those that the user made; with ``quiet``, those are among them
+    that a source usually leaves out.
     """
 
     scene: Scene
@@ -130,6 +140,7 @@ class LogFilter:
     component_key: str | None = None
     component_id: str | None = None
     own: bool = False
+    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +160,8 @@ class LogSource:
     scene and the app. ``outcomes`` has the conditions of each status, which are exclusive; together they are all rows.
     Each may use ``:now``. ``apart`` are fewer conditions that are all rows, each of which has an index in the order of
     the list; rows that one of ``together`` finds have such an index whatever their outcome. ``only`` is what is true of
-    all its rows, and ``of_user`` of those that a user made. One of ``scopes`` admits to it.
+    all its rows, ``usually`` of those that are not quiet, and ``of_user`` of those that a user made. One of ``scopes``
+    admits to it.
     """
 
     kind: Kind
@@ -165,6 +177,7 @@ class LogSource:
     has_app: bool = True
     together: tuple[str, ...] = ()
     only: str = ""
+    usually: str = ""
     of_user: str = ""
 
     @property
@@ -173,8 +186,8 @@ class LogSource:
         return self.columns["at"]
 
     def get(self, reader: Reader, log_filter: LogFilter, entry_id: str, now: int) -> LogEntry | None:
-        """The entry ``entry_id`` if ``log_filter`` admits it."""
-        shared = self._where(log_filter)
+        """The entry ``entry_id`` if ``log_filter`` admits it, quiet or not."""
+        shared = self._where(replace(log_filter, quiet=True))
         if shared is None:
             return None
         sql = f"SELECT {self.selected} FROM {self.table} WHERE id = :entry_id AND {shared.where}"  # noqa: S608
@@ -229,7 +242,8 @@ class LogSource:
         for operator, name in ((">=", "since"), ("<=", "until")):
             if (limit := getattr(log_filter, name)) is not None:
                 where, params[name] = f"{where} AND {self.at} {operator} :{name}", limit
-        conditions = [where, self.only, self.of_user if log_filter.own else ""]
+        usually = "" if log_filter.quiet else self.usually
+        conditions = [where, self.only, usually, self.of_user if log_filter.own else ""]
         return Found(" AND ".join(filter(None, conditions)), params)
 
     def _admits(self, subject: str, params: Mapping[str, Any]) -> str:

@@ -110,7 +110,8 @@ def observations(service: Service, trigger_id: str, run_id: str) -> list[dict[st
 
 def _log_entry(row: LogRow, _now: int) -> LogEntry:
     text = row.text or f"{row.number} {'event' if row.number == 1 else 'events'}"
-    return replace(row.entry("run", "succeeded" if row.ok else "failed", row.state), text=text)
+    entry = row.entry("run", "succeeded" if row.ok else "failed", row.state)
+    return replace(entry, text=text, emitted=row.number)
 
 
 _NAME, _KEY = (
@@ -141,6 +142,6 @@ LOG = LogSource(
     apart=("ok = 1", "ok = 0"),
     subjects=("trigger_id",),
     together=("trigger_id",),
-    only="(ok = 0 OR emitted > 0 OR cause <> 'timer')",
+    usually="(ok = 0 OR emitted > 0 OR cause <> 'timer')",
 )
-"""The runs as the logs show them, but for polls that found nothing."""
+"""The runs as the logs show them; polls that found nothing are quiet."""
