@@ -91,7 +91,7 @@ def test_without_a_script_filters_apply_and_rows_lead_to_their_pages(
     page.goto(f"{product.url}/logs")
     page.get_by_label("Status").select_option("succeeded")
     page.get_by_role("button", name="Apply").click()
-    assert page.url.endswith("status=succeeded&app=&period=") and page.locator("details.log").count() == 1
+    assert "/logs?status=succeeded&" in page.url and page.locator("details.log").count() == 1
     page.locator("details.log summary").click()
     page.get_by_role("link", name="Its own page").click()
     page.get_by_text("Fetched a page").first.wait_for()

@@ -67,6 +67,7 @@ class FakeConnect:
     siblings: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     history: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     log_entries: list[dict[str, Any]] = field(default_factory=list)
+    log_books: list[Callable[[str], list[dict[str, Any]]]] = field(default_factory=list)  # more entries of a user
     audit_entries: list[dict[str, Any]] = field(default_factory=list)
     down: bool = False
     throttled: bool = False
@@ -244,6 +245,10 @@ def _service(fake: FakeConnect) -> Flask:
         lists = {"uses": fake.uses, "siblings": fake.siblings}
         return listed(lists.get(verb, fake.history).get(account_id, []))
 
+    def every_entry() -> list[dict[str, Any]]:
+        found = [*fake.log_entries, *(entry for book in fake.log_books for entry in book(user()))]
+        return sorted(found, key=lambda entry: str(entry["at"]), reverse=True)
+
     @app.get(base + "/logs")
     def log_list() -> Response:
         assert request.args["external_user_id"] == user()
@@ -252,15 +257,21 @@ def _service(fake: FakeConnect) -> Flask:
         if request.args.get("after") == "broken":
             return problem(400, "The cursor is broken; start again without it.")
         filters = {name: request.args[name] for name in ("app", "kind", "status") if name in request.args}
-        entries = [item for item in fake.log_entries if all(item[name] == value for name, value in filters.items())]
+        entries = [item for item in every_entry() if all(item[name] == value for name, value in filters.items())]
         if (about := request.args.get("id")) is not None:
-            entries = [item for item in entries if about in (item["id"], item["account_id"], item["trigger_id"])]
+            subjects = ("id", "account_id", "trigger_id", "event_id", "component_key")
+            entries = [item for item in entries if about in [item.get(name) for name in subjects]]
+        if request.args.get("quiet") != "true":
+            quiet = {"emitted": 0, "outcome": "timer", "status": "succeeded"}
+            entries = [item for item in entries if not quiet.items() <= item.items()]
+        first, last = (iso(int(request.args.get(name, end))) for name, end in (("since", "0"), ("until", "9" * 13)))
+        entries = [item for item in entries if first <= item["at"] <= last]
         page: dict[str, Any] = listed(entries).get_json()
         return jsonify(**page, counts=Counter(item["kind"] for item in entries))
 
     @app.get(base + "/logs/<entry_id>")
     def log_entry(entry_id: str) -> Response:
-        entry = next((item for item in fake.log_entries if item["id"] == entry_id), None)
+        entry = next((item for item in every_entry() if item["id"] == entry_id and fake.extensions), None)
         return problem(404, "There is no such entry in the logs.") if entry is None else jsonify(data=entry)
 
     @app.get(base + "/audit")

@@ -19,7 +19,9 @@ def entry(kind: str, **facts: Any) -> LogEntry:
         ({"kind": "run", "status": "waiting", "outcome": "running"}, "Running", "warn"),
         ({"kind": "run", "status": "succeeded", "outcome": "timer"}, "Succeeded", "ok"),
         ({"kind": "api_call", "status": "failed", "outcome": "404"}, "404", "bad"),
-        ({"kind": "delivery", "status": "waiting", "outcome": "waiting"}, "Waiting", "warn"),
+        ({"kind": "delivery", "status": "waiting", "outcome": "waiting"}, "On its way", ""),
+        ({"kind": "delivery", "status": "waiting", "outcome": "waiting", "attempt": 2}, "Retrying", "warn"),
+        ({"kind": "delivery", "status": "failed", "outcome": "503", "attempt": 2}, "503", "bad"),
         ({"kind": "agent", "status": "waiting", "outcome": "waiting"}, "Waits for you", "warn"),
         ({"kind": "agent", "status": "failed", "outcome": "refused"}, "Refused", "bad"),
         ({"kind": "account", "status": "succeeded", "outcome": "connected"}, "Connected", "ok"),
@@ -27,7 +29,7 @@ def entry(kind: str, **facts: Any) -> LogEntry:
         ({"kind": "new", "status": "odd"}, "odd", ""),
     ],
 )
-def test_how_it_ended(facts: dict[str, str], word: str, tone: str) -> None:
+def test_how_it_ended(facts: dict[str, Any], word: str, tone: str) -> None:
     assert (outcome_of(entry(**facts)), tone_of(entry(**facts))) == (word, tone)
 
 

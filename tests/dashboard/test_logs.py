@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.dashboard.trigger.trigger_page import news_url
+from webapp.dashboard.client.models.logs import LogEntry
+from webapp.dashboard.logs import Quiet, Row, folded
 from webapp.kit.clock import MINUTE, iso
 
 
@@ -100,16 +103,14 @@ def test_a_row_opens_in_its_place_or_on_a_page_of_its_own(eventful: Any) -> None
 def test_what_is_new_is_announced_and_moves_nothing(eventful: Any) -> None:
     browser = eventful.signed_in()
     page = browser.get("/logs?app=github").text
-    url = re.search(r'id="news" hx-get="([^"]+)"', page)
-    assert url and "newest=ev_0" in url[1]
-    ask = url[1].replace("&amp;", "&")
+    ask = news_url(page)
+    assert "newest=ev_0" in ask
     assert browser.get(ask, htmx=True).status_code == 204
     newer = {**eventful.connect.log_entries[0], "id": "ev_new", "title": "New."}
     eventful.connect.log_entries.insert(0, newer)
     news = browser.get(ask, htmx=True).text
     assert 'href="/logs?app=github" data-news="1 new entry"' in news and "New." not in news
-    again = re.search(r'hx-get="([^"]+)"', news)
-    assert again and browser.get(again[1].replace("&amp;", "&"), htmx=True).status_code == 204
+    assert browser.get(news_url(news), htmx=True).status_code == 204
     eventful.connect.log_entries[:0] = [{**newer, "id": f"ev_n{number}"} for number in range(40)]
     assert "30 or more new entries" in browser.get(ask, htmx=True).text
 
@@ -126,3 +127,33 @@ def test_what_is_filtered_is_saved_whole(eventful: Any) -> None:
     assert len(lines) == 60 and lines[0]["at"] and lines[0]["external_user_id"] is None
     assert browser.get("/logs/export.txt").status_code == 404
     assert browser.get("/logs/export.csv?app=none").text.startswith("at,kind,id,")
+
+
+def polls(pattern: str) -> list[Row]:
+    """A run a letter: ``.`` found nothing, ``e`` something, ``x`` failed, ``r`` is for a request, ``,`` another's."""
+    return [
+        Row(LogEntry(
+            kind="run", id=f"tr_{number}", outcome="request" if kind == "r" else "timer", emitted=int(kind == "e"),
+            status="failed" if kind == "x" else "succeeded", trigger_id="dc_2" if kind == "," else "dc_1",
+        ), "", "")
+        for number, kind in enumerate(pattern)
+    ]  # fmt: skip
+
+
+def test_those_in_a_row_that_found_nothing_fold() -> None:
+    lines = folded(polls("..e....x...r..,,,"))
+    assert [len(line.rows) if isinstance(line, Quiet) else line.entry.id for line in lines] == [
+        "tr_0", "tr_1", "tr_2", 4, "tr_7", 3, "tr_11", "tr_12", "tr_13", 3,
+    ]  # fmt: skip
+    assert folded([]) == []
+
+
+def test_rows_say_how_they_are_now_where_they_are(eventful: Any) -> None:
+    browser = eventful.signed_in()
+    url = news_url(browser.get("/logs").text)
+    assert browser.get(url, htmx=True).status_code == 204
+    eventful.connect.log_entries[0].update(status="succeeded", outcome="recovered")
+    part = browser.get(url, htmx=True).text
+    assert '<hx-partial hx-target="#state-ev_0"' in part and "Working again" in part and 'id="news-link"' not in part
+    assert "#news-place" not in part, "the pill stays as it is"
+    assert browser.get(news_url(part), htmx=True).status_code == 204

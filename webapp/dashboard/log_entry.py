@@ -2,24 +2,31 @@
 back, code that does it again, and the pages of what it belongs to.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import url_for
+from markupsafe import Markup
+from pydantic import Field
 
+from webapp.dashboard.client.models.lenient import Lenient
 from webapp.dashboard.client.models.logs import LogEntry
+from webapp.dashboard.client.models.runs import Observation
 from webapp.dashboard.component.snippets import snippets
-from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, viewer
+from webapp.dashboard.dashboard import dashboard, has_logs, if_up, known_accounts, known_triggers, viewer
+from webapp.dashboard.rich import json_html, json_is_cut
 from webapp.dashboard.words import KIND_TONES as CHANGE_TONES
 from webapp.dashboard.words import KINDS as CHANGES
-from webapp.kit.translation import gettext, lazy_pgettext, translated
+from webapp.dashboard.words import VERDICTS
+from webapp.kit.translation import count_of, gettext, lazy_pgettext, translated
 from webapp.kit.translation import lazy as _
 
 Address = Callable[..., str]
 MAX_SHOWN = 100_000  # characters of a request or a response
+MAX_LINES = 200  # of a run's log
+MOST_SENT = 20  # deliveries below an event
 # A kind: what its chip and its rows are called.
 KINDS: Mapping[str, tuple[str, str]] = {
     "run": (lazy_pgettext("log entries", "Runs"), _("Run")),
@@ -34,13 +41,24 @@ TONES: Mapping[str, str] = {"failed": "bad", "waiting": "warn", "succeeded": "ok
 # What an outcome is called that a status does not say.
 OUTCOMES: Mapping[str, str] = {
     "running": _("Running"),
-    "unknown": _("Unknown"),
+    "unknown": _("Interrupted"),
     "approved": _("Allowed"),
     "used": _("Allowed"),
     "refused": _("Refused"),
     "expired": _("Expired"),
     "emit": _("Emitted"),
+    "unanswered": _("No answer"),
     "delivered": _("Delivered"),
+}
+# Why a trigger ran.
+CAUSES: Mapping[str, str] = {
+    "timer": _("Checked"),
+    "request": _("Request"),
+    "deploy": _("Started"),
+    "activate": _("Switched on"),
+    "deactivate": _("Switched off"),
+    "renew": _("Subscribed"),
+    "email": _("Mail"),
 }
 _NO_STEP = ""
 # By kind, and its outcome or else its status: what it means, and what to do next.
@@ -79,6 +97,8 @@ def outcome_of(entry: LogEntry) -> str:
         return gettext("Waits for you")
     if entry.outcome.isdigit():
         return entry.outcome
+    if _is_on_its_way(entry):
+        return VERDICTS["retrying" if entry.attempt else "waiting"][0]
     return OUTCOMES.get(entry.outcome) or STATUSES.get(entry.status, entry.status)
 
 
@@ -86,7 +106,27 @@ def tone_of(entry: LogEntry) -> str:
     """The tone of that word."""
     if entry.kind == "account":
         return CHANGE_TONES.get(entry.outcome, "" if entry.status == "succeeded" else "bad")
+    if _is_on_its_way(entry):
+        return VERDICTS["retrying" if entry.attempt else "waiting"][1]
+    if entry.outcome == "unknown":
+        return "warn"
     return TONES.get(entry.status, "")
+
+
+def cause_of(entry: LogEntry) -> str:
+    """Why a trigger ran; "" for anything else."""
+    return str(CAUSES.get(entry.outcome, entry.outcome.capitalize())) if entry.of_trigger else ""
+
+
+def came_of(entry: LogEntry) -> str:
+    """What came of it, in a sentence: of a trigger's run how many events, of a run its summary, of a failure why."""
+    if entry.emitted is not None and entry.status == "succeeded":
+        return count_of(entry.emitted, "{count} event", "{count} events")
+    return translated(entry.text)
+
+
+def _is_on_its_way(entry: LogEntry) -> bool:
+    return entry.kind == "delivery" and entry.status == "waiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +140,33 @@ class Link:
 def opened(entry: LogEntry, address: Address, *, of_project: bool) -> dict[str, Any]:
     """The context of an opened entry, of a person's own logs or of a project's, whose pages have an ``address``."""
     meaning, step = meaning_of(entry)
+    request, response = _request(entry), _response(entry)
+    lines = _Observed.model_validate(dict(entry.response)).lines
     return {
         "meaning": meaning,
         "step": step,
-        "request_text": _shown(_request(entry)),
-        "response_text": _shown(_response(entry)),
+        "request_text": _shown(request),
+        "response_text": _shown(response),
+        "is_cut": any(_is_cut(each) for each in (request, response)),
+        "lines": lines,
+        "most": MAX_LINES,
+        "payload_url": _payload_url(entry, of_project=of_project),
         "further": _links(entry, address, of_project=of_project),
+        "repeats": _repeats(entry, of_project=of_project),
         "snippets": _snippets(entry),
     }
+
+
+class _Observed(Lenient):
+    """What a run logged."""
+
+    lines: tuple[Observation, ...] = Field(default=(), alias="os")
+
+
+def _run_url(view: str, entry: LogEntry) -> str:
+    """A page of a run of an action, beside the page of the action."""
+    key, run_id = entry.component_key, entry.id
+    return url_for(f"dashboard.runs.{view}", slug=entry.app, kind="actions", key=key, run_id=run_id)
 
 
 def meaning_of(entry: LogEntry) -> tuple[str, str]:
@@ -117,7 +176,7 @@ def meaning_of(entry: LogEntry) -> tuple[str, str]:
     keys = ((entry.kind, entry.outcome), (entry.kind, entry.status))
     known = next((MEANINGS[key] for key in keys if key in MEANINGS), None)
     if known is None:
-        return entry.text, ""
+        return came_of(entry), ""
     meaning, step = known
     return meaning.format(why=entry.text or entry.outcome, agent=entry.agent, title=entry.title), str(step)
 
@@ -139,7 +198,7 @@ def _request(entry: LogEntry) -> Any:
     if entry.kind == "api_call":
         body = entry.request.get("body")
         head = f"{entry.request.get('method', '')} {entry.request.get('address', '')}"
-        return head if body is None else f"{head}\n\n{_pretty(body)}"
+        return head if body is None else Markup("{}\n\n{}").format(head, json_html(body, MAX_SHOWN))
     if entry.kind == "delivery" and entry.request:
         headers = entry.request.get("headers") or {}
         lines = "\n".join(f"{name}: {value}" for name, value in headers.items())
@@ -148,28 +207,57 @@ def _request(entry: LogEntry) -> Any:
 
 
 def _response(entry: LogEntry) -> Any:
-    if entry.attempts:
-        return "\n\n".join(_attempt(attempt) for attempt in reversed(entry.attempts))
     if entry.kind == "api_call":
         return f"{entry.response.get('status', '')}\n\n{entry.response.get('error') or ''}".strip()
     if entry.kind == "event":
         return entry.response.get("event")
-    return {name: value for name, value in entry.response.items() if value} or None
-
-
-def _attempt(attempt: Mapping[str, Any]) -> str:
-    answered = attempt.get("response_status") or attempt.get("error") or ""
-    head = gettext("Attempt {number}: {answer}").format(number=attempt.get("n", ""), answer=answered)
-    return f"{head}\n{attempt.get('response_body') or ''}".strip()
+    return {name: value for name, value in entry.response.items() if value and name != "os"} or None
 
 
 def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else "" if value is None else _pretty(value)
-    return text[:MAX_SHOWN]
+    if isinstance(value, Markup):
+        return value
+    return value[:MAX_SHOWN] if isinstance(value, str) else "" if value is None else json_html(value, MAX_SHOWN)
 
 
-def _pretty(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+def _is_cut(value: Any) -> bool:
+    return len(value) > MAX_SHOWN if isinstance(value, str) else json_is_cut(value, MAX_SHOWN)
+
+
+def _payload_url(entry: LogEntry, *, of_project: bool) -> str:
+    """Where the whole payload of an event is downloaded; "" where it is not."""
+    if entry.kind != "event" or of_project or not entry.trigger_id:
+        return ""
+    return url_for("dashboard.trigger.payload", trigger_id=entry.trigger_id, event_id=entry.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A button that does something again with what an entry has: its label and where it posts to.
+
+    One with ``asks`` leads to a question first.
+    """
+
+    label: str
+    url: str
+    asks: bool = False
+    in_place: bool = False
+
+
+def _repeats(entry: LogEntry, *, of_project: bool) -> list[Repeat]:
+    """What can be done again with one's own entry, as far as it may be."""
+    if of_project:
+        return []
+    if entry.kind == "delivery" and entry.trigger_id and viewer().may("connect:deployed_triggers:write"):
+        label = gettext("Retry now") if entry.status == "waiting" else gettext("Resend")
+        url = url_for("dashboard.deliveries.resend", trigger_id=entry.trigger_id, delivery_id=entry.id)
+        return [Repeat(label, url, in_place=True)]
+    if entry.component_key and entry.app and entry.id.startswith("run_"):
+        return [
+            Repeat(gettext("Use these values"), _run_url("values", entry)),
+            Repeat(gettext("Run again"), _run_url("again_page", entry), asks=True),
+        ]
+    return []
 
 
 def _links(entry: LogEntry, address: Address, *, of_project: bool) -> list[Link]:
@@ -177,16 +265,11 @@ def _links(entry: LogEntry, address: Address, *, of_project: bool) -> list[Link]
     links = list[Link]()
     key, app = entry.component_key, entry.app
     if key and app and entry.id.startswith("run_") and not of_project:
-        for label, view in ((gettext("Run again"), "again_page"), (gettext("Open run"), "past")):
-            url = url_for(f"dashboard.runs.{view}", slug=app, kind="actions", key=key, run_id=entry.id)
-            links.append(Link(label, url))
+        links.append(Link(gettext("Open run"), _run_url("past", entry)))
     trigger, account = entry.trigger_id, entry.account_id
     triggers = if_up(known_triggers) if trigger else None
     if triggers and any(each.id == trigger for each in triggers.items):
         links.append(Link(gettext("Open trigger"), url_for("dashboard.trigger.show", trigger_id=trigger)))
-        if entry.kind == "delivery":
-            url = url_for("dashboard.deliveries.show", trigger_id=trigger, delivery_id=entry.id)
-            links.append(Link(gettext("Open delivery"), url))
     accounts = if_up(known_accounts) if account else None
     if accounts and accounts.find(account):
         links.append(Link(gettext("Open account"), url_for("dashboard.account.show", account_id=account)))
@@ -198,7 +281,7 @@ def _links(entry: LogEntry, address: Address, *, of_project: bool) -> list[Link]
         (gettext("The event and its deliveries"), entry.event_id),
         (gettext("All of this action"), key if entry.kind == "run" and not trigger else ""),
     ):
-        if subject:
+        if subject and has_logs():
             links.append(Link(label, address(id=subject)))
     if of_project and entry.user:
         links.append(Link(gettext("All of this user"), address(user=entry.user)))

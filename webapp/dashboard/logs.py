@@ -1,39 +1,50 @@
-"""The page Logs: everything that happened to a person, newest first, with filters in the address.
+"""Logs: everything that happened to a person, newest first, with filters in the address.
 
 A row opens what was asked, what came back, what that means, what to do next, and code that does it again. New rows are
-announced in a pill and never move the page. The list can be saved as CSV and as JSON lines. Build's page of a whole
-project is the same (:mod:`webapp.dashboard.build.logs`); a :class:`Place` says whose logs a page shows.
+announced in a pill and never move the page; rows that are there say how they are now. Consecutive polls of a trigger
+that found nothing are one row. The list can be saved as CSV and as JSON lines.
+
+Every other page that lists such entries shows a view of these: a :class:`Place` says whose they are and about what.
+Build has the whole project's (:mod:`webapp.dashboard.build.logs`) and its calls of the API, a trigger its own, an
+action its runs.
 """
 
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from typing import Annotated, Any
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
-from flask import Blueprint, Response, redirect, request, stream_with_context, url_for
+from flask import Blueprint, Response, g, redirect, request, stream_with_context, url_for
+from pydantic import AfterValidator
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import audit, log_entry
-from webapp.dashboard.client.logs import LogClient
+from webapp.dashboard import audit, log_entry, words
+from webapp.dashboard.client.logs import LogClient, LogReader, every
 from webapp.dashboard.client.models.logs import LogEntry, LogPage
 from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, viewer
 from webapp.dashboard.dashboard import logs as own_logs
 from webapp.dashboard.log_entry import KINDS, STATUSES
 from webapp.dashboard.pages import ListQuery, among, at_most, fragment, page, read_from
-from webapp.errors import Invalid
+from webapp.errors import Invalid, NotFound, PatchbayError
 from webapp.kit import slugs
 from webapp.kit.clock import DAY, HOUR
+from webapp.kit.crypto import hash_token
 from webapp.kit.translation import gettext, ngettext
 from webapp.kit.translation import lazy as _
+from webapp.people.preferences import Preferences
 
 blueprint = Blueprint("logs", __name__)
 
 PER_PAGE = 50
 MOST_NEWS = 30
+FEWEST_QUIET = 3
 MOST_EXPORTED = 10_000
 COUNTED = 100  # from so many on, the service says no more
 PERIODS: Mapping[str, tuple[str, int]] = {
@@ -46,51 +57,112 @@ COLUMNS = (
     "account_id", "trigger_id", "event_id",
 )  # fmt: skip
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_LOCAL = "%Y-%m-%dT%H:%M"  # what <input type=datetime-local> sends
+
+
+def local_time(text: str) -> str:
+    """A local time of a form, or "" for a malformed one."""
+    try:
+        time = datetime.strptime(text[:16], _LOCAL).replace(tzinfo=UTC)
+    except ValueError:
+        return ""
+    return time.strftime(_LOCAL) if 2000 <= time.year < 3000 else ""
+
+
+def zone() -> ZoneInfo:
+    """The person's time zone, in which they write times; a portal knows none."""
+    preferences: Preferences | None = g.get("preferences")
+    return ZoneInfo((preferences.time_zone if preferences else "") or "UTC")
+
+
+def ms_of(text: str) -> int:
+    """Epoch milliseconds of a local time that :func:`local_time` accepted."""
+    at = datetime.strptime(text, _LOCAL).replace(tzinfo=zone())
+    return (at.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
+
+def written(ms: int) -> str:
+    """The local time of epoch milliseconds, as a form has it."""
+    return datetime.fromtimestamp(ms / 1000, zone()).strftime(_LOCAL)
 
 
 class LogsQuery(ListQuery):
-    """The filters of the list. ``after`` is the API's cursor."""
+    """The filters of the list. Times are in the person's zone. ``after`` is the API's cursor."""
 
     kind: Annotated[str, among(KINDS)] = ""
     status: Annotated[str, among(STATUSES)] = ""
     app: Annotated[str, at_most(100)] = ""
     user: Annotated[str, at_most(250)] = ""
     period: Annotated[str, among(PERIODS)] = ""
+    since: Annotated[str, AfterValidator(local_time)] = ""
+    until: Annotated[str, AfterValidator(local_time)] = ""
     id: Annotated[str, at_most(200)] = ""
     after: Annotated[str, at_most(1_000)] = ""
 
     def filters(self) -> dict[str, str | int]:
         """The filters as parameters of the API."""
-        since = dashboard().clock() - PERIODS[self.period][1] if self.period else 0
         return {
             "kind": self.kind,
             "status": self.status,
             "app": self.app,
             "external_user_id": self.user.strip(),
-            "since": since // 60_000 * 60_000,  # the same for a minute: a cursor is of one filter
+            "since": self._first(),
+            "until": ms_of(self.until) if self.until else "",
             "id": self.id.strip(),
         }
+
+    def _first(self) -> int:
+        """The earlier bound of the time; dates that were entered count rather than a period."""
+        if self.since or self.until:
+            return ms_of(self.since) if self.since else 0
+        since = dashboard().clock() - PERIODS[self.period][1] if self.period else 0
+        return since // 60_000 * 60_000  # the same for a minute: a cursor is of one filter
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Whose logs a page shows, whose list is ``endpoint``: a person's own, or with ``of_project`` the project's."""
+    """Where logs are shown. They are a person's own, or with ``of_project`` the project's.
+
+    ``endpoint`` is the route of the list, with ``values``; the routes of an entry and of news have the same values and
+    names below ``beside``. ``about`` are filters of the API that hold for everything there, so that no address repeats
+    them, and ``shown_above`` what the page says above the list, so that no row does. A list without entries says
+    ``empty``, a heading and a sentence. ``crumbs`` lead back from the page of an entry, if not only to the list.
+    """
 
     endpoint: str
     of_project: bool = False
+    beside: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, str | bool] = field(default_factory=dict)
+    shown_above: Collection[str] = ()
+    empty: tuple[str, str] = ("", "")
+    per_page: int = PER_PAGE
+    reader: LogReader | None = None
+    crumbs: Sequence[Mapping[str, str]] = ()
 
-    def client(self) -> LogClient:
+    def client(self) -> LogReader:
         """What reads them."""
+        if self.reader is not None:
+            return self.reader
         return LogClient(viewer().client) if self.of_project else own_logs()
 
     def url(self, view: str = "", **values: Any) -> str:
         """The address of the list, or of another view of it."""
-        if not view:
-            return url_for(self.endpoint, **values)
-        return url_for(f"{self.endpoint.rpartition('.')[0]}.{view}", **values)
+        endpoint = f"{self.beside or self.endpoint.rpartition('.')[0]}.{view}" if view else self.endpoint
+        return url_for(endpoint, **self.values, **values)
+
+    def page(self, query: LogsQuery, *, limit: int, after: str = "") -> LogPage | None:
+        """A page of what ``query`` selects here; ``None`` if the service has no logs."""
+        return self.client().page({**query.filters(), **self.about}, limit=limit, after=after)
+
+    @property
+    def kind(self) -> str:
+        """The kind of all its entries; "" if they are of several."""
+        return str(self.about.get("kind", ""))
 
 
 OWN = Place("dashboard.logs.index")
+PROJECT = Place("dashboard.build_logs.page", of_project=True)
 
 
 def add_views(target: Blueprint, place: Place, path: str) -> None:
@@ -110,59 +182,103 @@ def show_list(place: Place) -> AnyResponse:
     query = LogsQuery.of_request()
     if not place.of_project:
         query = query.model_copy(update={"user": ""})
+    context = {**listing(place, query), "may_audit": audit.offered()}
+    return page("dashboard/logs/index.html", "dashboard/logs/_results.html", url=query.url(), **context)
+
+
+def listing(place: Place, query: LogsQuery) -> dict[str, Any]:
+    """The context of the list of a place, for ``dashboard/logs/_results.html``.
+
+    Raises :class:`NoPage` if the service has no logs.
+    """
     refused, logs = "", LogPage()
     try:
         logs = _read(place, query)
     except Invalid as error:
         refused = error.message
-    news, may_audit = News.of(place, query, logs), audit.offered()
-    context = {**_context(place, query, logs), "refused": refused, "news": news, "may_audit": may_audit}
-    return page("dashboard/logs/index.html", "dashboard/logs/_results.html", url=query.url(), **context)
+    return {**_context(place, query, logs), "refused": refused, "news": News.of(place, query, logs)}
 
 
 def show_entry(place: Place, entry_id: str) -> AnyResponse:
     """One entry: for htmx what its row opens, else its page. Raises :class:`NotFound`."""
-    entry = place.client().entry(entry_id)
-    context = {**_words(place), "entry": entry, **log_entry.opened(entry, place.url, of_project=place.of_project)}
+    context = entry_context(place, place.client().entry(entry_id))
     return page("dashboard/logs/show.html", "dashboard/logs/_entry.html", **context)
+
+
+def entry_context(place: Place, entry: LogEntry) -> dict[str, Any]:
+    """The context of ``entry``, opened, with the deliveries of an event as rows below."""
+    sent = None
+    if entry.kind == "event":
+        sent = place.client().page({"id": entry.id, "kind": "delivery"}, limit=log_entry.MOST_SENT)
+    rows = _rows(place, sent, dict(_subjects(sent)), {}) if sent else []
+    whole = OWN if not place.of_project else PROJECT
+    return {
+        **_words(place),
+        "entry": entry,
+        "row": _row(place, entry, {}, {}),
+        "sent": rows,
+        **log_entry.opened(entry, whole.url, of_project=place.of_project),
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Where the page asks for what is new, and how many entries there are; ``words`` is "" while there are none."""
+    """Where the page asks for what is new, and how many entries there are; ``words`` is "" while there are none.
+
+    ``changed`` are rows that the page shows and that may have changed since.
+    """
 
     url: str
     list_url: str
     words: str = ""
+    changed: Sequence["Row"] = ()
 
     @classmethod
     def of(cls, place: Place, query: LogsQuery, logs: LogPage) -> "News | None":
         """What the page asks that shows ``logs``; older pages and single entries have no news."""
         if query.after or query.id:
             return None
-        newest = logs.data[0].id if logs.data else ""
-        filters = query.query_string().removeprefix("?")
-        url = f"{place.url('news')}?{urlencode({'newest': newest})}{'&' if filters else ''}{filters}"
-        return cls(url, place.url() + query.query_string())
+        entries = logs.data[:MOST_NEWS]
+        known = {"newest": entries[0].id if entries else "", "seen": _states(entries)}
+        return cls(_news_url(place, query, known), place.url() + query.query_string())
 
 
 def show_news(place: Place) -> AnyResponse:
-    """204 while nothing is new; else the pill."""
-    query = LogsQuery.of_request()
-    logs = place.client().page(query.filters(), limit=MOST_NEWS)
-    newest = request.args.get("newest", "")
-    known = [entry.id for entry in logs.data] if logs else []
-    count = known.index(newest) if newest in known else len(known)
-    if not count or str(count) == request.args.get("shown"):
+    """204 while nothing is new; else the pill, and what the rows that are shown say now."""
+    query, newest = LogsQuery.of_request(), request.args.get("newest", "")
+    try:
+        logs = place.page(query, limit=MOST_NEWS) or LogPage()
+    except PatchbayError:
+        return Response(status=204)  # the page stays as it is; the next question may be answered
+    ids = [entry.id for entry in logs.data]
+    count = ids.index(newest) if newest in ids else len(ids)
+    known, shown = logs.data[count:], request.args.get("shown", "0")
+    seen = _states(known)
+    if str(count) == shown and (seen == request.args.get("seen") or not known):
         return Response(status=204)
     exactly = ngettext("{count} new entry", "{count} new entries", count)
-    words = gettext("{count} or more new entries") if count == MOST_NEWS else exactly
+    sentence = gettext("{count} or more new entries") if count == MOST_NEWS else exactly
+    page_of_known = LogPage(data=known)
     news = News(
-        f"{request.script_root}{request.path}?{urlencode({**request.args.to_dict(), 'shown': count})}",
+        _news_url(place, query, {"newest": newest, "seen": seen, "shown": str(count)}),
         place.url() + query.query_string(after=""),
-        words.format(count=count),
+        sentence.format(count=count) if count else "",
+        _rows(place, page_of_known, _subjects(page_of_known), _app_names({entry.app for entry in known})),
     )
-    return Response(fragment("dashboard/logs/_news.html", news=news))
+    return Response(
+        fragment("dashboard/logs/_news_changed.html", **_words(place), news=news, moved=str(count) != shown)
+    )
+
+
+def _news_url(place: Place, query: LogsQuery, known: Mapping[str, str]) -> str:
+    filters = query.query_string(after="").removeprefix("?")
+    return f"{place.url('news')}?{urlencode(known)}{'&' if filters else ''}{filters}"
+
+
+def _states(entries: Sequence[LogEntry]) -> str:
+    """Changes whenever a row of ``entries`` says something else."""
+    facts = [(each.id, each.status, each.outcome, each.attempt, each.next_attempt_at) for each in entries]
+    return hash_token(repr(facts))[:16]
 
 
 def export(place: Place, form: str) -> AnyResponse:
@@ -173,7 +289,7 @@ def export(place: Place, form: str) -> AnyResponse:
     if form not in ("csv", "jsonl"):
         raise NoPage
     query = LogsQuery.of_request()
-    entries = place.client().every(query.filters(), most=MOST_EXPORTED)
+    entries = every(place.client(), query.filters(), most=MOST_EXPORTED)
     first = next(entries, None)  # a refusal is a page, rather than a file that ends
     lines = _csv_lines if form == "csv" else _json_lines
     body = stream_with_context(lines(_again(first, entries)))
@@ -214,8 +330,7 @@ def _heading(column: str) -> str:
 
 def _read(place: Place, query: LogsQuery) -> LogPage:
     """The page of the list. Raises :class:`NoPage` if the service has no logs."""
-    client, filters = place.client(), query.filters()
-    logs = read_from(query.after, lambda after: client.page(filters, limit=PER_PAGE, after=after))
+    logs = read_from(query.after, lambda after: place.page(query, limit=place.per_page, after=after))
     if logs is None:
         raise NoPage
     return logs
@@ -223,11 +338,12 @@ def _read(place: Place, query: LogsQuery) -> LogPage:
 
 def _context(place: Place, query: LogsQuery, logs: LogPage) -> dict[str, Any]:
     app_names = _app_names({entry.app for entry in logs.data} | {query.app})
-    subjects = _subjects(logs)
     return {
         **_words(place),
         "query": query,
-        "entries": [(entry, _about(place, entry, subjects, app_names)) for entry in logs.data],
+        "rows": folded(_rows(place, logs, _subjects(logs), app_names)),
+        "shown": len(logs.data),
+        "zone_name": str(zone()),
         "counts": {kind: f"{COUNTED - 1}+" if count >= COUNTED else count for kind, count in logs.counts.items()},
         "end_cursor": logs.page_info.end_cursor,
         "app_names": app_names,
@@ -236,14 +352,56 @@ def _context(place: Place, query: LogsQuery, logs: LogPage) -> dict[str, Any]:
     }
 
 
-def _about(place: Place, entry: LogEntry, subjects: Mapping[str, str], app_names: Mapping[str, str]) -> str:
-    """Which app, account or trigger, agent and user an entry concerns, in one line."""
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry as a row: what it is about, and in a line below what came of it and whom it concerns."""
+
+    entry: LogEntry
+    title: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Rows of consecutive polls of one trigger, newest first, that found nothing."""
+
+    rows: tuple[Row, ...]
+
+
+def folded(rows: Sequence[Row]) -> list[Row | Quiet]:
+    """``rows``, where :data:`FEWEST_QUIET` or more consecutive polls of one trigger that found nothing are one item."""
+    lines: list[Row | Quiet] = []
+    for trigger_id, group in groupby(rows, lambda row: row.entry.trigger_id if row.entry.quiet else ""):
+        in_a_row = tuple(group)
+        lines += [Quiet(in_a_row)] if trigger_id and len(in_a_row) >= FEWEST_QUIET else in_a_row
+    return lines
+
+
+def _rows(place: Place, logs: LogPage, subjects: Mapping[str, str], app_names: Mapping[str, str]) -> list[Row]:
+    return [_row(place, entry, subjects, app_names) for entry in logs.data]
+
+
+def row_context(place: Place, entry_id: str) -> dict[str, Any]:
+    """The context of the row of one entry as it is now; none if it is not there any more."""
+    try:
+        logs = LogPage(data=(place.client().entry(entry_id),))
+    except NotFound:
+        return {"row": None}
+    (row,) = _rows(place, logs, _subjects(logs), _app_names({logs.data[0].app}))
+    return {"row": row, **_words(place)}
+
+
+def _row(place: Place, entry: LogEntry, subjects: Mapping[str, str], app_names: Mapping[str, str]) -> Row:
+    """What an entry is about, what came of it, and which app, account or trigger, agent and user it concerns."""
     subject = subjects.get(entry.trigger_id) or subjects.get(entry.account_id, "")
-    if not subject and entry.kind == "account" and not place.of_project:
+    if not subject and entry.kind == "account" and not place.of_project and not place.about:
         subject = gettext("Deleted trigger") if entry.trigger_id else gettext("No longer connected")
     user = entry.user if place.of_project else ""
-    parts = (app_names.get(entry.app, entry.app), subject, entry.agent, user)
-    return " · ".join(dict.fromkeys(part for part in parts if part and part != entry.title))
+    what = (log_entry.title_of(entry), log_entry.cause_of(entry), log_entry.came_of(entry))
+    parts = dict.fromkeys((*what, app_names.get(entry.app, entry.app), subject, entry.agent, user))
+    repeated = {"", *place.shown_above}
+    title, *about = [part for part in parts if part not in repeated] or [log_entry.outcome_of(entry)]
+    return Row(entry, title, " · ".join(part for part in about if part != entry.title))
 
 
 def _subjects(logs: LogPage) -> dict[str, str]:
@@ -256,7 +414,7 @@ def _subjects(logs: LogPage) -> dict[str, str]:
 
 def _words(place: Place) -> dict[str, Any]:
     of_entry = {"title_of": log_entry.title_of, "outcome_of": log_entry.outcome_of, "tone_of": log_entry.tone_of}
-    return {"place": place, "kinds": KINDS, **of_entry}
+    return {"place": place, "kinds": KINDS, "words": words, **of_entry}
 
 
 def _app_names(shown: set[str]) -> dict[str, str]:

@@ -69,7 +69,6 @@ VERDICTS: Mapping[str, tuple[str, str]] = {
     "retrying": (_("Retrying"), "warn"),
     "waiting": (_("On its way"), ""),
 }
-DELIVERIES: Mapping[str, str] = {"waiting": _("Waiting"), "delivered": _("Delivered"), "failed": _("Failed")}
 
 # What happens to accounts and triggers: the kinds of the service's history. A new one is shown as it is written.
 KINDS: Mapping[str, str] = {

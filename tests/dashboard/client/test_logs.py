@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.dashboard.client.logs import LogClient
+from webapp.dashboard.client.logs import LogClient, every
 from webapp.errors import NotFound
 
 
@@ -30,9 +30,9 @@ class Api:
 
 def test_every_entry_is_read_page_by_page_up_to_the_most() -> None:
     api: Any = Api(5)
-    assert [entry.id for entry in LogClient(api).every({}, most=4)] == [f"run_{number}" for number in range(4)]
+    assert [entry.id for entry in every(LogClient(api), {}, most=4)] == [f"run_{number}" for number in range(4)]
     assert [params["limit"] for _, _, params in api.asked] == [4, 2]
-    assert len(list(LogClient(api).every({}, most=100))) == 5
+    assert len(list(every(LogClient(api), {}, most=100))) == 5
 
 
 def test_a_user_s_own_are_asked_for_with_their_token() -> None:
@@ -44,4 +44,4 @@ def test_a_user_s_own_are_asked_for_with_their_token() -> None:
 
 def test_a_service_without_logs() -> None:
     api: Any = Api(0)
-    assert LogClient(api).page({}, limit=3) is None and list(LogClient(api).every({}, most=3)) == []
+    assert LogClient(api).page({}, limit=3) is None and list(every(LogClient(api), {}, most=3)) == []

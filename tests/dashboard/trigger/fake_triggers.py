@@ -9,7 +9,7 @@ from typing import Any
 
 from flask import Response, jsonify, request
 
-from webapp.kit.clock import HOUR, MINUTE, SECOND
+from webapp.kit.clock import HOUR, MINUTE, SECOND, iso
 
 PROJECT_PATH = "/v1/connect/proj_Fake1"
 TRIGGERS = f"{PROJECT_PATH}/deployed-triggers"
@@ -24,10 +24,9 @@ class Watchtower:
     endpoints: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     events: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     deliveries: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    logs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    runs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     workflows: dict[str, list[str]] = field(default_factory=dict)
     flow_state: str = "happy"
-    rows_in_overview: bool = True
     statistics: dict[str, Any] = field(default_factory=dict)  # of every address, instead of the usual ones
     refusal: tuple[int, str] | None = None
     hook_error: str = ""  # what deleting is refused with, until hook errors are ignored
@@ -74,10 +73,10 @@ class Watchtower:
         listed = self.deliveries.setdefault(trigger_id, [])
         now = self.fake.clock()
         made = {
-            "id": f"dl_{len(listed)}", "event_id": "evt_0", "webhook_id": "wh_0", "url": "https://hooks.example.com/in",
+            "id": f"dlv_{len(listed)}", "event_id": "evt_0", "webhook_id": "wh_0", "url": "https://hooks.example.com/…",
             "status": status, "attempt": 1, "created_at": now - MINUTE, "next_attempt_at": None,
             "last_attempt_at": now - MINUTE, "response_status": 200 if status == "delivered" else 503, "error": None,
-            "took_ms": 164, "summary": "New task: Paint", "request": {"url": "https://hooks.example.com/in",
+            "took_ms": 164, "summary": "New task: Paint", "request": {"url": "https://hooks.example.com/…",
             "headers": {"webhook-id": "evt_0", "x-pd-signature": "t=1,v1=ab"}, "body": '{"id": 5}'},
             "attempts": [{"n": 1, "at": now - MINUTE, "took_ms": 164, "response_status": 503, "error": None,
                           "response_headers": {"content-type": "text/plain"}, "response_body": "<b>down</b>"}],
@@ -85,10 +84,33 @@ class Watchtower:
         listed.insert(0, made)
         return made
 
+    def add_run(self, trigger_id: str, cause: str = "timer", emitted: int = 0, **more: Any) -> dict[str, Any]:
+        """A run of it; older than those before."""
+        listed = self.runs.setdefault(trigger_id, [])
+        at = self.fake.clock() - len(listed) * MINUTE
+        made = {"id": f"tr_{len(listed)}", "at": at, "cause": cause, "ok": True, "took_ms": 9, "emitted": emitted,
+                "error": None, "os": []} | more  # fmt: skip
+        listed.append(made)
+        return made
+
+    def entries(self, user: str) -> list[dict[str, Any]]:
+        """What the logs of a user have of all that."""
+        return [
+            entry | {"trigger_id": trigger["id"], "app": trigger["app"], "account_id": None}
+            for trigger in self.triggers.values()
+            if trigger["user"] == user
+            for entry in (
+                *map(_event_entry, self.events.get(trigger["id"], ())),
+                *map(_delivery_entry, self.deliveries.get(trigger["id"], ())),
+                *(_run_entry(trigger, run) for run in self.runs.get(trigger["id"], ())),
+            )
+        ]
+
 
 def install(fake: Any) -> Watchtower:
     """Teach ``fake`` deployed triggers and give what it knows of them back."""
     tower = Watchtower(fake)
+    fake.log_books.append(tower.entries)
     _Routes(fake, tower).add()
     return tower
 
@@ -112,15 +134,12 @@ class _Routes:
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/pipelines", "pipelines", self.pipelines)
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/events", "events", self.events)
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/test_event", "test_event", self.test_event, methods=["POST"])
-        app.add_url_rule(f"{TRIGGERS}/<trigger_id>/deliveries", "deliveries", self.deliveries)
-        app.add_url_rule(f"{TRIGGERS}/<trigger_id>/deliveries/<delivery_id>", "delivery", self.delivery)
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/deliveries/resend", "again", self.resend_many, methods=["POST"])
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/deliveries/<delivery_id>/resend", "resend", self.resend,
                          methods=["POST"])  # fmt: skip
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/stats", "stats", self.stats)
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/overview", "overview", self.overview)
         app.add_url_rule(f"{PROJECT_PATH}/trigger-stats", "all_stats", self.all_stats)
-        app.add_url_rule(f"{TRIGGERS}/<trigger_id>/logs", "logs", self.logs)
 
     def keep_oauth_in(self) -> None:
         """Let an OAuth token through where the fake knows only Connect tokens, to the webhooks alone."""
@@ -221,31 +240,13 @@ class _Routes:
             found = [one for one in found if one["id"] == args["event_id"]]
         if args.get("after"):
             found = found[[one["id"] for one in found].index(args["after"]) + 1 :]
-        page, total = found[: int(args["n"])], len(self.tower.events.get(trigger_id, []))
-        if not self.fake.extensions:
-            return jsonify(data=page)
-        return jsonify(data=page, page_info={"count": len(page), "total_count": total})
+        return jsonify(data=found[: int(args["n"])])
 
     def test_event(self, trigger_id: str) -> Response:
         self.own(trigger_id)
         if self.tower.refusal:
             return _problem(*self.tower.refusal)
         return jsonify(data=self.tower.add_event(trigger_id, {"test": True}, "Test event"))
-
-    def deliveries(self, trigger_id: str) -> Response:
-        self.own(trigger_id)
-        args, found = request.args, self.tower.deliveries.get(trigger_id, [])
-        if args.get("after") == "broken":
-            return _problem(400, "The cursor is broken; start again without it.")
-        for name, field_name in (("status", "status"), ("event_id", "event_id")):
-            found = [one for one in found if args.get(name, one[field_name]) == one[field_name]]
-        found = [one for one in found if int(args.get("since", 0)) <= one["created_at"]]
-        return _page([one for one in found if one["created_at"] < int(args.get("until", 10**15))])
-
-    def delivery(self, trigger_id: str, delivery_id: str) -> Response:
-        self.own(trigger_id)
-        found = next((one for one in self.tower.deliveries.get(trigger_id, []) if one["id"] == delivery_id), None)
-        return jsonify(data=found) if found else _problem(404, "There is no such delivery.")
 
     def resend(self, trigger_id: str, delivery_id: str) -> Response:
         self.own(trigger_id)
@@ -272,12 +273,6 @@ class _Routes:
             hook |= {"last_success_at": arrived, "median_ms": 165, "next_attempt_at": None} | self.tower.statistics
         workflows = self.pipelines(trigger_id).get_json()["workflows"]
         shown = {"trigger": self.shown(own), "webhooks": webhooks, "workflows": workflows}
-        if self.tower.rows_in_overview and "events" in request.args:
-            listed = self.tower.events.get(trigger_id, [])
-            page = [event | {"e": None} for event in listed[: int(request.args["events"])]]
-            shown["events"] = {"data": page, "page_info": {"count": len(page), "total_count": len(listed)}}
-        if self.tower.rows_in_overview and "deliveries" in request.args:
-            shown["deliveries"] = _page(self.tower.deliveries.get(trigger_id, [])).get_json()
         return jsonify(data=shown | {"stats": self.stats(trigger_id).get_json()["data"]})
 
     def all_stats(self) -> Response:
@@ -300,13 +295,36 @@ class _Routes:
         events = len(self.tower.events.get(trigger_id, []))
         return jsonify(data={"hours": hours, **counts, "events": events, "last_event_at": None, "last_error": None})
 
-    def logs(self, trigger_id: str) -> Response:
-        self.own(trigger_id)
-        return _page(self.tower.logs.get(trigger_id, []))
-
 
 class _Absent(Exception):
     """Somebody else's, or none."""
+
+
+def _event_entry(event: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "kind": "event", "id": event["id"], "event_id": event["id"], "at": iso(event["ts"]), "status": "succeeded",
+        "outcome": event["k"], "title": event["sum"], "response": {"event": event["e"]},
+    }  # fmt: skip
+
+
+def _delivery_entry(delivery: dict[str, Any]) -> dict[str, Any]:
+    """As the service makes it of the table."""
+    ended = delivery["status"] != "waiting"
+    return {name: delivery[name] for name in ("id", "event_id", "took_ms", "attempt", "request", "attempts")} | {
+        "kind": "delivery", "at": iso(delivery["created_at"]), "text": delivery["error"],
+        "status": {"delivered": "succeeded"}.get(delivery["status"], delivery["status"]),
+        "outcome": str(delivery["response_status"] or delivery["status"]) if ended else "waiting",
+        "title": f"{delivery['summary']} → {delivery['url']}",
+        "next_attempt_at": delivery["next_attempt_at"] and iso(delivery["next_attempt_at"]),
+    }  # fmt: skip
+
+
+def _run_entry(trigger: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "kind": "run", "id": run["id"], "at": iso(run["at"]), "status": "succeeded" if run["ok"] else "failed",
+        "outcome": run["cause"], "title": trigger["name"], "text": run["error"] or f"{run['emitted']} events",
+        "took_ms": run["took_ms"], "emitted": run["emitted"], "response": {"os": run["os"]},
+    }  # fmt: skip
 
 
 def _page(found: list[dict[str, Any]]) -> Response:

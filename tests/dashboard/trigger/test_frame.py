@@ -115,15 +115,13 @@ def test_a_service_without_counts_or_an_unknown_app_leaves_the_frame_standing(
 
 
 @pytest.mark.embedded  # elsewhere, other processes count what changed
-def test_one_call_tells_all_that_stands_around_with_the_rows_of_its_events_and_deliveries(
-    stage: Any, deployed: Watchtower
-) -> None:
+def test_one_call_tells_all_around_a_list_and_another_the_list(stage: Any, deployed: Watchtower) -> None:
     browser = stage.signed_in()
     browser.get(URL)
     before = len(stage.connect.seen)
     for path in ("", "/deliveries", "/logs", "/configuration"):
         assert browser.get(f"{URL}{path}").status_code == 200
-    assert len(stage.connect.seen) - before == 1 + 1 + 2 + 1
+    assert len(stage.connect.seen) - before == 2 + 2 + 2 + 1
 
 
 def test_an_address_that_nothing_was_sent_to_is_neither_good_nor_bad(stage: Any, deployed: Watchtower) -> None:
@@ -160,19 +158,6 @@ def test_the_strip_says_how_it_learns_of_news_and_when(
     page = stage.signed_in().get(URL).text
     strip = page[page.index('id="strip"') : page.index("trigger-tabs")]
     assert [word for word in words if word not in strip] == []
-
-
-@pytest.mark.parametrize("rows_in_overview", [True, False])
-@pytest.mark.parametrize(("tab", "text"), [("", "New task: Paint"), ("/deliveries", "Arrived")])
-def test_rows_come_with_the_overview_or_by_a_call_of_their_own(
-    stage: Any, deployed: Watchtower, tab: str, text: str, rows_in_overview: bool
-) -> None:
-    deployed.rows_in_overview = rows_in_overview
-    deployed.add_delivery(ID, "delivered", summary="Arrived")
-    browser, noun = stage.signed_in(), tab or "/events"
-    before = len(stage.connect.calls(noun))
-    assert text in browser.get(f"{URL}{tab}").text
-    assert len(stage.connect.calls(noun)) - before == (0 if rows_in_overview else 1)
 
 
 def failing(*_: object) -> None:

@@ -1,6 +1,4 @@
-"""The log of a trigger's runs: those that looked and found nothing are one line.
-
-The page of a trigger: its events, runs and configuration, and where else it is told of.
+"""The page of a trigger: its events, deliveries, log and configuration, and where else it is told of.
 
 The switch of a trigger, and what stands around it once it was pressed.
 
@@ -17,48 +15,19 @@ import pytest
 from tests.dashboard.fake_components import install
 from tests.dashboard.trigger.fake_triggers import Watchtower
 from tests.dashboard.trigger.trigger_page import ID, URL
-from webapp.dashboard.client.models.triggers import TriggerRun
-from webapp.dashboard.trigger.trigger import Quiet, folded
 
 PAGE = "/triggers/dc_000000x"
 GONE = "It waits, because Tasks was removed from this service. It continues when the app is added back."
 
 
-def runs(pattern: str) -> list[TriggerRun]:
-    """A run a letter: ``.`` found nothing, ``e`` something, ``x`` failed, ``r`` was set off by a request."""
-    return [
-        TriggerRun(id=f"tr_{number}", cause="request" if kind == "r" else "timer", ok=kind != "x", emitted=kind == "e")
-        for number, kind in enumerate(pattern)
-    ]
-
-
-def test_those_in_a_row_that_found_nothing_fold() -> None:
-    lines = folded(runs("..e....x...r.."))
-    assert [len(line.runs) if isinstance(line, Quiet) else line.id for line in lines] == [
-        "tr_0", "tr_1", "tr_2", 4, "tr_7", 3, "tr_11", "tr_12", "tr_13",
-    ]  # fmt: skip
-    assert folded([]) == []
-
-
-def test_the_page_says_how_often_it_looked(stage: Any, deployed: Watchtower) -> None:
-    deployed.logs[ID] = [
-        {"id": f"r{number}", "at": stage.clock() - number * 60_000, "cause": "timer", "ok": True, "took_ms": 9,
-         "emitted": 1 if number == 5 else 0, "error": None, "os": []}
-        for number in range(7)
-    ]  # fmt: skip
-    page = stage.signed_in().get(f"{URL}/logs").text
-    assert "Checked 5 times, nothing new" in page
-    assert page.count('<li id="r-r') == 7
-
-
 def test_absent_and_foreign_triggers_are_alike(stage: Any, deployed: Watchtower) -> None:
     browser = stage.signed_in()
-    for path in ("", "/logs", "/configuration", "/deliveries", "/deliveries/dl_0", "/deliveries/resending",
+    for path in ("", "/logs", "/configuration", "/deliveries", "/deliveries/dlv_0", "/deliveries/resending",
                  "/deletion", "/events/evt_0", "/webhooks/wh_0/removal", "/webhooks/wh_0/rotation"):  # fmt: skip
         for trigger_id in ("dc_000001x", "dc_nothing"):
             assert browser.get(f"/triggers/{trigger_id}{path}").status_code == 404, path
     for path in ("/pause", "/test-event", "/deletion", "/webhooks", "/webhooks/wh_0/key", "/webhooks/wh_0/rotation",
-                 "/webhooks/wh_0/reset", "/deliveries/dl_0/resend"):  # fmt: skip
+                 "/webhooks/wh_0/reset", "/deliveries/dlv_0/resend"):  # fmt: skip
         assert browser.send(f"/triggers/dc_000001x{path}", {"url": "https://a.example.com"}).status_code == 404, path
     assert "dc_000001x" in deployed.triggers
 
@@ -67,7 +36,7 @@ def test_one_event_has_a_page_with_its_deliveries(stage: Any, deployed: Watchtow
     deployed.add_delivery(ID, "delivered", event_id="evt_1", summary="This one")
     deployed.add_delivery(ID, "delivered", event_id="evt_0", summary="Another one")
     page = stage.signed_in().get(f"{URL}/events/evt_1").text
-    assert "This one" in page
+    assert "This one" in page and f'href="{URL}">New task</a>' in page
     assert "Another one" not in page
     assert stage.signed_in().get(f"{URL}/events/evt_9").status_code == 404
 
@@ -75,39 +44,53 @@ def test_one_event_has_a_page_with_its_deliveries(stage: Any, deployed: Watchtow
 def test_what_an_event_holds_is_drawn_when_it_is_opened(stage: Any, deployed: Watchtower) -> None:
     browser = stage.signed_in()
     page = browser.get(URL).text
-    assert f'hx-get="{URL}/events/evt_0/payload"' in page
+    assert f'hx-get="{URL}/events/evt_0"' in page
     assert "alert(1)" not in page
-    payload = browser.get(f"{URL}/events/evt_0/payload", htmx=True).text
-    assert '<span class="s">&#34;&lt;script&gt;alert(1)&lt;/script&gt;&#34;</span>' in payload
-    assert browser.get(f"{URL}/events/evt_9/payload", htmx=True).status_code == 404
-    assert browser.get("/triggers/dc_000001x/events/evt_0/payload", htmx=True).status_code == 404
+    payload = browser.get(f"{URL}/events/evt_0", htmx=True).text
+    assert (
+        '<span class="s">&#34;&lt;script&gt;alert(1)&lt;/script&gt;&#34;</span>' in payload and "<html" not in payload
+    )
+    assert f'href="{URL}/events/evt_0/payload.json"' in payload
+    saved = browser.get(f"{URL}/events/evt_0/payload.json")
+    assert saved.json == {"id": 1, "title": "<script>alert(1)</script>"}
+    assert saved.headers["Content-Disposition"] == "attachment; filename=payload.json"
+    for path in (f"{URL}/events/evt_9", "/triggers/dc_000001x/events/evt_0"):
+        assert browser.get(path, htmx=True).status_code == browser.get(f"{path}/payload.json").status_code == 404
 
 
-def test_events_have_pages(stage: Any, deployed: Watchtower) -> None:
-    for number in range(30):
+def test_events_have_pages_with_and_without_logs(stage: Any, deployed: Watchtower) -> None:
+    for number in range(60):
+        stage.clock.advance(1_000)
         deployed.add_event(ID, number, f"Number {number}")
     browser = stage.signed_in()
-    page = browser.get(URL).text
-    older = re.search(r'rel="next" href="([^"]+)"', page)
-    assert older
-    assert "New task: Paint" not in page
-    assert "Newest 25 of 32 events shown" in page
-    rest = browser.get(older[1]).text
-    assert "New task: Paint" in rest
-    assert "7 of 32 events shown" in rest
-    stage.connect.extensions = False
-    assert "25 newest shown" in browser.get(URL).text
+    for extensions in (True, False):
+        stage.connect.extensions = extensions
+        page = browser.get(URL).text
+        older = re.search(r'rel="next" href="([^"]+)"', page)
+        assert older and "50 entries shown" in page and "Number 59" in page
+        assert "New task: Paint" not in page
+        rest = browser.get(older[1]).text
+        assert "New task: Paint" in rest and "12 entries shown" in rest and 'rel="next"' not in rest
+        assert ('id="by-period"' in page) is extensions, "what lists only events has no filters"
+        assert "New task: Sail" in browser.get(f"{URL}/events/evt_1").text
 
 
-def test_logs_tell_of_runs(stage: Any, deployed: Watchtower) -> None:
+def test_the_log_has_runs_and_folds_those_that_found_nothing(stage: Any, deployed: Watchtower) -> None:
     browser = stage.signed_in()
+    deployed.events[ID].clear()
     assert "No runs yet" in browser.get(f"{URL}/logs").text
     line = {"k": "error", "ts": 1_800_000_000_000, "err": {"name": "Failed", "message": "No <b>answer</b>"}}
-    deployed.logs[ID] = [{"id": "r1", "at": stage.clock(), "cause": "timer", "ok": False, "took_ms": 12, "emitted": 0,
-                       "error": "Tasks answered 500.", "os": [line]}]  # fmt: skip
+    deployed.add_run(ID, ok=False, error="Tasks answered 500.", took_ms=12, os=[line])
+    for emitted in (0, 0, 0, 0, 2, 0, 0):
+        deployed.add_run(ID, emitted=emitted)
     page = browser.get(f"{URL}/logs").text
-    for text in ("Failed", "Checked", "12 ms", "Tasks answered 500.", "No &lt;b&gt;answer&lt;/b&gt;", "1 run"):
+    assert "Checked 4 times, nothing new" in page and page.count('class="log"') == 8
+    for text in ("Checked", "12 ms", "Tasks answered 500.", "2 events"):
         assert text in page
+    assert browser.get("/logs").text.count('class="log"') == 2, "among everything else, polls say nothing"
+    opened = browser.get(f"{URL}/logs/tr_0", htmx=True).text
+    assert "No &lt;b&gt;answer&lt;/b&gt;" in opened and 'class="error"' in opened
+    assert "It wrote no log." in browser.get(f"{URL}/logs/tr_1", htmx=True).text
 
 
 def test_configuration_shows_no_secret(stage: Any, deployed: Watchtower) -> None:

@@ -8,6 +8,6 @@ URL = f"/triggers/{ID}"
 
 
 def news_url(page: str) -> str:
-    found = re.search(r'id="news" hx-get="([^"]+)"', page)
+    found = re.search(r'id="news"\s+hx-get="([^"]+)"', page)
     assert found, page
     return unescape(found[1])

@@ -2,7 +2,7 @@
 
 from webapp.dashboard.build import frame
 from webapp.dashboard.dashboard import has_logs
-from webapp.dashboard.logs import Place, add_views
+from webapp.dashboard.logs import PROJECT, add_views
 
 blueprint = frame.blueprint("logs", frame.BuildPage("logs", 3, offered=has_logs))
-add_views(blueprint, Place("dashboard.build_logs.page", of_project=True), "")
+add_views(blueprint, PROJECT, "")

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from webapp.dashboard.client.connect import Call, UserCalls, object_of, read
 from webapp.dashboard.client.models.deliveries import Day, DayOf, Delivery, Endpoint, Endpoints, Workflow, Workflows
 from webapp.dashboard.client.models.lenient import PageOf
-from webapp.dashboard.client.models.triggers import Event, Trigger, TriggerRun, TriggerView
+from webapp.dashboard.client.models.triggers import Event, Trigger, TriggerView
 from webapp.dashboard.client.transport import Params
 from webapp.errors import PatchbayError
 
@@ -34,13 +34,9 @@ class TriggerClient(UserCalls):
         """``GET P/deployed-triggers/{id}``. Raises :class:`NotFound`."""
         return self.ask(Trigger, "GET", self._path(trigger_id), params={"extensions": True})
 
-    def view(self, trigger_id: str, *, events: int = 0, deliveries: int = 0) -> TriggerView:
-        """``GET …/overview`` (an extension), or else its parts by single calls. Raises :class:`NotFound`.
-
-        It contains this many of the newest ``events`` or ``deliveries``, if the service supports it.
-        """
-        params: Params = {"events": events, "deliveries": deliveries}
-        view = self.ask_extension(TriggerView, "GET", self._path(trigger_id, "overview"), params=params)
+    def view(self, trigger_id: str) -> TriggerView:
+        """``GET …/overview`` (an extension), or else its parts by single calls. Raises :class:`NotFound`."""
+        view = self.ask_extension(TriggerView, "GET", self._path(trigger_id, "overview"))
         if view is not None:
             return view
         trigger = self.find(trigger_id)
@@ -105,29 +101,14 @@ class TriggerClient(UserCalls):
         """``PUT …/pipelines``: replace the workflows that get its events."""
         self.call("PUT", self._path(trigger_id, "pipelines"), body={"workflow_ids": list(workflow_ids)})
 
-    def events(
-        self, trigger_id: str, *, n: int, after: str = "", event_id: str = "", brief: bool = False
-    ) -> tuple[Sequence[Event], int | None]:
-        """``GET …/events``, newest first, at most 100: those older than the event ``after``, or only one.
-
-        Also returns the total number of events, ``None`` if the service does not count them.
-        """
-        params: Params = {"n": n, "extensions": True, "after": after, "event_id": event_id, "brief": brief}
-        page = self.ask(PageOf[Event], "GET", self._path(trigger_id, "events"), params=params)
-        return page.items, page.total if page.page_info else None
+    def events(self, trigger_id: str, *, n: int, after: str = "", event_id: str = "") -> Sequence[Event]:
+        """``GET …/events``, newest first, at most 100: those older than the event ``after``, or only one."""
+        params: Params = {"n": n, "after": after, "event_id": event_id}
+        return self.ask(PageOf[Event], "GET", self._path(trigger_id, "events"), params=params).items
 
     def send_test(self, trigger_id: str) -> Event | None:
         """``POST …/test_event`` (an extension)."""
         return self.ask_extension(Event, "POST", self._path(trigger_id, "test_event"), body={})
-
-    def deliveries(self, trigger_id: str, filters: Params, *, limit: int) -> PageOf[Delivery] | None:
-        """``GET …/deliveries`` (an extension): ``filters`` may have status, since, until, event_id and after."""
-        path, params = self._path(trigger_id, "deliveries"), {"limit": limit, **filters}
-        return self.ask_extension(PageOf[Delivery], "GET", path, params=params)
-
-    def delivery(self, trigger_id: str, delivery_id: str) -> Delivery:
-        """``GET …/deliveries/{id}`` (an extension), whole. Raises :class:`NotFound`."""
-        return self.ask(Delivery, "GET", self._path(trigger_id, "deliveries", delivery_id))
 
     def resend(self, trigger_id: str, delivery_id: str) -> Delivery:
         """``POST …/deliveries/{id}/resend`` (an extension): the same event id with a new signature."""
@@ -147,11 +128,6 @@ class TriggerClient(UserCalls):
         day, webhooks = self.day(trigger_id), self.endpoints(trigger_id)
         failing = tuple(webhook for webhook in webhooks if webhook.failing)
         return DayOf.model_construct(**(dict(day) if day else {}), id=trigger_id, failing=failing)
-
-    def runs(self, trigger_id: str, *, limit: int, after: str = "") -> PageOf[TriggerRun] | None:
-        """``GET …/logs`` (an extension): its runs, newest first."""
-        params: Params = {"limit": limit, "after": after}
-        return self.ask_extension(PageOf[TriggerRun], "GET", self._path(trigger_id, "logs"), params=params)
 
     def _path(self, *parts: str) -> str:
         return self.client.path("deployed-triggers", *parts)

@@ -12,13 +12,11 @@ from typing import Any
 from flask import Response, make_response, render_template, url_for
 
 from webapp.dashboard.client.models.accounts import Account, App
-from webapp.dashboard.client.models.deliveries import Day, Delivery, Endpoint, Workflow
-from webapp.dashboard.client.models.lenient import PageOf
-from webapp.dashboard.client.models.triggers import Event, Trigger
+from webapp.dashboard.client.models.deliveries import Day, Endpoint, Workflow
+from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, wants_fragment
-from webapp.dashboard.rich import json_html
 from webapp.dashboard.trigger.triggers import accounts_of, template_helpers
 from webapp.kit.translation import gettext, pgettext
 from webapp.kit.translation import lazy as _
@@ -45,8 +43,6 @@ class Frame:
     endpoints: tuple[Endpoint, ...]
     workflows: tuple[Workflow, ...]
     day: Day | None
-    events: PageOf[Event] | None = None
-    deliveries: PageOf[Delivery] | None = None
 
     @property
     def extended(self) -> bool:
@@ -107,37 +103,40 @@ class Frame:
         return hashlib.sha256(repr((shown, around, more)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def load(trigger_id: str, *, events: int = 0, deliveries: int = 0) -> Frame:
-    """The trigger and everything around it, with so many rows where the service adds them.
-
-    Raises :class:`webapp.errors.NotFound`.
-    """
-    view = client().view(trigger_id, events=events, deliveries=deliveries)
+def load(trigger_id: str) -> Frame:
+    """The trigger and everything around it. Raises :class:`webapp.errors.NotFound`."""
+    view = client().view(trigger_id)
     trigger = view.trigger
-    around = view.webhooks, view.workflows, view.stats
-    return Frame(trigger, app_of(trigger.app), accounts_of(trigger), *around, view.events, view.deliveries)
+    return Frame(trigger, app_of(trigger.app), accounts_of(trigger), view.webhooks, view.workflows, view.stats)
 
 
-def tab_page(frame: Frame, tab: str, part: str, *, code: int = 200, url: str | None = None, **more: Any) -> Response:
-    """The page with ``part`` in its panel; for htmx only that part."""
+def tab_page(frame: Frame, tab: str, part: str, *, swapped: str = "", url: str | None = None, **more: Any) -> Response:
+    """The page with ``part`` in its panel; for htmx only that part, or what is ``swapped`` in it."""
     context = context_of(frame, tab) | more
     if wants_fragment():
-        response = make_response(fragment(f"dashboard/trigger/{part}", **context), code)
+        response = make_response(fragment(swapped or part, **context))
         if url:
             response.headers["HX-Push-Url"] = url
         return response
-    context |= {"part": f"dashboard/trigger/{part}", "new_key": _new_key(frame.trigger)}
-    page = render_template("dashboard/trigger/show.html", **context)
-    return make_response(page, code)
+    context |= {"part": part, "new_key": _new_key(frame.trigger), "poll_url": news_url(frame)}
+    return make_response(render_template("dashboard/trigger/show.html", **context))
+
+
+def news_url(frame: Frame) -> str:
+    """Where the page asks what has changed around its lists since ``frame`` was drawn."""
+    seen = frame.digest(frame.trigger.next_run_at)
+    trigger_id, around = frame.trigger.id, frame.digest()
+    return url_for("dashboard.trigger.around", trigger_id=trigger_id, seen=seen, around=around)
 
 
 def context_of(frame: Frame, tab: str) -> dict[str, Any]:
     """The context of the page and of each of its parts."""
     trigger_id = frame.trigger.id
-    ends = {"events": "trigger.show", "deliveries": "deliveries.index"}
+    configuration = url_for("dashboard.trigger.configuration", trigger_id=trigger_id)
     tabs = [
         {"label": label, "current": name == tab,
-         "url": url_for(f"dashboard.{ends.get(name, f'trigger.{name}')}", trigger_id=trigger_id)}
+         "url": configuration if name == "configuration"
+         else url_for("dashboard.trigger.show", trigger_id=trigger_id, tab=name)}
         for name, label in TABS.items()
         if frame.extended or name not in EXTENDED_TABS
     ]  # fmt: skip
@@ -146,10 +145,8 @@ def context_of(frame: Frame, tab: str) -> dict[str, Any]:
         "trigger": frame.trigger,
         "tab": tab,
         "tabs": tabs,
-        "json_html": json_html,
         "may_see_keys": viewer().may_build,
         "revealed": {},
-        "news": None,
         **template_helpers(),
     }
 

@@ -1,44 +1,53 @@
-"""The page of a trigger: its events, runs and configuration, a test event, and pausing, updating and deleting it.
+"""The page of a trigger: its lists and configuration, a test event, and pausing, updating and deleting it.
 
-Runs in a row that found nothing are one line. A trigger stays on the version of its component that it was deployed with
-until a person moves it to another. Deleting it asks first; when its subscription at the app cannot be removed, the page
-says so and offers to delete it anyway. Deliveries and webhook URLs have modules of their own.
+Its events, its deliveries and all else that happened are views of the logs (:mod:`webapp.dashboard.logs`). A trigger
+stays on the version of its component that it was deployed with until a person moves it to another. Deleting it asks
+first; when its subscription at the app cannot be removed, the page says so and offers to delete it anyway. Sending
+deliveries again and webhook URLs have modules of their own.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, flash, make_response, render_template, request, url_for
-from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard import logs
 from webapp.dashboard.client.models import components
 from webapp.dashboard.client.models.components import Prop
-from webapp.dashboard.client.models.triggers import Event, Trigger, TriggerRun
+from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.component.prop_data import control, schedule_in_words
-from webapp.dashboard.dashboard import forget_triggers
+from webapp.dashboard.dashboard import app_of, forget_triggers
+from webapp.dashboard.dashboard import logs as own_logs
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.pages import fragment, go, here, say, wants_fragment
+from webapp.dashboard.logs import LogsQuery, Place
+from webapp.dashboard.pages import fragment, go, say, wants_fragment
 from webapp.dashboard.return_paths import page_before
-from webapp.dashboard.rich import json_html
-from webapp.dashboard.trigger import deliveries
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger import news as trigger_news
 from webapp.dashboard.trigger.frame import Frame
+from webapp.dashboard.trigger.trigger_logs import TriggerLogs
 from webapp.dashboard.trigger.triggers import template_helpers
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
-from webapp.kit.translation import count_of, gettext, pgettext, translated
+from webapp.kit.translation import count_of, gettext, lazy, pgettext, translated
 
 blueprint = Blueprint("trigger", __name__, url_prefix="/triggers/<trigger_id>")
 pausing = Blueprint("pausing", __name__, url_prefix="/triggers/<trigger_id>/pause")
 moving = Blueprint("moving", __name__, url_prefix="/triggers/<trigger_id>/version")
 deletion = Blueprint("deletion", __name__, url_prefix="/triggers/<trigger_id>/deletion")
 
-FEWEST = 3
-STEP = 25
-RUNS = 50
+# What a tab lists, as filters of the logs.
+LISTS: Mapping[str, Mapping[str, str | bool]] = {
+    "events": {"kind": "event"},
+    "deliveries": {"kind": "delivery"},
+    "logs": {"quiet": True},
+}
+_EMPTY: Mapping[str, tuple[str, str]] = {
+    "events": (lazy("No events yet"), lazy("New events appear here.")),
+    "deliveries": (lazy("Nothing delivered yet"), lazy("Every delivery appears here, with the receiver’s answer.")),
+    "logs": (lazy("No runs yet"), lazy("Each check for new data appears here.")),
+}
 # What the service says, with its advice at the end.
 _NOT_DELETED = (
     "It was not deleted, because it could not be unsubscribed: {failure_sentence} "
@@ -46,82 +55,84 @@ _NOT_DELETED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Quiet:
-    """Consecutive runs, newest first, that found nothing."""
-
-    runs: tuple[TriggerRun, ...]
-
-
-def folded(runs: Sequence[TriggerRun]) -> list[TriggerRun | Quiet]:
-    """``runs``, newest first, where :data:`FEWEST` or more consecutive ones that found nothing are one item."""
-    lines: list[TriggerRun | Quiet] = []
-    for nothing, group in groupby(runs, _found_nothing):
-        in_a_row = tuple(group)
-        lines += [Quiet(in_a_row)] if nothing and len(in_a_row) >= FEWEST else in_a_row
-    return lines
+@blueprint.get("", defaults={"tab": "events"})
+@blueprint.get("/<any(deliveries, logs):tab>")
+def show(trigger_id: str, tab: str) -> AnyResponse:
+    """The page, at its events, its deliveries or its log; for htmx only the results."""
+    frame, query = frames.load(trigger_id), LogsQuery.of_request()
+    context = logs.listing(place_of(frame.trigger, tab, frame), query)
+    return frames.tab_page(
+        frame, tab, "dashboard/trigger/_logs.html", swapped="dashboard/logs/_results.html", url=query.url(), **context
+    )
 
 
-def _found_nothing(run: TriggerRun) -> bool:
-    return run.ok and run.cause == "timer" and not run.emitted
+@blueprint.get("/<any(events, deliveries, logs):tab>/<entry_id>")
+def entry(trigger_id: str, tab: str, entry_id: str) -> AnyResponse:
+    """One entry of a list: for htmx what its row opens, else its page."""
+    return logs.show_entry(place_of(client().find(trigger_id), tab), entry_id)
 
 
-@blueprint.get("")
-def show(trigger_id: str) -> AnyResponse:
-    """The page, at its events."""
-    after = request.args.get("after", "")[:100]
-    frame = frames.load(trigger_id, events=0 if after else STEP + 1)
-    read, total = _events(frame, after)
-    events = read[:STEP]
-    news = None if after else trigger_news.since(frame, "events", events, rows_url=here())
-    more = events[-1].id if events and _are_older(trigger_id, read, after, total) else ""
-    context: dict[str, Any] = {"events": events, "total": total, "after": after, "more": more, "news": news}
-    return frames.tab_page(frame, "events", "_events.html", **context)
+@blueprint.get("/<any(events, deliveries, logs):tab>/news")
+def news(trigger_id: str, tab: str) -> AnyResponse:
+    """What is new in a list since the page was rendered; an open page polls every few seconds."""
+    try:
+        return logs.show_news(place_of(client().find(trigger_id), tab))
+    except PatchbayError:
+        return Response(status=204)  # the page says by its own poll that the trigger is gone
 
 
-@blueprint.get("/events/<event_id>")
-def event(trigger_id: str, event_id: str) -> AnyResponse:
-    """One event, whole, and what became of it."""
-    frame, event = frames.load(trigger_id), _event(trigger_id, event_id)
-    sent = client().deliveries(trigger_id, {"event_id": event_id}, limit=deliveries.PER_PAGE)
-    return frames.tab_page(frame, "events", "_event.html", event=event, sent=sent)
+@blueprint.get("/events/<event_id>/payload.json")
+def payload(trigger_id: str, event_id: str) -> AnyResponse:
+    """The whole payload of an event, to be saved. Raises :class:`NotFound`."""
+    body = _logs_of(client().find(trigger_id)).event(event_id).body
+    response = Response(json.dumps(body, ensure_ascii=False, indent=2), mimetype="application/json")
+    response.headers.set("Content-Disposition", "attachment", filename="payload.json")
+    return response
 
 
-@blueprint.get("/events/<event_id>/payload")
-def payload(trigger_id: str, event_id: str) -> str:
-    """The payload of one event of the list, requested when it is opened."""
-    event = _event(trigger_id, event_id)
-    return fragment("dashboard/trigger/_payload.html", event=event, json_html=json_html)
+def place_of(trigger: Trigger, tab: str, frame: Frame | None = None) -> Place:
+    """The place of a list of a trigger. The ``frame`` of its page knows whether anything could be in it."""
+    app, empty = app_of(trigger.app), _EMPTY[tab]
+    if frame is not None and tab == "events" and trigger.state != "active":
+        empty = (empty[0], gettext("No events arrive while it is not running."))
+    if frame is not None and tab == "deliveries" and not frame.destinations:
+        empty = (empty[0], gettext("Add a webhook URL to send events to."))
+    page = url_for("dashboard.trigger.show", trigger_id=trigger.id)
+    return Place(
+        "dashboard.trigger.show",
+        beside="dashboard.trigger",
+        values={"trigger_id": trigger.id, "tab": tab},
+        about={"id": trigger.id, **LISTS[tab]},
+        shown_above=(trigger.title, trigger.name, app.name if app else trigger.app),
+        empty=empty,
+        reader=_logs_of(trigger),
+        crumbs=(
+            {"label": gettext("Triggers"), "url": url_for("dashboard.triggers.index")},
+            {"label": trigger.title, "url": page},
+        ),
+    )
 
 
-@blueprint.get("/logs")
-def logs(trigger_id: str) -> AnyResponse:
-    """The log of its runs."""
-    frame, after = frames.load(trigger_id), request.args.get("after", "")[:1_000]
-    runs = client().runs(trigger_id, limit=RUNS, after=after)
-    news = None if runs is None or after else trigger_news.since(frame, "logs", runs.items, rows_url=here())
-    context: dict[str, Any] = {"runs": runs, "after": after, "news": news, "folded": folded(runs.items) if runs else []}
-    return frames.tab_page(frame, "logs", "_logs.html", **context)
+def _logs_of(trigger: Trigger) -> TriggerLogs:
+    return TriggerLogs(own_logs(), client(), trigger)
 
 
 @blueprint.get("/configuration")
 def configuration(trigger_id: str) -> AnyResponse:
     """Its configuration; secrets are not shown."""
     frame = frames.load(trigger_id)
-    return frames.tab_page(frame, "configuration", "_configuration.html", answers=_answers(frame))
+    return frames.tab_page(frame, "configuration", "dashboard/trigger/_configuration.html", answers=_answers(frame))
 
 
 @blueprint.get("/news")
-def news(trigger_id: str) -> AnyResponse:
-    """What is new since the page was rendered; an open page polls every few seconds."""
-    tab, rows_url = request.args.get("tab", ""), request.args.get("rows", "")
+def around(trigger_id: str) -> AnyResponse:
+    """What has changed around the lists since the page was rendered; an open page polls every few seconds."""
     try:
-        frame = frames.load(trigger_id)
-        return trigger_news.answer(frame, tab, _rows(trigger_id, tab, rows_url), rows_url=_own(rows_url))
+        return trigger_news.answer(frames.load(trigger_id))
     except NotFound:
         return make_response(fragment("dashboard/trigger/_gone.html"))
     except PatchbayError:
-        return Response(status=204)  # the page stands as it was; the next question may be answered
+        return Response(status=204)  # the page stays as it is; the next question may be answered
 
 
 @blueprint.post("/test-event")
@@ -140,21 +151,6 @@ def send_test(trigger_id: str) -> AnyResponse:
     return _say(trigger_id, _on_its_way(frame.destinations), "ok")
 
 
-def _events(frame: Frame, after: str) -> tuple[Sequence[Event], int | None]:
-    """The events of a page, one more than it shows, and their total number if known."""
-    if frame.events:
-        return frame.events.items, frame.events.total
-    return client().events(frame.trigger.id, n=STEP + 1, after=after, brief=True)
-
-
-def _event(trigger_id: str, event_id: str) -> Event:
-    """One event of one's own. Raises 404."""
-    events, _ = client().events(trigger_id, n=1, event_id=event_id)
-    if not events or events[0].id != event_id:
-        raise NoPage
-    return events[0]
-
-
 def _say(trigger_id: str, sentence: str, tone: str) -> AnyResponse:
     forget_triggers()
     return say(sentence, tone, url_for("dashboard.trigger.show", trigger_id=trigger_id))
@@ -168,13 +164,6 @@ def _on_its_way(destinations: int) -> str:
         "A test event is on its way to {count} endpoint.",
         "A test event is on its way to {count} endpoints.",
     )
-
-
-def _are_older(trigger_id: str, events: Sequence[Event], after: str, total: int | None) -> bool:
-    """Whether events are left for the next page. A page of large ones is shorter than was asked for."""
-    if len(events) > STEP or (not after and total == len(events)):
-        return len(events) > STEP
-    return bool(client().events(trigger_id, n=1, after=events[-1].id, brief=True)[0])
 
 
 def _answers(frame: Frame) -> list[tuple[str, str]]:
@@ -208,23 +197,6 @@ def _plain(prop: Prop, value: Any) -> str:
     options = [components.option(item) for item in items]
     shown = [labels.get(value, label) if isinstance(value, str | int) else label for label, value in options]
     return ", ".join(shown) or gettext("Empty")
-
-
-def _rows(trigger_id: str, tab: str, rows_url: str) -> list[Any]:
-    if tab == "events":
-        return list(client().events(trigger_id, n=trigger_news.MOST, brief=True)[0])
-    if tab == "deliveries":
-        return deliveries.rows_at(trigger_id, rows_url)
-    runs = client().runs(trigger_id, limit=trigger_news.MOST) if tab == "logs" else None
-    if runs is None:
-        raise NoPage
-    return list(runs.items)
-
-
-def _own(url: str) -> str:
-    """An address of this trigger's own page; anything else is not led to."""
-    own = here().removesuffix("/news")
-    return url if url == own or url.startswith((own + "/", own + "?")) else own
 
 
 @pausing.route("", methods=["POST", "DELETE"])

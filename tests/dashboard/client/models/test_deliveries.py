@@ -7,7 +7,6 @@ from webapp.dashboard.client.models.deliveries import (
     Attempt,
     Day,
     DayOf,
-    Delivery,
     Endpoint,
     EndpointWithStatistics,
     Workflows,
@@ -38,16 +37,6 @@ def test_workflows_are_the_ids_with_what_is_told_of_them() -> None:
         ("wf_1", ""),
         ("wf_2", "Two"),
     ]
-
-
-def test_a_delivery_is_retrying_once_it_was_tried() -> None:
-    assert not Delivery(status="waiting").retrying
-    assert Delivery(status="waiting", attempt=1).retrying
-    assert not Delivery(status="failed", attempt=9).retrying
-
-
-def test_where_it_goes_in_short() -> None:
-    assert (Delivery(url="https://a.test:8/x").host, Delivery(url="odd").host) == ("a.test:8", "odd")
 
 
 def test_an_attempt_is_good_when_it_was_accepted() -> None:

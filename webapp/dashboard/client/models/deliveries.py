@@ -7,7 +7,7 @@ are not.
 
 from typing import Any, ClassVar
 
-from pydantic import AliasPath, Field
+from pydantic import Field
 
 from webapp.dashboard.client.models.lenient import Lenient, NonEmpty
 from webapp.kit.clock import SECOND
@@ -145,36 +145,10 @@ class Attempt(Lenient):
 
 
 class Delivery(Lenient):
-    """A delivery of an event to one address; only a single one has its request and attempts.
-
-    ``status`` is ``waiting``, ``delivered`` or ``failed``.
-    """
+    """A delivery of an event to one address, whose URL is masked."""
 
     id: str = ""
-    event_id: str = ""
     url: str = ""
-    status: NonEmpty = "waiting"
-    attempt: int = 0
-    created_at: int | None = None
-    next_at: int | None = Field(default=None, alias="next_attempt_at")
-    put_off: bool = False
-    code: int | None = Field(default=None, alias="response_status")
-    error: str = ""
-    took_ms: int | None = None
-    summary: str = ""
-    request_headers: dict[str, Any] = Field(default={}, validation_alias=AliasPath("request", "headers"))
-    request_body: str = Field(default="", validation_alias=AliasPath("request", "body"))
-    attempts: tuple[Attempt, ...] = ()
-
-    @property
-    def host(self) -> str:
-        """Where it goes, in short."""
-        return self.url.split("/")[2] if "//" in self.url else self.url
-
-    @property
-    def retrying(self) -> bool:
-        """Whether it was tried without success and will be tried again."""
-        return self.status == "waiting" and self.attempt > 0
 
 
 class Hour(Lenient):

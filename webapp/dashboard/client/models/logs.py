@@ -1,9 +1,8 @@
 """The logs, as the Connect API tells them (contract "Logs")."""
 
-from typing import Any
-
 from pydantic import Field
 
+from webapp.dashboard.client.models.deliveries import Attempt
 from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty
 
 
@@ -25,12 +24,25 @@ class LogEntry(Lenient):
     account_id: str = ""
     trigger_id: str = ""
     event_id: str = ""
+    attempt: int = 0
+    next_attempt_at: str = ""
+    emitted: int | None = None
     request: Json = Field(default={})
     response: Json = Field(default={})
-    attempts: tuple[dict[str, Any], ...] = ()
+    attempts: tuple[Attempt, ...] = ()
     caller_type: str = ""
     caller: str = ""
     request_id: str = ""
+
+    @property
+    def of_trigger(self) -> bool:
+        """Whether it is a run of a trigger rather than of an action."""
+        return self.kind == "run" and self.emitted is not None
+
+    @property
+    def quiet(self) -> bool:
+        """Whether it is a poll of a trigger that found nothing."""
+        return self.of_trigger and self.status == "succeeded" and self.outcome == "timer" and not self.emitted
 
 
 class LogPageInfo(Lenient):

@@ -11,9 +11,8 @@ from pydantic import Field
 
 from webapp.dashboard.client.models import components
 from webapp.dashboard.client.models.components import Prop
-from webapp.dashboard.client.models.deliveries import Day, Delivery, EndpointWithStatistics, Workflow
-from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty, PageOf
-from webapp.dashboard.client.models.runs import Observation
+from webapp.dashboard.client.models.deliveries import Day, EndpointWithStatistics, Workflow
+from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty
 from webapp.kit.translation import gettext, translated
 
 State = Literal["active", "waits", "no-app", "off", "paused"]
@@ -118,24 +117,9 @@ class Event(Lenient):
 
 
 class TriggerView(Lenient):
-    """A trigger with what stands around it on its page, and its newest rows where they were asked for and told."""
+    """A trigger with what stands around it on its page."""
 
     trigger: Trigger = Field(default_factory=Trigger)
     webhooks: tuple[EndpointWithStatistics, ...] = ()
     workflows: tuple[Workflow, ...] = ()
     stats: Day | None = None
-    events: PageOf[Event] | None = None
-    deliveries: PageOf[Delivery] | None = None
-
-
-class TriggerRun(Lenient):
-    """One run of a trigger, with its log."""
-
-    id: str = ""
-    at: int | None = None
-    cause: str = ""
-    ok: bool = True
-    took_ms: int | None = None
-    emitted: int = 0
-    error: str = ""
-    logs: tuple[Observation, ...] = Field(default=(), alias="os")

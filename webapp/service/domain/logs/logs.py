@@ -63,7 +63,8 @@ def page(
 ) -> LogPage:
     """The entries of ``sources`` that ``log_filter`` selects, of one ``kind``, or about ``entry_id``.
 
-    Quiet ones are listed only of a deployed trigger, which has few of them. Raises :class:`webapp.kit.cursors.BadCursor`.
+    Quiet ones are listed only of a deployed trigger, which has few of them.
+    Raises :class:`webapp.kit.cursors.BadCursor`.
     """
     mark = cursors.fingerprint("logs", asdict(log_filter), kind, entry_id)
     key = attrgetter("at", "id")
