@@ -144,11 +144,8 @@ def _routes(fake: Any, studio: Studio) -> None:
         })  # fmt: skip
         return jsonify(answer)
 
-    def runs() -> Response:
-        if not studio.history:
-            return _problem(404, "Not here.")
-        found = [one for one in studio.runs if one["component_key"] == request.args["component_id"]]
-        return jsonify(data=found, page_info={"count": len(found), "total_count": len(found), "end_cursor": ""})
+    def entries(_user: str) -> list[dict[str, Any]]:
+        return [_run_entry(run) for run in studio.runs]
 
     def past(run_id: str) -> Response:
         found = next((one for one in studio.runs if one["id"] == run_id), None)
@@ -191,8 +188,20 @@ def _routes(fake: Any, studio: Studio) -> None:
     app.add_url_rule(f"{PROJECT_PATH}/components", "found", found)
     app.add_url_rule(f"{PROJECT_PATH}/components/configure", "configure", configure, methods=["POST"])
     app.add_url_rule(f"{PROJECT_PATH}/actions/run", "run", run, methods=["POST"])
-    app.add_url_rule(f"{PROJECT_PATH}/runs", "runs", runs)
+    fake.log_books.append(entries)
     app.add_url_rule(f"{PROJECT_PATH}/runs/<run_id>", "past", past)
+
+
+def _run_entry(run: dict[str, Any]) -> dict[str, Any]:
+    """A run as the logs have it."""
+    status = "succeeded" if run["ok"] else "waiting" if run.get("status") == "running" else "failed"
+    return {
+        "kind": "run", "id": run["id"], "at": run["started_at"], "status": status,
+        "outcome": run.get("status") or status, "title": run["component_key"], "text": run["error"] or run["summary"],
+        "took_ms": run["took_ms"], "app": "tasks", "component_key": run["component_key"], "account_id": None,
+        "trigger_id": None, "request": {"configured_props": run["configured_props"]},
+        "response": {name: run.get(name) for name in ("exports", "os", "ret")},
+    }  # fmt: skip
 
 
 def _projects(studio: Studio, given: dict[str, Any]) -> dict[str, Any]:

@@ -61,13 +61,11 @@ def test_a_run_is_timed_here(monkeypatch: pytest.MonkeyPatch) -> None:
     assert api.calls == [("alice", "POST", "P/actions/run", {"body": BODY, "timeout": 60.0})]
 
 
-def test_a_list_and_its_history_say_whose_they_are() -> None:
-    api = Recorder({"data": [{"key": "a"}]}, {"data": [{"id": "run_1"}]}, {"data": {"id": "run_1", "ok": False}})
+def test_a_list_and_a_run_are_read_as_the_user() -> None:
+    api = Recorder({"data": [{"key": "a"}]}, {"data": {"id": "run_1", "ok": False}})
     client = ComponentClient(api, "alice")
     listed = client.listed("triggers", app="tasks", q="new", limit=20, after="c")
-    runs = client.runs("tasks-create-task", limit=10)
     assert [component.key for component in listed.items] == ["a"]
-    assert runs is not None and [run.id for run in runs.items] == ["run_1"]
     assert client.past("run_1").ok is False
     assert api.calls == [
         (
@@ -76,18 +74,11 @@ def test_a_list_and_its_history_say_whose_they_are() -> None:
             "P/triggers",
             {"params": {"app": "tasks", "limit": 20, "q": "new", "after": "c", "extensions": True}},
         ),
-        (
-            "alice",
-            "GET",
-            "P/runs",
-            {"params": {"component_id": "tasks-create-task", "limit": 10, "external_user_id": "alice"}},
-        ),
         ("alice", "GET", "P/runs/run_1", {}),
     ]
 
 
-def test_a_service_without_a_history_has_none_and_a_missing_component_a_sentence() -> None:
-    client = ComponentClient(Recorder(NotFound("Not here."), NotFound("There is no such component.")), "alice")
-    assert client.runs("tasks-create-task", limit=10) is None
+def test_a_missing_component_has_a_sentence() -> None:
+    client = ComponentClient(Recorder(NotFound("There is no such component.")), "alice")
     with pytest.raises(NotFound, match=r"^There is no such component\.$"):
         client.find("actions", "tasks-absent")

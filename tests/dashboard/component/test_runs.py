@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.fake_components import ACCOUNT, Studio, install
+from tests.dashboard.trigger.trigger_page import news_url
 
 URL = "/apps/tasks/actions/tasks-create-task"
 P8 = json.dumps({"label": "Project 8", "value": "p8"})
@@ -121,8 +122,11 @@ def test_history_shows_fills_in_and_runs_again(stage: Any, studio: Studio) -> No
     browser.send(f"{URL}/runs", SURE)
     browser.send(f"{URL}/draft/reset", {})
     page = browser.get(URL).text
-    assert "Earlier runs" in page and "/logs?kind=run&amp;id=" in page
-    assert f'href="{URL}/runs/run_0/again"' in page
+    assert "Earlier runs" in page and 'href="/logs?id=tasks-create-task"' in page
+    assert "Created task 5" in page.split("Earlier runs")[1]
+    opened = browser.get(f"{URL}/runs/run_0/entry", htmx=True).text
+    assert f'href="{URL}/runs/run_0/again"' in opened and f'action="{URL}/runs/run_0/values"' in opened
+    assert "Buy milk" in opened and "<html" not in opened
     assert "Buy milk" not in page.split("Earlier runs")[0].split("<form")[-1]
     assert "Created task 5" in browser.get(f"{URL}/runs/run_0").text
     question = browser.get(f"{URL}/runs/run_0/again").text
@@ -289,3 +293,13 @@ def test_files_of_a_run_are_downloaded(stage: Any, studio: Studio) -> None:
     assert 'src="/files/file_7"' in page and 'href="/files/file_7"' in page
     assert "&lt;i&gt;.png" in page and "<i>.png" not in page and "filestash_uploads" not in page
     assert studio.ran[0]["stash_id"] == "NEW"
+
+
+def test_runs_from_elsewhere_are_announced_below_the_form(stage: Any, studio: Studio) -> None:
+    browser = stage.signed_in()
+    browser.send(f"{URL}/runs", SURE)
+    url = news_url(browser.get(URL).text)
+    assert url.startswith(f"{URL}/runs/news?") and browser.get(url, htmx=True).status_code == 204
+    studio.runs.insert(0, studio.runs[0] | {"id": "run_1", "started_at": "2025-01-01T00:00:01Z"})
+    part = browser.get(url, htmx=True).text
+    assert "Show 1 new entry" in part and f'href="{URL}"' in part

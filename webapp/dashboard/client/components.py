@@ -1,7 +1,6 @@
 """Finds, configures, reloads and runs components for one external user (contract "Components").
 
-The history of runs is an extension: ``None`` if the service does not have it. Failures inside a component are values
-(:attr:`.Choices.problem`, :attr:`.Outcome.problem`), not exceptions.
+Failures inside a component are values (:attr:`.Choices.problem`, :attr:`.Outcome.problem`), not exceptions.
 """
 
 import time
@@ -71,11 +70,6 @@ class ComponentClient(UserCalls):
         body |= {"stash_id": "NEW"} if component.stash else {}
         outcome = self.ask(Outcome, "POST", self.run_path(), body=body, timeout=RUN_TIMEOUT_S)
         return outcome.model_copy(update={"took_ms": round((time.monotonic() - started) * 1000)})
-
-    def runs(self, key: str, *, limit: int) -> PageOf[Run] | None:
-        """``GET P/runs`` (an extension): this component's runs, newest first."""
-        params: Params = {"component_id": key, "limit": limit, "external_user_id": self.user_id}
-        return self.ask_extension(PageOf[Run], "GET", self.client.path("runs"), params=params)
 
     def past(self, run_id: str) -> Run:
         """``GET P/runs/{id}`` (an extension). Raises :class:`NotFound`."""

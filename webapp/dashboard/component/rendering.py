@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, make_response, render_template, url_for
+from werkzeug.exceptions import NotFound as NoPage
 
-from webapp.dashboard.client.models.lenient import PageOf
+from webapp.dashboard import logs
 from webapp.dashboard.client.models.runs import Outcome, Run
 from webapp.dashboard.component import drafts, fields, forms, prop_data, results
 from webapp.dashboard.component.drafts import DynamicProps
@@ -18,11 +19,12 @@ from webapp.dashboard.component.fields import OptionList
 from webapp.dashboard.component.forms import ComponentForm
 from webapp.dashboard.component.snippets import snippets
 from webapp.dashboard.dashboard import components, dashboard, viewer
+from webapp.dashboard.logs import LogsQuery, Place
 from webapp.dashboard.pages import fragment
 from webapp.dashboard.rich import LONGEST_JSON, json_html, json_is_cut, rich
 from webapp.errors import PatchbayError
 from webapp.kit.crypto import hash_token
-from webapp.kit.translation import ngettext
+from webapp.kit.translation import ngettext, translated
 from webapp.people.preferences import time_zones
 
 HISTORY = 10
@@ -72,9 +74,9 @@ def full_page(form: ComponentForm, feedback: Feedback, code: int = 200) -> Respo
     """The full page. Without any feedback, it shows the last run."""
     earlier = history(form)
     if feedback == Feedback():
-        feedback = Feedback(outcome=_last_run(earlier["runs"]))
-    result = result_context(form, feedback, newest(earlier["runs"]))
-    page = render_template("dashboard/components/show.html", **context(form, feedback), **earlier, **result)
+        feedback = Feedback(outcome=_last_run(earlier))
+    result = result_context(form, feedback, newest(earlier))
+    page = render_template("dashboard/components/show.html", **context(form, feedback), history=earlier, **result)
     return make_response(page, code)
 
 
@@ -145,26 +147,40 @@ def result_context(form: ComponentForm, feedback: Feedback, run_id: str = "") ->
     }
 
 
-def newest(runs: PageOf[Run] | None) -> str:
-    """The id of the newest run; "" without a history."""
-    return runs.items[0].id if runs and runs.items else ""
+def newest(earlier: Mapping[str, Any] | None) -> str:
+    """The id of the newest of the ``earlier`` runs; "" without one."""
+    entries = (row.entry for row in earlier["rows"]) if earlier else ()
+    return next((entry.id for entry in entries if entry.id.startswith("run_")), "")
 
 
-def _last_run(runs: PageOf[Run] | None) -> Run | None:
-    """The newest of ``runs`` with its result, or ``None`` if there is none or it is unavailable."""
-    if not runs or not runs.items:
-        return None
+def _last_run(earlier: Mapping[str, Any] | None) -> Run | None:
+    """The newest of the ``earlier`` runs with its result, or ``None`` if there is none or it is unavailable."""
+    run_id = newest(earlier)
     try:
-        return components().past(runs.items[0].id)
+        return components().past(run_id) if run_id else None
     except PatchbayError:
         return None
 
 
-def history(form: ComponentForm) -> dict[str, Any]:
-    """The context with the component's runs, ``None`` if the service has no history or is unavailable."""
+def history(form: ComponentForm) -> dict[str, Any] | None:
+    """The context of the component's earlier runs, a view of the logs; ``None`` if they are unavailable."""
     if form.component.kind != "actions":
-        return {"runs": None}
+        return None
     try:
-        return {"runs": components().runs(form.component.key, limit=HISTORY)}
-    except PatchbayError:
-        return {"runs": None}
+        return logs.listing(place_of(form), LogsQuery())
+    except (NoPage, PatchbayError):
+        return None
+
+
+def place_of(form: ComponentForm) -> Place:
+    """Where the logs of an action are shown: below its form, the newest of its runs and of what agents asked to run."""
+    name = form.component.name
+    return Place(
+        "dashboard.component.show",
+        beside="dashboard.runs",
+        values={"slug": form.app.slug, "kind": form.component.kind, "key": form.component.key},
+        about={"id": form.component.key},
+        shown_above=(name, translated(name), form.app.name),
+        per_page=HISTORY,
+        crumbs=({"label": translated(name), "url": address(form)},),
+    )

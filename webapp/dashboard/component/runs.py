@@ -10,6 +10,7 @@ from flask import Blueprint, Response, flash, render_template, request
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard import logs
 from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.client.models.runs import Outcome
 from webapp.dashboard.component import results
@@ -25,6 +26,7 @@ from webapp.dashboard.component.rendering import (
     history,
     newest,
     part,
+    place_of,
     result_context,
 )
 from webapp.dashboard.dashboard import components, known_accounts
@@ -59,6 +61,18 @@ def past(slug: str, kind: Kind, key: str, run_id: str) -> Response:
     """The page with the result of an earlier run."""
     form = _action(opened(kind, slug, key))
     return full_page(form, Feedback(outcome=components().past(run_id)))
+
+
+@blueprint.get("/<entry_id>/entry")
+def entry(slug: str, kind: Kind, key: str, entry_id: str) -> AnyResponse:
+    """What a row of the earlier runs opens, or its page."""
+    return logs.show_entry(place_of(_action(opened(kind, slug, key))), entry_id)
+
+
+@blueprint.get("/news")
+def news(slug: str, kind: Kind, key: str) -> AnyResponse:
+    """What is new among the earlier runs since the page was rendered; an open page polls every few seconds."""
+    return logs.show_news(place_of(_action(opened(kind, slug, key))))
 
 
 @blueprint.post("/<run_id>/values")
@@ -178,9 +192,8 @@ def _answer(form: ComponentForm, feedback: Feedback, code: int = 200) -> Respons
         return full_page(form, feedback, code)
     if code == 422:
         return part("_refused.html", form, feedback, code)
-    earlier = history(form) if feedback.outcome else {}
-    result = result_context(form, feedback, newest(earlier.get("runs")))
-    return part("_ran.html", form, feedback, code, **earlier, **result)
+    earlier = history(form) if feedback.outcome else None
+    return part("_ran.html", form, feedback, code, history=earlier, **result_context(form, feedback, newest(earlier)))
 
 
 def refused(form: ComponentForm, errors: Mapping[str, str], sentence: str) -> Response:
