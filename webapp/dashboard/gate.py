@@ -68,6 +68,8 @@ BY_PASSWORD = frozenset(
     }
 )
 CALLS_KEPT = 50  # of each person
+POLLS = frozenset({"news", "around", "waiting_now", "waiting_count"})  # views that an open page asks every few seconds
+SHOWS_CALLS = frozenset(f"dashboard.build_keys.{view}" for view in ("section", "calls", "entry"))
 MAX_FORM_BYTES = 10 * 1024 * 1024 + 64 * 1024
 """A form with the largest file, and what is around it."""
 _HEADERS = {
@@ -136,8 +138,13 @@ def session_now() -> Session:
 
 
 def note_call(call: CallRecord) -> None:
-    """Keep a call that a page made for a developer or owner; not of others, and not of the pages that show calls."""
-    if not has_request_context() or request.endpoint == "dashboard.build_keys.section":
+    """Keep a call that a page made for a developer or owner.
+
+    Not kept are those of others, of the pages that show calls, and of pages that ask by themselves what is new.
+    """
+    if not has_request_context() or request.endpoint is None:
+        return
+    if request.endpoint in SHOWS_CALLS or request.endpoint.rpartition(".")[2] in POLLS:
         return
     if (viewer := g.get("viewer")) and g.get("person") and viewer.may_build:
         calls = dashboard().calls

@@ -3,16 +3,17 @@ calls.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from webapp.errors import Invalid, PatchbayError
 from webapp.kit.call_masking import without_values
+from webapp.kit.crypto import new_id
 
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """A call. ``status`` is 0 without a response; ``at`` is when it ended, in epoch milliseconds."""
+    """A call. ``status`` is 0 without a response; ``at`` is when it ended, in epoch milliseconds; ``id`` is ours."""
 
     method: str
     address: str
@@ -23,6 +24,7 @@ class CallRecord:
     ms: int
     at: int
     sentence: str
+    id: str = field(default_factory=lambda: new_id("call"))
 
     @property
     def failed(self) -> bool:

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flask import abort, render_template, request
+from flask import abort, make_response, render_template
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.keys import clients, frame, limits, usage, webhooks
+from webapp.dashboard.build.keys import calls, clients, frame, limits, usage, webhooks
 from webapp.dashboard.dashboard import dashboard, offers
 from webapp.dashboard.gate import person
-from webapp.dashboard.pages import go
+from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.kit.translation import lazy as _
 from webapp.people import api_keys, users
 
@@ -35,7 +35,7 @@ class Section:
     """
 
     label: str
-    context: Callable[[], dict[str, Any]]
+    context: Callable[..., dict[str, Any]]
     template: str
     asks: Callable[[], object] | None = None
 
@@ -46,31 +46,45 @@ SECTIONS: Mapping[str, Section] = {
     "webhooks": Section(_("Webhooks"), webhooks.context, "_webhooks"),
     "limits": Section(_("Rate limits"), limits.context, "_rate_limits", limits.read),
     "usage": Section(_("Usage"), usage.context, "_usage", usage.read),
-    "calls": Section(_("Calls"), usage.calls_context, "_calls"),
+    "calls": Section(_("Calls"), calls.context, "_calls"),
 }
 """By the last part of their addresses, in the order of the tabs."""
 
 
 @blueprint.get("")
 def page() -> AnyResponse:
-    """Lead to the first section, and links to calls from before they had an address of their own to these."""
-    section = "calls" if request.args.keys() & {"calls", "page"} else next(iter(SECTIONS))
-    query = request.query_string.decode("ascii", "ignore")
-    return go(f"{frame.url_of(section)}{'?' + query if query and section == 'calls' else ''}")
+    """Lead to the first section."""
+    return go(frame.url_of(next(iter(SECTIONS))))
+
+
+@blueprint.get("/calls", endpoint="calls", defaults={"source": "logs"})
+@blueprint.get("/calls/<any(pages):source>", endpoint="calls")
+def show_calls(source: str) -> AnyResponse:
+    """The section of calls; for htmx only the results."""
+    context = _context("calls", source)
+    if wants_fragment():
+        response = make_response(fragment("dashboard/logs/_results.html", **context))
+        response.headers["HX-Push-Url"] = context["query"].url()
+        return response
+    return make_response(render_template("dashboard/build/keys/page.html", **context))
 
 
 @blueprint.get("/<section>")
 def section(section: str) -> str:
     """One section."""
+    return render_template("dashboard/build/keys/page.html", **_context(section))
+
+
+def _context(section: str, *of_section: str) -> dict[str, Any]:
+    """The context of the page of a section, which may be told more ``of_section``."""
     shown = {name: each for name, each in SECTIONS.items() if each.asks is None or offers(f"keys {name}", each.asks)}
     if section not in shown:
         abort(404)
-    return render_template(
-        "dashboard/build/keys/page.html",
-        section=section,
-        sections={name: each.label for name, each in shown.items()},
-        part=f"dashboard/build/keys/{shown[section].template}.html",
-        section_url=frame.url_of,
-        secret=frame.shown_now(),
-        **shown[section].context(),
-    )
+    return {
+        "section": section,
+        "sections": {name: each.label for name, each in shown.items()},
+        "part": f"dashboard/build/keys/{shown[section].template}.html",
+        "section_url": frame.url_of,
+        "secret": frame.shown_now(),
+        **shown[section].context(*of_section),
+    }
