@@ -56,6 +56,8 @@ class Manner:
     endpoint: str = "/messages?id=1"
     body: bytes | None = None
     challenge: str = "Bearer"
+    pages: dict[str, Any] = field(default_factory=dict)
+    client: Any = None
 
 
 class McpServer(ThreadingHTTPServer):
@@ -81,6 +83,29 @@ class McpServer(ThreadingHTTPServer):
     def replies(self) -> list[Any]:
         """The answers to what the server asked."""
         return [each.message for each in self.asked if each.message and "method" not in each.message]
+
+    @property
+    def registered(self) -> list[Any]:
+        """The clients that asked to be registered."""
+        return [each.message for each in self.asked if each.path == "/register"]
+
+    def sign_in(self, methods: list[str] | None = None, **changes: Any) -> None:
+        """Let people sign in here; ``changes`` are of the issuer's metadata."""
+        home = f"http://{self.host}"
+        metadata = {
+            "issuer": home,
+            "authorization_endpoint": f"{home}/authorize",
+            "token_endpoint": f"{home}/token",
+            "registration_endpoint": f"{home}/register",
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": methods or ["none", "client_secret_basic"],
+            **changes,
+        }
+        resource = {"resource": self.url, "authorization_servers": [home], "scopes_supported": ["notes"]}
+        self.manner.pages |= {
+            "/.well-known/oauth-protected-resource/mcp": resource,
+            "/.well-known/oauth-authorization-server": metadata,
+        }
 
     def handle_error(self, *_: object) -> None:
         """Whoever hung up on us is not our trouble."""
@@ -121,7 +146,10 @@ class _Handler(BaseHTTPRequestHandler):
         message = json.loads(body) if body else None
         self._note(message)
         manner = self.server.manner
-        if manner.body is not None:
+        if self.path == "/register":
+            client = manner.client or {"client_id": f"client-{len(self.server.registered)}"}
+            self._send(201 if "client_id" in client else 400, json.dumps(client).encode(), JSON)
+        elif manner.body is not None:
             self._send(200, manner.body, JSON)
         elif manner.key and self.headers.get("authorization") != f"Bearer {manner.key}":
             self._send(401, b"", JSON, {"WWW-Authenticate": manner.challenge})
@@ -138,7 +166,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._note(None)
-        if self.server.manner.old:
+        if self.path in self.server.manner.pages:
+            self._send(200, json.dumps(self.server.manner.pages[self.path]).encode(), JSON)
+        elif self.server.manner.old:
             self._begin_stream()
             mine = self.server.streams = queue.Queue()
             self._event({}, name="endpoint", data=self.server.manner.endpoint)

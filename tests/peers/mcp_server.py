@@ -20,7 +20,7 @@ from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions, Re
 from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from mcp.types import ToolAnnotations
-from pydantic import AnyHttpUrl, BaseModel
+from pydantic import BaseModel
 
 PORT, MANNER = int(sys.argv[1]), sys.argv[2]
 HOME = f"http://127.0.0.1:{PORT}"
@@ -102,15 +102,17 @@ class Weather(BaseModel):
     sunny: bool
 
 
-SETTINGS = AuthSettings(
-    issuer_url=AnyHttpUrl(HOME),
-    resource_server_url=AnyHttpUrl(f"{HOME}/mcp"),
-    validate_token_resource=True,
-    required_scopes=["tools"],
-    client_registration_options=ClientRegistrationOptions(
-        enabled=True, valid_scopes=["tools"], default_scopes=["tools"]
-    ),
-    revocation_options=RevocationOptions(enabled=True),
+SETTINGS = AuthSettings.model_validate(
+    {
+        "issuer_url": HOME,
+        "resource_server_url": f"{HOME}/mcp",
+        "validate_token_resource": True,
+        "required_scopes": ["tools"],
+        "client_registration_options": ClientRegistrationOptions(
+            enabled=True, valid_scopes=["tools"], default_scopes=["tools"]
+        ),
+        "revocation_options": RevocationOptions(enabled=True),
+    }
 )
 SIGNED = {"auth_server_provider": Ada(), "auth": SETTINGS} if MANNER == "oauth" else {}
 server = MCPServer("weather", **SIGNED)  # type: ignore[arg-type]

@@ -9,16 +9,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
 
+from tests.fakes.browser import Browser
 from tests.fakes.installation import Installation
 from tests.fakes.ports import free_port
+from webapp.kit.clock import SECOND, FakeClock, now
 from webapp.service.catalog.importing import documents, mcp_tools
 from webapp.service.catalog.importing.plans import plan
 from webapp.service.catalog.importing.records import Options
-from webapp.service.domain.instance import app_imports, mcp_servers
+from webapp.service.domain.accounts import accounts, credentials
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.instance import mcp_servers
 from webapp.service.domain.instance.mcp_servers import Asker
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure
@@ -141,8 +146,7 @@ def test_its_tools_are_actions_of_an_app_over_the_api_and_for_agents(data: Path)
         host = url.split("/")[2]
         served = Installation(data, PATCHBAY_ALLOW_HOSTS=host).start()
         try:
-            source = mcp_servers.listed(served.service, url, Asker())
-            written = app_imports.bring(served.service, source, "weather", Options(auth="none"))
+            written = mcp_servers.add(served.service, url, "weather", Asker(), Options())
             assert written.added == ("weather", "slow", "picture", "fails")
             token = served.token("alice")
             listed = served.api("GET", "actions?app=weather", token).json()["data"]
@@ -175,3 +179,57 @@ def _as_agents_see_it(served: Installation, token: str) -> None:
     )  # fmt: skip
     said = [item["text"] for item in answer.json()["result"]["content"]]
     assert said == ["Done: Weather", '{"degrees":5.0,"sunny":true}']
+
+
+def test_people_sign_in_at_a_server_with_nothing_to_set_up(data: Path) -> None:
+    """A client registers itself, the Connect Link signs in with PKCE for this resource, tools are listed with the
+    account, a token that expired is renewed, and access is revoked."""
+    with running("python:oauth") as url:
+        host, clock = url.split("/")[2], FakeClock(now())
+        served = Installation(data, clock=clock, PATCHBAY_ALLOW_HOSTS=host).start()
+        browser = Browser(served.url)
+        try:
+            added = mcp_servers.add(served.service, url, "weather", Asker(), Options())
+            assert (added.added, added.plan.app["auth_type"]) == ((), "oauth")
+            account = _connected(served, browser)
+            assert account.healthy
+            asker = Asker(account_id=account.id, scene=served.scene)
+            listed = mcp_servers.add(served.service, url, "weather", asker, Options())
+            assert listed.added == ("weather", "slow", "picture", "fails")
+            assert _weather(served, account) == {"degrees": 5.0, "sunny": True}
+            clock.advance(50 * SECOND)
+            before = _token(served, account)
+            assert _weather(served, account) == {"degrees": 5.0, "sunny": True}
+            assert _token(served, account) != before
+            served.restart()
+            assert _weather(served, account) == {"degrees": 5.0, "sunny": True}
+            gone = served.api("DELETE", f"accounts/{account.id}", served.server_token())
+            assert gone.status_code == 204
+        finally:
+            browser.close()
+            served.stop()
+
+
+def _connected(served: Installation, browser: Browser) -> Account:
+    page = browser.visit(served.link(served.token(), "weather"))
+    started = browser.get(page.start_link())
+    asked = parse_qs(urlsplit(started.location).query)
+    assert asked["code_challenge_method"] == ["S256"]
+    assert asked["resource"][0].endswith("/mcp")
+    ended = browser.visit(browser.follow(started, until=served.url).location)
+    assert ended.status == 200, ended.text
+    (account,) = served.accounts()
+    return account
+
+
+def _token(served: Installation, account: Account) -> str:
+    stored = accounts.get(served.service.store, served.scene, account.id)
+    return credentials.read(served.service, stored)["oauth_access_token"]
+
+
+def _weather(served: Installation, account: Account) -> Any:
+    props = {"account": {"authProvisionId": account.id}, "city": "Bern"}
+    body = {"id": "weather-weather", "external_user_id": "alice", "configured_props": props}
+    ran = served.api("POST", "actions/run", served.token("alice"), json=body).json()
+    assert ran["ret"] is not None, ran
+    return ran["ret"]

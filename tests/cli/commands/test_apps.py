@@ -128,7 +128,7 @@ def test_an_mcp_server_becomes_an_app_and_is_added_again(patchbay: Commands, doc
     with mcp_server.serving(key="right") as server:
         patchbay.env["PATCHBAY_ALLOW_HOSTS"] = server.host
         asked = ("app", "mcp", server.url, "--slug", "notes")
-        assert "The server asks for a sign-in." in patchbay.refused(*asked)
+        assert "The server asks for a sign-in" in patchbay.refused(*asked)
         assert "There was no key on standard input." in patchbay.refused(*asked, "--key", input="\n")
         preview = patchbay.run(*asked, "--key", "--preview", input="right\n")
         assert preview.stdout.startswith("This would be the app Notes with 2 actions.\n")

@@ -105,7 +105,7 @@ def import_(
 @app.command()
 @click.argument("url")
 @click.option("--slug", default="", help="What the app is called in addresses and keys (from its host).")
-@click.option("--auth", default="", help="How accounts sign in: bearer, header:NAME, query:NAME or none.")
+@click.option("--auth", default="", help="How accounts sign in: bearer, header:NAME, query:NAME, oauth or none.")
 @click.option("--key", is_flag=True, help="List the tools with a key, read from standard input or asked for.")
 @click.option("--account", "account_id", default="", help="List them with this account of the app instead.")
 @click.option("--project", "project_id", default="", help="The project of the account.")
@@ -137,11 +137,9 @@ def mcp(
         if project_id:
             scene = Scene(projects.get(service.store, project_id).id, projects.environment(environment))
         asker = mcp_servers.Asker(options.auth, _key() if key else "", account_id, scene)
-        source = mcp_servers.listed(service, url, asker)
         chosen = slug or mcp_servers.proposed_slug(url)
-        bring = app_imports.preview if preview else app_imports.bring
         runs = app_imports.uses(service, chosen).runs
-        written = bring(service, source, chosen, options)
+        written = (mcp_servers.preview if preview else mcp_servers.add)(service, url, chosen, asker, options)
     facts = _facts(written, {name: runs[name] for name in written.removed if name in runs})
     if as_json:
         show(facts, True)

@@ -179,9 +179,7 @@ def import_app(call: Call) -> Response:
     """Import an app from a document, or update it; 409 for a slug that is taken."""
     order, slug = call.body(AppImport), call.path["slug"]
     runs = app_imports.uses(call.service, slug).runs
-    written = (app_imports.preview if order.preview else app_imports.bring)(
-        call.service, _source(call, order), slug, _options(order)
-    )
+    written = _written(call, order, slug)
     return answer({**_report(written, preview=order.preview), "removed_runs": _of(runs, written.removed)})
 
 
@@ -192,11 +190,18 @@ def delete_imported_app(call: Call) -> Response:
     return no_content()
 
 
-def _source(call: Call, order: AppImport) -> Source:
+def _written(call: Call, order: AppImport, slug: str) -> "Written":
     if sum(each is not None for each in (order.document, order.url, order.directory, order.mcp)) != 1:
         raise Invalid.of("document", "Send either the document, its url, its name in the public directory, or mcp.")
     if order.mcp is not None:
-        return _of_server(call, order.mcp, order.auth)
+        asker = _asker(call, order.mcp, order.auth)
+        add = mcp_servers.preview if order.preview else mcp_servers.add
+        return add(call.service, order.mcp.url, slug, asker, _options(order))
+    bring = app_imports.preview if order.preview else app_imports.bring
+    return bring(call.service, _source(call, order), slug, _options(order))
+
+
+def _source(call: Call, order: AppImport) -> Source:
     if order.directory is not None:
         return app_imports.of_directory(call.service, order.directory)
     if order.url is not None:
@@ -204,12 +209,12 @@ def _source(call: Call, order: AppImport) -> Source:
     return Source(_content(order.document or ""), order.source[:200] or "a document")
 
 
-def _of_server(call: Call, server: McpServer, auth: str) -> Source:
+def _asker(call: Call, server: McpServer, auth: str) -> Asker:
     scene = None
     if server.project_id:
         project = projects.get(call.service.store, server.project_id)
         scene = Scene(project.id, projects.environment(server.environment))
-    return mcp_servers.listed(call.service, server.url, Asker(auth, server.key, server.account_id, scene))
+    return Asker(auth, server.key, server.account_id, scene)
 
 
 def _content(text: str) -> bytes:

@@ -414,7 +414,13 @@ def _unusable(sentence: str, status: int = 200) -> OAuthFailure:
 
 def discover(client: OutboundClient, issuer: str) -> dict[str, str] | Failure:
     """The discovered addresses by their names in an app's ``[oauth]``, or the failure."""
-    answer: dict[str, str] | Failure = _NO_METADATA
+    members = metadata(client, issuer)
+    return members if isinstance(members, Failure) else _addresses(members, issuer)
+
+
+def metadata(client: OutboundClient, issuer: str) -> Mapping[str, Any] | Failure:
+    """What ``issuer`` says of itself, which names the very issuer and where people sign in; or the failure."""
+    answer: Mapping[str, Any] | Failure = _NO_METADATA
     for url in _metadata_urls(issuer):
         outcome = client.request(
             "GET",
@@ -427,7 +433,7 @@ def discover(client: OutboundClient, issuer: str) -> dict[str, str] | Failure:
         if isinstance(outcome, Failure):
             return outcome
         parsed = outcome.json() if outcome.ok else _NO_METADATA
-        answer = _read(parsed.value, issuer) if isinstance(parsed, Json) else answer
+        answer = _of_issuer(parsed.value, issuer) if isinstance(parsed, Json) else answer
         if not isinstance(answer, Failure):
             return answer
     return answer
@@ -442,10 +448,16 @@ def _metadata_urls(issuer: str) -> tuple[str, str]:
     )
 
 
-def _read(metadata: Any, issuer: str) -> dict[str, str] | Failure:
-    if not isinstance(metadata, Mapping) or str(metadata.get("issuer")).rstrip("/") != issuer.rstrip("/"):
+def _of_issuer(members: Any, issuer: str) -> Mapping[str, Any] | Failure:
+    """``members``, if they are those of ``issuer``."""
+    if not isinstance(members, Mapping) or str(members.get("issuer")).rstrip("/") != issuer.rstrip("/"):
         return _NO_METADATA
-    urls = {name: metadata.get(member) for name, member in ENDPOINTS.items() if metadata.get(member)}
+    addresses = _addresses(members, issuer)
+    return addresses if isinstance(addresses, Failure) else members
+
+
+def _addresses(members: Mapping[str, Any], issuer: str) -> dict[str, str] | Failure:
+    urls = {name: members.get(member) for name, member in ENDPOINTS.items() if members.get(member)}
     if any(name not in urls for name in _REQUIRED_ENDPOINTS) or not all(
         _is_acceptable(url, issuer) for url in urls.values()
     ):

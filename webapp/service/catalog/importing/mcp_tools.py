@@ -30,6 +30,7 @@ _HINTS = {  # by destructiveHint, idempotentHint
     (False, False): "creates",
     (False, True): "sets",
 }
+UNSEEN = "The server shows its tools to accounts only. Connect an account, then add the app again with it."
 OAUTH_STEPS = (
     "This server registers clients by itself: Patchbay does it when the app is added.",
     "Where it does not, make a client there, and enter {redirect_uri} as its **Redirect URI**.",

@@ -132,6 +132,7 @@ def plan(
         *([UNSIGNED] if sign_in.auth_type == "none" and not options.auth and document.server is None else []),
         *([UNTESTED] if app.get("test", {}).get("kind") == "none" else []),
         *(f"{reason[:1].upper()}{reason[1:]}, so it is left out." for reason in _left_out(document)),
+        *([] if listed else [mcp_tools.UNSEEN]),
         *repeated,
         *security.elsewhere(sign_in, server.host),
         *(f"{way} cannot be imported: {reason}." for way, reason in refused.items()),

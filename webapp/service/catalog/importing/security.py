@@ -31,6 +31,8 @@ _STEPS = (
 )
 _MOST_SCOPES = 200
 _OPENID_SCOPES = {"openid": "know who you are", "email": "read your e-mail address", "profile": "read your profile"}
+_ANY = Operation("POST", "/", {}, {})
+"""What stands for the operations of a document that names none yet."""
 _CLIENT_AUTHENTICATION = ("client_secret_basic", "client_secret_post")
 
 
@@ -148,7 +150,8 @@ def needed(document: Document, operation: Operation) -> list[tuple[str, ...]]:
 
 def choices(document: Document, operations: Iterable[Operation], about: About) -> tuple[list[SignIn], dict[str, str]]:
     """The ways to sign in that can be said, the best first, and why the others cannot, by their names."""
-    counts = Counter(way for operation in operations for way in needed(document, operation))
+    known = list(operations) or [_ANY]
+    counts = Counter(way for operation in known for way in needed(document, operation))
     ways, refused = list[tuple[int, SignIn]](), dict[str, str]()
     for way, count in counts.most_common(_MOST_WAYS):
         if not way:

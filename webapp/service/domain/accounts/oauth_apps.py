@@ -122,6 +122,11 @@ def new_redirect_uri(service: Service, app: str) -> str:
     return _redirect_uri(service, _callback(service, app))
 
 
+def redirect_uri_at(service: Service, issuer: str, *, iss_required: bool) -> str:
+    """The redirect URI of a client at ``issuer`` of an app that is not there yet."""
+    return _redirect_uri(service, "" if iss_required else urlsplit(issuer).hostname or "")
+
+
 def _redirect_uri(service: Service, callback: str) -> str:
     return "/".join(part for part in (f"{service.settings.public_url}/connect/oauth/callback", callback) if part)
 

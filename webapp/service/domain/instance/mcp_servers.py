@@ -1,40 +1,56 @@
-"""What an MCP server offers, as a document from which an app is imported (:mod:`app_imports`).
+"""Makes an app of an MCP server: what it offers is a document, which is imported (:mod:`app_imports`).
 
 An owner names the server's address. Its tools are listed with a key that is used for this once, with an account that is
 connected already, or without either; a server that shows nothing to strangers becomes an app without actions, which get
-listed once somebody has connected an account. Nothing that the server says changes an app before an owner imports it
-again: the files of its actions stay as they were seen.
+listed once somebody has connected an account. Where people sign in at the provider, a client is registered there
+(:mod:`webapp.service.outbound.mcp_sign_in`), so that nobody has to. Nothing that the server says changes an app before
+an owner imports it again: the files of its actions stay as they were seen.
 """
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from webapp.errors import Invalid
-from webapp.service.domain.accounts import accounts
+from webapp.service.catalog.importing.records import Options
+from webapp.service.domain.accounts import accounts, oauth_apps
+from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
+from webapp.service.domain.instance import app_imports
 from webapp.service.domain.instance.app_imports import Source
 from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound import mcp_sign_in
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.mcp import Handshake, McpClient, McpFailure, ToolList
+from webapp.service.outbound.mcp_sign_in import McpSignIn, RegisteredClient
 from webapp.service.outbound.probe import ProbeOutcome, RequestSpec, mcp_client
 from webapp.service.outbound.templates import Placement, host_rule
 from webapp.service.outbound.urls import parse_url
 
+if TYPE_CHECKING:
+    from webapp.service.catalog.importing.files import Written
+
 IN_SERVER = "mcp:"
 """What the source of an app begins with that comes from a server."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+OAUTH = "oauth"
 _KEY = "key"
+_SIGN_IN_FIRST = (401, 403)
+_OWN_CLIENT = "Choose oauth, and add a client that you made there yourself."
+_REGISTERED = "Registered by itself at {issuer}."
 _GENERAL = ("api", "mcp", "www")  # names of hosts that tell nothing of whose they are
-_WAYS = "Choose how accounts sign in: bearer, header:NAME, query:NAME, or none."
+_WAYS = "Choose how accounts sign in: bearer, header:NAME, query:NAME, oauth or none."
 _REFUSED = "The server does not accept this key. Check it, and how it is sent."
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
     """With what a server is asked for its tools: a ``key`` sent as ``auth`` says (``bearer``, ``header:NAME`` or
-    ``query:NAME``), or the account ``account_id`` of an environment; with neither, as a stranger."""
+    ``query:NAME``), or the account ``account_id`` of an environment; with neither, as a stranger. Where ``auth`` is
+    empty, people sign in as the server says."""
 
     auth: str = ""
     key: str = field(default="", repr=False)
@@ -42,20 +58,119 @@ class Asker:
     scene: Scene | None = None
 
 
-def listed(service: Service, url: str, asker: Asker) -> Source:
-    """The tools of the server at ``url``. Raises :class:`Invalid` and :class:`webapp.errors.NotFound`."""
-    from webapp.service.catalog.importing import mcp_tools
+def preview(service: Service, url: str, slug: str, asker: Asker, options: Options) -> "Written":
+    """What :func:`add` would do. No client is registered. Raises like it."""
+    return app_imports.preview(service, _read(service, url, slug, asker).source, slug, options)
 
+
+def add(service: Service, url: str, slug: str, asker: Asker, options: Options) -> "Written":
+    """Make the app ``slug`` of the server at ``url``, or update it. Where people sign in there, a client of this
+    installation is registered first, unless it has one, or ``asker.auth`` is ``oauth``: then an owner makes one there.
+
+    Raises :class:`Invalid`, :class:`webapp.errors.Conflict` and :class:`webapp.errors.NotFound`.
+    """
+    offer = _read(service, url, slug, asker)
+    if offer.sign_in is None or asker.auth == OAUTH or _client_at(service, slug, offer.sign_in):
+        return app_imports.bring(service, offer.source, slug, options)
+    app_imports.preview(service, offer.source, slug, options)  # nothing is registered for what cannot be imported
+    registered = _register(service, offer.sign_in)
+    sign_in = replace(offer.sign_in, method=registered.method)
+    written = app_imports.bring(service, offer.made(sign_in), slug, options)
+    oauth_apps.add(
+        service,
+        app=slug,
+        client_id=registered.client_id,
+        client_secret=registered.secret,
+        name=written.plan.title,
+        description=_REGISTERED.format(issuer=sign_in.issuer),
+    )
+    return written
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """What a server says: its ``address``, ``about`` itself, its tools, and where one signs in, if one does."""
+
+    address: str
+    about: Mapping[str, Any]
+    tools: ToolList
+    sign_in: McpSignIn | None
+
+    @property
+    def source(self) -> Source:
+        return self.made(self.sign_in)
+
+    def made(self, sign_in: McpSignIn | None) -> Source:
+        """The document of it, in which people sign in so."""
+        from webapp.service.catalog.importing import mcp_tools
+
+        facts = _oauth_facts(sign_in) if sign_in else None
+        tools, left_out = self.tools.tools, self.tools.left_out
+        content = mcp_tools.listing(self.address, self.about, tools, left_out=left_out, oauth=facts)
+        return Source(content, f"{IN_SERVER}{self.address}")
+
+
+def _read(service: Service, url: str, slug: str, asker: Asker) -> _Offer:
+    """Ask the server for its tools, and where people sign in."""
     address = _checked(url)
     client = _client(service, address, asker)
     shaken = client.begin()
     tools = shaken if isinstance(shaken, McpFailure) else client.tools()
     client.end()
-    if isinstance(tools, McpFailure):
-        tools = _unseen(tools, asker)
     about = shaken.server if isinstance(shaken, Handshake) else {}
-    content = mcp_tools.listing(address, about, tools.tools, left_out=tools.left_out)
-    return Source(content, f"{IN_SERVER}{address}")
+    refused = tools if isinstance(tools, McpFailure) and tools.status in _SIGN_IN_FIRST else None
+    sign_in = _sign_in(service, address, slug, asker, refused)
+    if isinstance(tools, McpFailure):
+        tools = _unseen(tools, asker, sign_in)
+    return _Offer(address, about, tools, sign_in)
+
+
+def _sign_in(service: Service, url: str, slug: str, asker: Asker, refused: McpFailure | None) -> McpSignIn | None:
+    """Where people sign in to the server; None where accounts have a key, or none are needed."""
+    app = service.catalog.app(slug)
+    has_oauth = app is not None and app.oauth is not None and app.own
+    if asker.key or asker.auth not in ("", OAUTH) or not (refused or has_oauth or asker.auth == OAUTH):
+        return None
+    outcome = mcp_sign_in.discover(service.outbound, url, refused.challenge if refused else "")
+    if isinstance(outcome, Failure):
+        raise Invalid.of("auth", f"{outcome.sentence} {_WAYS}")
+    return outcome
+
+
+def _oauth_facts(sign_in: McpSignIn) -> dict[str, Any]:
+    """The facts of an app's ``[oauth]``. Tokens are asked for this server only (RFC 8707)."""
+    resource = {"resource": sign_in.resource}
+    return {
+        "authorize_url": sign_in.authorize_url,
+        "token_url": sign_in.token_url,
+        **({"revoke_url": sign_in.revoke_url} if sign_in.revoke_url else {}),
+        "issuer": sign_in.issuer,
+        "iss_required": sign_in.iss_required,
+        "token_auth_method": sign_in.method,
+        "refresh": "rotating",
+        "authorize_params": resource,
+        "token_params": resource,
+        "refresh_params": resource,
+        "scopes": list(sign_in.scopes),
+    }
+
+
+def _client_at(service: Service, slug: str, sign_in: McpSignIn) -> OAuthApp | None:
+    """The installation's newest client of the app, if it was registered at this issuer."""
+    client = oauth_apps.choose(service.store, "", slug)
+    return client if client and client.description == _REGISTERED.format(issuer=sign_in.issuer) else None
+
+
+def _register(service: Service, sign_in: McpSignIn) -> RegisteredClient:
+    """A new client at the issuer. Raises :class:`Invalid` where clients cannot register themselves."""
+    if not sign_in.register_url:
+        raise Invalid.of("auth", f"Clients cannot register themselves there. {_OWN_CLIENT}")
+    uri = oauth_apps.redirect_uri_at(service, sign_in.issuer, iss_required=sign_in.iss_required)
+    home = service.settings.public_url
+    outcome = mcp_sign_in.register(service.outbound, sign_in, redirect_uri=uri, name="Patchbay", home=home)
+    if isinstance(outcome, Failure):
+        raise Invalid.of("auth", f"{outcome.sentence} {_OWN_CLIENT}")
+    return outcome
 
 
 def address_of(source: str) -> str:
@@ -119,12 +234,12 @@ def _placement(auth: str) -> Placement:
     raise Invalid.of("auth", f"{auth[:100]!r} sends no key. {_WAYS}")
 
 
-def _unseen(failure: McpFailure, asker: Asker) -> ToolList:
+def _unseen(failure: McpFailure, asker: Asker, sign_in: McpSignIn | None) -> ToolList:
     """No tools, for a server that shows them only to accounts. Raises :class:`Invalid` for any other failure."""
-    if failure.status not in (401, 403):
+    if failure.status not in _SIGN_IN_FIRST:
         raise Invalid.of("url", failure.sentence)
     if asker.key or asker.account_id:
         raise Invalid.of("auth", _REFUSED)
-    if asker.auth in ("", "none"):
+    if asker.auth in ("", "none") and sign_in is None:
         raise Invalid.of("auth", f"The server asks for a sign-in. {_WAYS}")
     return ToolList(())
