@@ -5,6 +5,7 @@ Of all ways to sign in, the one that serves most operations is taken; others may
 The authorization code flow of a document, and what OpenID discovery says.
 """
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.fakes.openapi_documents import KEY, document, planned
 from webapp.errors import Invalid, UpstreamFailed
 from webapp.service.catalog.importing import security
 from webapp.service.catalog.importing.documents import Document, Refs
+from webapp.service.catalog.importing.files import write
 from webapp.service.catalog.importing.operations import listed
 from webapp.service.catalog.importing.records import Options
 from webapp.service.catalog.importing.security import NONE, About, Parts, add_http, add_key, by_hand
@@ -76,6 +78,38 @@ def test_keys_that_are_used_together_have_names_of_their_own() -> None:
     for name in ("appId", "appKey"):
         add_key(parts, name, {"in": "header", "name": name}, "", DOCS, alone=False)
     assert [field["name"] for field in parts.fields] == ["app_id", "app_key"]
+
+
+HEADER = {"type": "apiKey", "in": "header", "name": "Authorization"}
+SIGNED = {"hmac": {**HEADER, "x-amazon-apigateway-authtype": "awsSigv4"}}
+REGIONAL = {"url": "http://queue.{region}.amazonaws.com", "variables": {"region": {"enum": ["a", "b"], "default": "a"}}}
+
+
+@pytest.mark.parametrize(
+    ("server", "info", "service", "url"),
+    [
+        (REGIONAL, {}, {}, "https://queue.{region}.amazonaws.com"),
+        ({"url": "https://queue.acme.example"}, {"x-aws-signingName": "queue"}, {"service": "queue"}, None),
+        (REGIONAL, {"x-aws-signingName": "{secret_access_key}"}, {}, "https://queue.{region}.amazonaws.com"),
+    ],
+)
+def test_requests_are_signed_with_the_keys_of_aws(
+    server: dict[str, Any], info: dict[str, str], service: dict[str, str], url: str | None, tmp_path: Path
+) -> None:
+    parameters = [{"in": "header", "name": name} for name in ("X-Amz-Date", "X-Amz-Signature", "X-Amz-Target")]
+    plan = planned(
+        {"/queues": {"get": {"parameters": parameters}}},
+        info={"title": "Queues", "version": "1", **info}, servers=[server],
+        components={"securitySchemes": SIGNED}, security=[{"hmac": []}],
+    )  # fmt: skip
+    (credential,) = plan.app["credentials"]
+    keys = {name: f"{{{name}}}" for name in ("access_key_id", "secret_access_key", "session_token", "region")}
+    assert credential == {"place": "sigv4", "parts": {**keys, **service}, "source": plan.app["docs_url"]}
+    fields = [each["name"] for each in plan.app["fields"]]
+    assert sorted(fields) == sorted(keys) and plan.app["base_url"] == (url or "https://queue.acme.example")
+    (action,) = [each for each in plan.actions if each.operation.path == "/queues"]
+    assert [name for name in action.toml["props"] if name != "account"] == ["X_Amz_Target"]
+    assert write(plan, tmp_path, None, "aws.json", 5).added  # which an app with such a credential may be
 
 
 def test_what_accounts_cannot_have_says_so() -> None:

@@ -26,6 +26,10 @@ _HOLE = re.compile(r"\{\+?([^{}]+?)\*?\}")
 _SEPARATORS = {"form": ",", "simple": ",", "spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 _MOST_PARAMETERS = 500
 _SET_ELSEWHERE = ("accept", "content-type", "authorization")  # OpenAPI says these elsewhere
+_OF_SIGNATURES = tuple(  # of AWS, version 4, which the request gets when it is sent
+    f"x-amz-{name}"
+    for name in ("algorithm", "content-sha256", "credential", "date", "security-token", "signature", "signedheaders")
+)
 JSON, FORM, MULTIPART, TEXT = (
     "application/json",
     "application/x-www-form-urlencoded",
@@ -297,7 +301,7 @@ def _object(draft: Draft, parameter: Mapping[str, Any], wanted: Shape, style: st
 
 def _header(draft: Draft, parameter: Mapping[str, Any], wanted: Shape) -> None:
     name = parameter["name"]
-    if name.lower() in _SET_ELSEWHERE:
+    if name.lower() in (*_SET_ELSEWHERE, *_OF_SIGNATURES):
         return
     if header_refusal(name, ""):
         draft.leave_out(name, "it is set when the request is sent")

@@ -33,6 +33,14 @@ _MOST_SCOPES = 200
 _OPENID_SCOPES = {"openid": "know who you are", "email": "read your e-mail address", "profile": "read your profile"}
 _ANY = Operation("POST", "/", {}, {})
 """What stands for the operations of a document that names none yet."""
+_SIGNED, _SIGV4 = "x-amazon-apigateway-authtype", "awsSigv4"
+"""https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-swagger-extensions-authtype.html"""
+_REGION = "region"
+_SIGNING_KEYS: tuple[tuple[str, str, str, Mapping[str, Any]], ...] = (
+    ("access_key_id", "Access key ID", "Of a user that may do what you need and no more.", {}),
+    ("secret_access_key", "Secret access key", "AWS shows it once, when the key is made.", {}),
+    ("session_token", "Session token", "Only for temporary keys, whose ID begins with ASIA.", {"optional": True}),
+)
 _CLIENT_AUTHENTICATION = ("client_secret_basic", "client_secret_post")
 
 
@@ -131,6 +139,22 @@ def add_key(parts: Parts, name: str, scheme: Mapping[str, Any], about: str, docs
     if place == "cookie":
         place, key, value = "header", "Cookie", f"{key}={value}"
     parts.credentials.append({"place": place, "name": key, "value": value, "source": docs_url})
+    parts.kinds.append("key")
+
+
+def _add_signature(parts: Parts, document: Document, about: About) -> None:
+    """AWS Signature Version 4. The region is a variable of the server, or asked for; the host names the service, unless
+    the document names another that signatures are for.
+    """
+    for name, label, sentence, more in _SIGNING_KEYS:
+        parts.fields.append({"name": name, "label": label, "description": sentence, "secret": True, **more})
+    if f"{{{_REGION}" not in about.origin:
+        parts.fields.append({"name": _REGION, "label": "Region", "description": "Such as eu-central-1."})
+    names = [*(name for name, *_ in _SIGNING_KEYS), _REGION]
+    service = document.info.get("x-aws-signingName")
+    named = {"service": service} if isinstance(service, str) and re.fullmatch(r"[a-z0-9-]{1,60}", service) else {}
+    keys = {name: f"{{{name}}}" for name in names}
+    parts.credentials.append({"place": "sigv4", "parts": {**keys, **named}, "source": about.docs_url})
     parts.kinds.append("key")
 
 
@@ -245,6 +269,8 @@ def _add(parts: Parts, document: Document, name: str, scheme: Mapping[str, Any],
     sentence = words.one_sentence(scheme.get("description"))
     if kind == "http":
         add_http(parts, name, scheme, sentence, about.docs_url, alone=alone)
+    elif kind == "apikey" and scheme.get(_SIGNED) == _SIGV4:
+        _add_signature(parts, document, about)
     elif kind == "apikey":
         add_key(parts, name, scheme, sentence, about.docs_url, alone=alone)
     elif kind in ("oauth2", "openidconnect"):
