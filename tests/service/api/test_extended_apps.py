@@ -67,6 +67,22 @@ def test_it_is_looked_at_before_anything_is_added(world: Any) -> None:
     assert [each["name_slug"] for each in world.get("/v1/extended_apps", world.server()).json["data"]] == ["tinykeys"]
 
 
+def test_operations_are_found_by_words_and_by_tag(world: Any) -> None:
+    put(world, only=["Pets"])
+    found = world.get(f"{ONE}?q=list+PETS", world.server()).json
+    assert ([each["operation"] for each in found["operations"]], found["matching"]) == (["GET /pets"], 1)
+    shops = world.get(f"{ONE}?tag=Shops", world.server()).json
+    assert [each["operation"] for each in shops["operations"]] == ["GET /shops"]
+    summary = world.get(f"{ONE}?summary=true", world.server()).json
+    assert (summary["operations"], summary["matching"]) == ([], 4)
+    assert summary["tags"] == found["tags"] == [
+        {"tag": "Others", "operations": 2, "on": 0, "possible": 1},
+        {"tag": "Pets", "operations": 1, "on": 1, "possible": 1},
+        {"tag": "Shops", "operations": 1, "on": 0, "possible": 1},
+    ]  # fmt: skip
+    assert world.get(f"{ONE}?q=none+such", world.server()).json["matching"] == 0
+
+
 def test_operations_are_switched_and_a_host_is_confirmed(world: Any) -> None:
     put(world, only=["Pets"])
     assert put(world, add=["Shops"], preview=True).json["added"] == ["tinykeys-api-list-shops"]

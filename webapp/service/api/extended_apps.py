@@ -8,7 +8,7 @@ from pydantic import Field
 
 from webapp.kit.clock import iso
 from webapp.service.api.base.call import Call, answer, no_content
-from webapp.service.api.base.models import Answer, Body, Data, DateTime
+from webapp.service.api.base.models import Answer, Body, Data, DateTime, Flag, Query
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import api_extensions, app_imports
@@ -16,8 +16,9 @@ from webapp.service.domain.instance.api_extensions import Release, View
 from webapp.service.pieces import archives
 
 if TYPE_CHECKING:
-    from webapp.service.catalog.importing.extensions import Change
+    from webapp.service.catalog.importing.extensions import Change, Listed
 
+MOST_FOUND = 200
 ALL, ONE = "/v1/extended_apps", "/v1/extended_apps/<slug>"
 operations = Operations(
     Group("Whole APIs", "Everything that an app's provider describes, as further actions of the app."),
@@ -28,6 +29,14 @@ operations = Operations(
     extension=True,
     workspace=True,
 )
+
+
+class ApiSearch(Query):
+    """Which operations are listed; without any of it, all are."""
+
+    q: str = Field("", max_length=400, description="Words of a title, a path or a tag; all must match.")
+    tag: str | None = Field(None, description="Only the operations of this tag.")
+    summary: Flag = Field(False, description="No operations, only their tags.")
 
 
 class ApiChoice(Body):
@@ -100,15 +109,30 @@ class ExtendedApp(Answer):
     documents: list[ApiOrigin]
 
 
+class ApiTag(Answer):
+    """A group of operations: their number, how many are on, and how many could be; those are not deprecated."""
+
+    tag: str = Field(examples=["users"])
+    operations: int
+    on: int
+    possible: int
+
+
 class ExtendedAppDetails(ExtendedApp):
-    """The same, with all operations of the documents that were brought."""
+    """The same, with the operations of the documents that were brought: all, or those that match.
+
+    `matching` is their number, of which a search lists the first 200.
+    """
 
     operations: list[ApiOperation]
+    tags: list[ApiTag]
+    matching: int
 
 
-class ExtensionReport(ExtendedAppDetails):
+class ExtensionReport(ExtendedApp):
     """What changed, or would: keys of actions. `removed_runs` is how often removed ones ran in the last 30 days."""
 
+    operations: list[ApiOperation]
     preview: bool
     added: list[str] = Field(examples=[["github-api-gists-list"]])
     changed: list[str] = Field(examples=[[]])
@@ -124,10 +148,10 @@ def list_extended_apps(call: Call) -> Response:
     return answer({"data": [_app(call, slug) for slug in slugs if call.service.catalog.app(slug)]})
 
 
-@operations.get(ONE, answer=ExtendedAppDetails)
+@operations.get(ONE, answer=ExtendedAppDetails, query=ApiSearch)
 def get_extended_app(call: Call) -> Response:
     """An app with the operations of its whole API; 404 for one whose provider's description is not known."""
-    return answer(_details(call))
+    return answer(_details(call, call.query(ApiSearch)))
 
 
 @operations.put(
@@ -181,11 +205,42 @@ def _app(call: Call, slug: str) -> dict[str, Any]:
     return {"name_slug": known.slug, "name": known.name, "documents": [_document(view) for view in views]}
 
 
-def _details(call: Call) -> dict[str, Any]:
+def _details(call: Call, search: ApiSearch) -> dict[str, Any]:
     known = api_extensions.app(call.service, call.path["slug"])
     views = api_extensions.views(call.service, known)
-    listed = [_operation(known.slug, each) for view in views if view.extension for each in view.extension.operations]
-    return {**_app(call, known.slug), "operations": listed}
+    every = [each for view in views if view.extension for each in view.extension.operations]
+    is_whole = search.tag is None and not search.q
+    matching = every if is_whole else [each for each in every if _matches(each, search)]
+    shown = [] if search.summary else matching[:MOST_FOUND] if search.q else matching
+    return {
+        **_app(call, known.slug),
+        "operations": [_operation(known.slug, each) for each in shown],
+        "tags": _tags(every),
+        "matching": len(matching),
+    }
+
+
+def _matches(each: "Listed", search: ApiSearch) -> bool:
+    if search.tag is not None and each.tag != search.tag:
+        return False
+    text = f"{each.title} {each.id} {each.tag}".lower() if search.q else ""
+    return all(word in text for word in search.q.lower().split())
+
+
+def _tags(every: "Sequence[Listed]") -> list[dict[str, Any]]:
+    """The tags by their names."""
+    grouped: dict[str, list[Listed]] = {}
+    for each in every:
+        grouped.setdefault(each.tag, []).append(each)
+    return [
+        {
+            "tag": tag,
+            "operations": len(grouped[tag]),
+            "on": sum(each.on for each in grouped[tag]),
+            "possible": sum(bool(each.action) and not each.deprecated for each in grouped[tag]),
+        }
+        for tag in sorted(grouped, key=str.lower)
+    ]
 
 
 def _document(view: View) -> dict[str, Any]:

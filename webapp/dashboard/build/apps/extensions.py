@@ -2,8 +2,6 @@
 and removed.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from flask import abort, flash, make_response, render_template, request, url_for
@@ -12,13 +10,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build.apps import app_setup
 from webapp.dashboard.build.apps.apps import blueprint
-from webapp.dashboard.client.build.extended_apps import ApiOperation, ExtendedApp, ExtendedApps
+from webapp.dashboard.client.build.extended_apps import ExtendedApp, ExtendedApps
 from webapp.dashboard.dashboard import app_of, service, viewer
 from webapp.dashboard.pages import ListQuery, at_most, go
 from webapp.errors import Conflict, Invalid, UpstreamFailed
 from webapp.kit.translation import count_of, gettext
-
-SHOWN = 200  # operations of a search
 
 
 class ApiQuery(ListQuery):
@@ -26,24 +22,6 @@ class ApiQuery(ListQuery):
 
     q: Annotated[str, StringConstraints(strip_whitespace=True), at_most(100)] = ""
     tag: Annotated[str, at_most(200)] = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """A group of operations, and how many of them are on."""
-
-    name: str
-    operations: Sequence[ApiOperation]
-
-    @property
-    def on(self) -> int:
-        """The number of operations that are on."""
-        return sum(each.is_on for each in self.operations)
-
-    @property
-    def possible(self) -> int:
-        """The number of operations that can be actions, without deprecated ones."""
-        return sum(each.action is not None and not each.deprecated for each in self.operations)
 
 
 @blueprint.get("/api/<slug>")
@@ -131,9 +109,10 @@ def remove_api(slug: str) -> AnyResponse:
     return go(url_for("dashboard.build_apps.show_api", slug=slug))
 
 
-def _extended(slug: str) -> ExtendedApp:
-    """The whole API of the app; another app's page is a 404."""
-    extended = ExtendedApps(viewer().client).get(slug)
+def _extended(slug: str, query: ApiQuery | None = None) -> ExtendedApp:
+    """The whole API of the app, with the operations of ``query``; another app's page is a 404."""
+    search = {"q": query.q, "tag": query.tag} if query else {}
+    extended = ExtendedApps(viewer().client).get(slug, **search)
     if extended is None:
         abort(404)
     return extended
@@ -145,29 +124,13 @@ def _confirmed(slug: str) -> list[str]:
 
 
 def _page(slug: str, query: ApiQuery, error: str = "") -> AnyResponse:
-    extended, words = _extended(slug), query.q.lower().split()
-    tags = _tags(extended.operations)
-    matching = [
-        each
-        for each in extended.operations
-        if words and all(word in f"{each.title} {each.id} {each.tag}".lower() for word in words)
-    ]
+    extended = _extended(slug, query)
     template = "dashboard/build/apps/api.html"
     context = {
         "app": app_of(extended.slug) or service().app(extended.slug),
         "extended": extended,
         "query": query,
-        "tags": tags,
-        "opened": next((tag for tag in tags if tag.name == query.tag), None),
-        "matching": matching[:SHOWN],
-        "count": len(matching),
+        "opened": next((tag for tag in extended.tags if tag.name == query.tag), None),
         "error": error,
     }
     return make_response(render_template(template, **context), 422 if error else 200)
-
-
-def _tags(operations: Sequence[ApiOperation]) -> list[Tag]:
-    grouped: dict[str, list[ApiOperation]] = {}
-    for each in operations:
-        grouped.setdefault(each.tag, []).append(each)
-    return [Tag(name, grouped[name]) for name in sorted(grouped, key=str.lower)]

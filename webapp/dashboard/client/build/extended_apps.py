@@ -54,13 +54,24 @@ class ApiOperation(Lenient):
     reason: str | None = None
 
 
+class ApiTag(Lenient):
+    """A group of operations: their number, how many are on, and how many could be."""
+
+    name: str = Field("", alias="tag")
+    operations: int = 0
+    on: int = 0
+    possible: int = 0
+
+
 class ExtendedApp(Lenient):
-    """An app whose provider describes its whole API."""
+    """An app whose provider describes its whole API. ``matching`` is the number of operations that were found."""
 
     slug: NonEmpty = Field(alias="name_slug")
     name: str = ""
     documents: tuple[ApiDocument, ...] = ()
     operations: tuple[ApiOperation, ...] = ()
+    tags: tuple[ApiTag, ...] = ()
+    matching: int = 0
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -97,10 +108,14 @@ class ExtendedApps:
     def __init__(self, client: ConnectClient) -> None:
         self._client = client
 
-    def get(self, slug: str) -> ExtendedApp | None:
-        """That of the app; None where there is none, or the dashboard's own client may not."""
+    def get(self, slug: str, *, q: str = "", tag: str = "") -> ExtendedApp | None:
+        """That of the app, with the operations that match ``q`` or have the ``tag``, and without either with none.
+
+        None where there is none, or the dashboard's own client may not.
+        """
+        search = {"q": q} if q else {"tag": tag} if tag else {"summary": "true"}
         try:
-            return read(ExtendedApp, self._client.as_project("GET", _below(slug)))
+            return read(ExtendedApp, self._client.as_project("GET", _below(slug), params=search))
         except (NotFound, Forbidden):
             return None
 
