@@ -15,6 +15,8 @@ export interface ConnectOptions {
   oauthAppId?: string;
   /** The access to begin with, by the name of a scope profile. */
   scopeProfile?: string;
+  /** The key of an action: what a reconnected account lacks for it is asked for besides. */
+  action?: string;
   /** Where the Connect Link opens; "iframe" unless told otherwise. */
   mode?: "iframe" | "popup" | "redirect";
   theme?: "auto" | "light" | "dark";

@@ -214,7 +214,7 @@ const create = (base) => {
     const start = async () => {
       const token = await tokenOf(options);
       if (over) return;
-      const { app, accountId, oauthAppId, scopeProfile, theme, language } = options;
+      const { app, accountId, oauthAppId, scopeProfile, action, theme, language } = options;
       const top = mode === "iframe" ? undefined : "true";
       const url = address("/_static/connect.html", {
         token,
@@ -222,6 +222,7 @@ const create = (base) => {
         accountId,
         oauthAppId,
         oauthScopeProfile: scopeProfile,
+        action,
         theme,
         language,
         display: mode,
