@@ -1,5 +1,7 @@
 """Event streams are read as the HTML Standard says (section 9.2.6), whatever blocks they come in."""
 
+import time
+
 import pytest
 
 from webapp.service.outbound.server_sent_events import EventReader, ServerSentEvent
@@ -33,3 +35,9 @@ def test_an_event_without_data_is_none_but_its_id_and_retry_count() -> None:
     assert (reader.last_id, reader.retry_ms) == ("3", 250)
     assert reader.feed(b"retry: 99999999999\n\n") == []
     assert reader.retry_ms == 60_000
+
+
+def test_a_line_that_never_ends_is_not_looked_through_again_with_each_block() -> None:
+    reader, began = EventReader(), time.process_time()
+    assert [event for _ in range(2_500) for event in reader.feed(b"x" * 4_096)] == []
+    assert time.process_time() - began < 3, "which is 25 times what it takes"

@@ -25,20 +25,30 @@ class EventReader:
 
     def __init__(self) -> None:
         self._text = codecs.getincrementaldecoder("utf-8")("replace")
-        self._rest, self._begun = "", False
+        self._begun, self._after_return = False, False
+        self._line_parts = list[str]()
         self._name, self._data = "", list[str]()
         self.last_id = ""
         self.retry_ms: int | None = None
 
     def feed(self, block: bytes) -> list[ServerSentEvent]:
-        """The events that ``block`` completes."""
-        text = self._rest + self._text.decode(block)
-        if not self._begun and text:
+        """The events that ``block`` completes. What came before it is not looked through again."""
+        text = self._text.decode(block)
+        if not text:
+            return []
+        if not self._begun:
             text, self._begun = text.removeprefix("\ufeff"), True
-        held = text.endswith("\r")  # of which nobody knows yet whether a line feed follows
-        lines = _LINE_END.split(text[:-1] if held else text)
-        self._rest = lines.pop() + ("\r" if held else "")
-        return [event for line in lines if (event := self._line(line))]
+        if self._after_return:
+            text = text.removeprefix("\n")
+        self._after_return = text.endswith("\r")
+        *ends, rest = _LINE_END.split(text)
+        events = list[ServerSentEvent]()
+        for end in ends:
+            line, self._line_parts = "".join((*self._line_parts, end)), []
+            if (event := self._line(line)) is not None:
+                events.append(event)
+        self._line_parts.append(rest)
+        return events
 
     def _line(self, line: str) -> ServerSentEvent | None:
         if not line:
