@@ -27,7 +27,7 @@ import tomli_w
 from graphql import GraphQLSchema
 
 from tests import packages, schemas, sdks
-from tests.sdks import Calls, Sdk
+from tests.sdks import Calls, Same, Sdk
 from webapp.service.catalog import api_documents, checked, sources
 from webapp.service.catalog.checked import Checked, Description, NotCheckable, requests_digest, requests_of
 from webapp.service.catalog.component_files import Component
@@ -88,8 +88,9 @@ class Api:
         described: Sequence[tuple[ApiDocument, Document]],
         called: Sequence[tuple[Sdk, Calls]] = (),
         graphs: Sequence[GraphQLSchema] = (),
+        same: Sequence[Same] = (),
     ) -> None:
-        self._app, self._graphs = app, graphs
+        self._app, self._graphs, self._same = app, graphs, same
         self._operations: list[tuple[Operation, Document, _Forms]] = [
             (operation, document, [_segments(prefix + operation.path) for prefix in _prefixes(app, declared, document)])
             for declared, document in described
@@ -113,13 +114,18 @@ class Api:
             if self._graphs and _is_graphql(request):
                 differences = [list(schemas.differences(graph, request)) for graph in self._graphs]
                 found.contradictions += [f"{shown}: {each}" for each in min(differences, key=len)]
-            elif described := _fitting(self._operations, path):
+            elif described := self._described(path):
                 found.contradictions += _of_operations(described, request, query, method, shown)
             elif called := _fitting(self._calls, path):
                 found.only_in_sdk.append(shown)
                 found.contradictions += _of_calls(called, request, query, method, shown)
             else:
                 found.unknown.append(shown)
+
+    def _described(self, path: str) -> list[tuple[Operation, Document]]:
+        """The operations with this path, or with what is the same."""
+        paths = (path, *(same.described(path) for same in self._same))
+        return next((fitting for each in paths if (fitting := _fitting(self._operations, each))), [])
 
     def _path(self, url: str) -> tuple[str, set[str]]:
         """The path of a template of a URL, with marks for its placeholders, and the names in its query."""
@@ -399,6 +405,7 @@ def check(source: sources.Source) -> Checked | None:
         described,
         [(sdk, sdks.brought(sdk)) for sdk in called],
         [schemas.brought(graph) for graph in graphs],
+        sdks.same_of_app(slug),
     )
     right, by_sdk = dict[str, str](), dict[str, str]()
     contradicted, unchecked = dict[str, list[str]](), dict[str, NotCheckable]()

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -68,6 +68,29 @@ class Sdk(_Model):
         return f"{self.package} {self.version}"
 
 
+class Same(_Model):
+    """What an app writes in another way than the description of its API: patterns in a path, and what replaces them.
+
+    ``source`` is where the provider says that both are the same.
+    """
+
+    apps: tuple[str, ...] = Field(min_length=1)
+    rewrite: tuple[tuple[str, str], ...] = Field(min_length=1)
+    source: str = Field(pattern=r"^https://")
+
+    def described(self, path: str) -> str:
+        """``path`` as the description has it."""
+        for pattern, replacement in self.rewrite:
+            path = re.sub(pattern, replacement, path)
+        return path
+
+
+class _File(_Model):
+    ways: dict[str, Way]
+    same: tuple[Same, ...] = ()
+    sdks: tuple[Sdk, ...]
+
+
 @dataclass(frozen=True)
 class Calls:
     """What an SDK writes: calls as methods and paths, and its words, folded; None if it does not name fields."""
@@ -90,22 +113,24 @@ def _parts(name: str) -> list[str]:
 
 
 @functools.cache
-def declared() -> tuple[Mapping[str, Way], tuple[Sdk, ...]]:
-    """The ways and the SDKs of ``sdks.toml``."""
-    content: dict[str, Any] = tomllib.loads(FILE.read_text("utf-8"))
-    ways = {name: Way.model_validate(way) for name, way in content["ways"].items()}
-    return ways, tuple(Sdk.model_validate(sdk) for sdk in content["sdks"])
+def _declared() -> _File:
+    return _File.model_validate(tomllib.loads(FILE.read_text("utf-8")))
 
 
 def of_app(slug: str, kind: str = "sdk") -> list[Sdk]:
     """What the app ``slug`` is compared with beside its descriptions."""
-    return [sdk for sdk in declared()[1] if slug in sdk.apps and sdk.kind == kind]
+    return [sdk for sdk in _declared().sdks if slug in sdk.apps and sdk.kind == kind]
+
+
+def same_of_app(slug: str) -> list[Same]:
+    """What the app ``slug`` writes in another way than the description of its API."""
+    return [same for same in _declared().same if slug in same.apps]
 
 
 @functools.cache
 def brought(sdk: Sdk) -> Calls:
     """What ``sdk`` writes. Raises like :func:`tests.packages.archive`, and ``ValueError`` if no call is found in it."""
-    archive, ways = packages.archive(sdk.package, sdk.version, sdk.integrity), declared()[0]
+    archive, ways = packages.archive(sdk.package, sdk.version, sdk.integrity), _declared().ways
     written, words = set[tuple[str, str]](), set[str]()
     files = list(packages.texts(archive, sdk.files))
     for way in (ways[name] for name in sdk.way):
