@@ -205,9 +205,11 @@
       });
       return;
     }
-    const { inHours, inMinutes } = shown.dataset,
-      hours = Math.floor(left / 60);
-    shown.textContent = window.patchbay.fill(hours ? inHours : inMinutes, { hours, minutes: hours ? left % 60 : left });
+    const { inHours, inOneHour, inWholeHours, inMinutes } = shown.dataset,
+      hours = Math.floor(left / 60),
+      whole = hours === 1 ? inOneHour : inWholeHours;
+    const words = !hours ? inMinutes : left % 60 ? inHours : whole;
+    shown.textContent = window.patchbay.fill(words, { hours, minutes: hours ? left % 60 : left });
     setTimeout(countDown, 15000);
   }
 

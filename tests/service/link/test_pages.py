@@ -33,7 +33,7 @@ def test_a_page_of_its_own_moves_the_token_out_of_the_url(world: Any, browser: A
     page = browser.get(answer.headers["Location"])
     assert page.status_code == 200 and token not in page.text
     assert "Acme wants to connect to your Sandbox Tasks" in page.text
-    assert "<b>alice</b>" in page.text and "help@acme.example" in page.text and "Expires in 4 h 0 m" in page.text
+    assert "<b>alice</b>" in page.text and "help@acme.example" in page.text and "Expires in 4 hours" in page.text
 
 
 def test_the_page_has_the_projects_colour(world: Any, browser: Any) -> None:
