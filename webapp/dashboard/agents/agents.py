@@ -46,7 +46,7 @@ class Host:
 HOSTS = (
     Host(
         "",
-        _("Any"),
+        _("Any assistant"),
         _(
             "Paste it where your assistant adds a “connector” or “MCP server”. It opens a page here and asks you once. "
             "No key to keep."
