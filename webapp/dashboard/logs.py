@@ -13,7 +13,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Annotated, Any
@@ -28,7 +28,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import audit, log_entry, words
 from webapp.dashboard.client.logs import LogClient, LogReader, every
 from webapp.dashboard.client.models.logs import LogEntry, LogPage
-from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, viewer
+from webapp.dashboard.dashboard import app_of, dashboard, if_up, known_accounts, known_triggers, viewer
 from webapp.dashboard.dashboard import logs as own_logs
 from webapp.dashboard.log_entry import KINDS, STATUSES
 from webapp.dashboard.pages import ListQuery, among, at_most, fragment, page, read_from
@@ -210,12 +210,13 @@ def entry_context(place: Place, entry: LogEntry) -> dict[str, Any]:
     sent = None
     if entry.kind == "event":
         sent = place.client().page({"id": entry.id, "kind": "delivery"}, limit=log_entry.MOST_SENT)
-    rows = _rows(place, sent, dict(_subjects(sent)), {}) if sent else []
+    app_names = _app_names({entry.app})
+    rows = _rows(place, sent, _subjects(sent), app_names) if sent else []
     whole = OWN if not place.of_project else PROJECT
     return {
         **_words(place),
         "entry": entry,
-        "row": _row(place, entry, {}, {}),
+        "row": _row(place, entry, _subjects(LogPage(data=(entry,))), app_names),
         "sent": rows,
         **log_entry.opened(entry, whole.url, of_project=place.of_project),
     }
@@ -238,20 +239,22 @@ class News:
         """What the page asks that shows ``logs``; older pages and single entries have no news."""
         if query.after or query.id:
             return None
-        entries = logs.data[:MOST_NEWS]
-        known = {"newest": entries[0].id if entries else "", "seen": _states(entries)}
+        top = logs.data[0] if logs.data else None
+        shown = [entry for entry in logs.data if not entry.quiet][:MOST_NEWS]
+        known = {"newest": top.id if top else "", "at": top.at if top else "", "seen": _states(shown)}
         return cls(_news_url(place, query, known), place.url() + query.query_string())
 
 
 def show_news(place: Place) -> AnyResponse:
-    """204 while nothing is new; else the pill, and what the rows that are shown say now."""
-    query, newest = LogsQuery.of_request(), request.args.get("newest", "")
+    """204 while nothing is new; else the pill, and what the rows that are shown say now. Quiet polls are no news."""
+    query, newest, newest_at = LogsQuery.of_request(), request.args.get("newest", ""), request.args.get("at", "")
+    place = replace(place, about={name: value for name, value in place.about.items() if name != "quiet"})
     try:
         logs = place.page(query, limit=MOST_NEWS) or LogPage()
     except PatchbayError:
         return Response(status=204)  # the page stays as it is; the next question may be answered
-    ids = [entry.id for entry in logs.data]
-    count = ids.index(newest) if newest in ids else len(ids)
+    older = (number for number, each in enumerate(logs.data) if each.id == newest or each.at < newest_at)
+    count = next(older, len(logs.data))
     known, shown = logs.data[count:], request.args.get("shown", "0")
     seen = _states(known)
     if str(count) == shown and (seen == request.args.get("seen") or not known):
@@ -260,7 +263,7 @@ def show_news(place: Place) -> AnyResponse:
     sentence = gettext("{count} or more new entries") if count == MOST_NEWS else exactly
     page_of_known = LogPage(data=known)
     news = News(
-        _news_url(place, query, {"newest": newest, "seen": seen, "shown": str(count)}),
+        _news_url(place, query, {"newest": newest, "at": newest_at, "seen": seen, "shown": str(count)}),
         place.url() + query.query_string(after=""),
         sentence.format(count=count) if count else "",
         _rows(place, page_of_known, _subjects(page_of_known), _app_names({entry.app for entry in known})),
@@ -428,8 +431,12 @@ def _app_names(shown: set[str]) -> dict[str, str]:
 
 
 def _app_name(slug: str) -> str:
-    """The name of an app, if a page has read it already."""
-    return dashboard().app_names.get(slug) or slugs.words(slug)
+    """The name of an app; of one that is unknown or unavailable, words made of its slug."""
+    known = dashboard().app_names.get(slug)
+    if known:
+        return known
+    app = app_of(slug)
+    return app.name if app else slugs.words(slug)
 
 
 add_views(blueprint, OWN, "/logs")

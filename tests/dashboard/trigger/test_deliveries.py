@@ -35,6 +35,7 @@ def test_filters_are_in_the_address(stage: Any, tower: Watchtower) -> None:
     page = browser.get(f"{URL}/deliveries?status=failed").text
     assert "Lost" in page
     assert "Arrived" not in page
+    assert f'href="{URL}/deliveries/resending"' in page.partition('id="panel"')[2]
     assert "1 entry shown" in page and 'name="kind"' not in page and 'name="id"' not in page
     since = "2027-01-15T07:00"  # an hour before now: the clock of the tests starts at 08:00 UTC
     part = browser.get(f"{URL}/deliveries?since={since}&status=nonsense", htmx=True)

@@ -49,3 +49,14 @@ def test_what_has_changed_around_the_lists_is_drawn_anew(stage: Any, deployed: W
     gone = browser.get(url, htmx=True).text
     assert "This trigger no longer exists." in gone
     assert "hx-trigger" not in gone
+
+
+def test_polls_that_found_nothing_are_no_news(stage: Any, deployed: Watchtower) -> None:
+    browser = stage.signed_in()
+    deployed.add_run(ID)
+    url = news_url(browser.get(f"{URL}/logs").text)
+    stage.clock.advance(60_000)
+    deployed.runs[ID].insert(0, deployed.add_run(ID) | {"id": "tr_quiet", "at": stage.clock()})
+    assert browser.get(url, htmx=True).status_code == 204
+    deployed.add_event(ID, 1, "New task: Row")
+    assert "Show 1 new entry" in browser.get(url, htmx=True).text
