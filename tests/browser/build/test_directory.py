@@ -1,4 +1,7 @@
-"""A document of the public directory in a real browser: found as one types, looked at, imported, connected and run."""
+"""The public directory in a real browser: updated and removed while the page shows how far it is.
+
+A document of it is found as one types, looked at, imported, connected and run.
+"""
 
 import re
 from collections.abc import Iterator
@@ -8,10 +11,13 @@ from typing import Any
 import pytest
 
 from tests.browser.person import Person
+from tests.fakes.npm_registry import NpmRegistry
 from tests.fakes.ports import free_port
 from tests.fakes.public_directory import DOCUMENTS, archive, brought, described
 from tests.fakes.served import Served, served
 from tests.service.catalog.components.providers.app_harness import Provider, serving
+from tests.service.pieces.conftest import _npm_registry as _npm_registry
+from tests.service.pieces.conftest import served as npm_registry  # noqa: F401
 
 pytestmark = pytest.mark.browser
 KEY = "key-of-ada"
@@ -78,3 +84,40 @@ def test_a_document_is_found_imported_connected_and_run(contexts: Any, fresh: Se
 
     page.goto(f"{fresh.url}/build/integrations?q=list+orders")
     page.get_by_role("link", name="Open Acme Shop").first.wait_for()
+
+
+def test_the_directory_is_updated_stopped_and_removed(
+    contexts: Any,
+    tmp_path: Path,
+    npm_registry: NpmRegistry,  # noqa: F811
+    axe: Any,
+) -> None:
+    port, data = free_port(), tmp_path / "data"
+    data.mkdir()
+    brought(data, tmp_path)
+    npm_registry.publish(archive(version="1.4.0"))
+    with served(data, port, PATCHBAY_PIECE_REGISTRY=npm_registry.url) as product:
+        page = contexts().new_page()
+        Person(page, product).sign_up(product.start_url)
+        page.goto(f"{product.url}/build/integrations")
+        card = page.locator("#directory")
+        card.get_by_text("Version 1.3.17").wait_for()
+        card.get_by_role("button", name="Look for a newer version").click()
+        card.get_by_text("You may leave this page.").wait_for()
+        assert axe(page) == []
+        card.get_by_text("Version 1.4.0").wait_for(timeout=60_000)
+        page.get_by_role("status").get_by_text("The public directory is here.").wait_for()
+        card.get_by_role("link", name="Remove the public directory").click()
+        page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+        npm_registry.stalls = True
+        try:
+            card.get_by_role("button", name="Bring the public directory").click()
+            card.get_by_text("Asking the npm registry").wait_for(timeout=30_000)
+            card.get_by_role("button", name="Stop").click()
+            card.get_by_role("button", name="Bring the public directory").wait_for()
+        finally:
+            npm_registry.stalls = False
+        card.get_by_role("button", name="Bring the public directory").click()
+        card.get_by_text("did not give the public directory").wait_for(timeout=60_000)  # as it has not that version
+        assert axe(page) == []
+        card.get_by_role("button", name="Try again").wait_for()
