@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.public_directory import DOCUMENTS, archive, brought, written
+from tests.fakes.public_directory import DOCUMENTS, archive, brought, described, written
 from webapp.errors import Conflict, Invalid, NotFound, Unavailable, Unwritable
 from webapp.service.directory import archive as archives
 from webapp.service.directory import directory
@@ -78,6 +78,18 @@ def test_documents_are_found_by_names_hosts_categories_and_operations(data: Path
 @pytest.mark.parametrize("text", ["", "  ", "'\"*()", "xyzzy plugh", "\0", "\ud800", "-", "x" * 100_000])
 def test_nothing_is_found_for_what_nothing_holds(data: Path, text: str) -> None:
     assert directory.search(data, text) == []
+
+
+def test_a_single_letter_lists_names_in_their_order(data: Path) -> None:
+    assert [each.name for each in directory.search(data, "g")] == ["googleapis.com:calendar", "googleapis.com:gmail"]
+    assert [each.name for each in directory.search(data, "f", 2)] == ["filler.example:n0", "filler.example:n1"]
+
+
+def test_a_search_knows_the_names_of_the_directory_that_is_here(data: Path, tmp_path: Path) -> None:
+    assert [each.name for each in directory.search(data, "acme")] == ["acme.io"]
+    others = {f"a{number}.io": described("Acme", {"/orders": {"get": {}}}, "a.io") for number in range(3)}
+    brought(data, tmp_path, archive(others))
+    assert [each.name for each in directory.search(data, "acme")] == ["a0.io", "a1.io", "a2.io"]
 
 
 def test_a_search_is_no_query_language(data: Path) -> None:

@@ -9,6 +9,7 @@ full-text search by the same numbers, ``names`` those that a misspelt word may s
 it is.
 """
 
+import heapq
 import json
 import os
 import sqlite3
@@ -17,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlite_utils import Database
 
@@ -50,13 +51,10 @@ _SEARCHED = ("names", "title", "hosts", "categories", "description", "operations
 _CREATE_WORDS = (
     f"CREATE VIRTUAL TABLE words USING fts5({', '.join(_SEARCHED)}, content='', prefix='2 3', tokenize='unicode61')"
 )
-_FIND = f"""SELECT {", ".join(f"documents.{name}" for name in _FACTS)} FROM words
-  JOIN documents ON documents.id = words.rowid WHERE words MATCH :query
-  ORDER BY substr(documents.provider, 1, length(:start)) <> :start,
-    bm25(words, 20, 12, 6, 3, 2, 1)
-      * CASE WHEN documents.service IN ('', 'api.' || documents.provider) THEN 1.3 ELSE 1 END,
-    documents.name
-  LIMIT :limit"""  # noqa: S608
+_RANKED = "SELECT rowid, bm25(words, 20, 12, 6, 3, 2, 1) FROM words WHERE words MATCH ?"
+_UNRANKED = "SELECT rowid, 0 FROM words WHERE words MATCH ?"
+_WHOLE = 1.3
+"""By how much the document of a whole provider ranks before those of its single APIs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,11 +268,55 @@ def _about(connection: sqlite3.Connection) -> About:
 
 
 def _matching(connection: sqlite3.Connection, choices: Sequence[Sequence[str]], limit: int) -> list[Entry]:
-    """The documents that have, for each of ``choices``, a word that begins with one of its words."""
+    """The documents that have, for each of ``choices``, a word that begins with one of its words.
+
+    Those of providers whose names begin with the first word come first, then the best matches. Only the rows of these
+    are read, as a word may be in a thousand documents.
+    """
     query = " AND ".join("({})".format(" OR ".join(map(_term, words))) for words in choices)
-    values = {"query": query, "start": choices[0][0], "limit": min(limit, MOST_FOUND)}
-    rows = connection.execute(_FIND, values)
-    return [_entry(row) for row in rows]
+    names, start = _NAMES.of(connection), choices[0][0]
+    single = all(len(word) == 1 for words in choices for word in words)  # too little to tell matches apart
+    ranked = (
+        (not names[number].provider.startswith(start), rank * names[number].weight, names[number].name, number)
+        for number, rank in connection.execute(_UNRANKED if single else _RANKED, [query])
+    )
+    numbers = [number for *_, number in heapq.nsmallest(min(limit, MOST_FOUND), ranked)]
+    sql = f"SELECT {', '.join(_FACTS)} FROM documents WHERE id IN ({', '.join('?' * len(numbers))})"  # noqa: S608
+    rows = {row["id"]: row for row in connection.execute(sql, numbers)}
+    return [_entry(rows[number]) for number in numbers]
+
+
+class _Name(NamedTuple):
+    """What matches are sorted by: a document's name, its provider, and how much its rank counts."""
+
+    name: str
+    provider: str
+    weight: float
+
+
+class _Names:
+    """All documents by their numbers, read once for each directory: a process keeps those of the last one."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[str, Mapping[int, _Name]] = ("", {})
+
+    def of(self, connection: sqlite3.Connection) -> Mapping[int, _Name]:
+        ((facts,),) = connection.execute("SELECT facts FROM about").fetchall()
+        known, names = self._kept
+        if known != facts:
+            rows = connection.execute("SELECT id, name, provider, service FROM documents")
+            names = {
+                number: _Name(name, provider, _weight(provider, service)) for number, name, provider, service in rows
+            }
+            self._kept = (facts, names)
+        return names
+
+
+_NAMES = _Names()
+
+
+def _weight(provider: str, service: str) -> float:
+    return _WHOLE if service in ("", f"api.{provider}") else 1.0
 
 
 def _term(word: str) -> str:
