@@ -34,6 +34,7 @@ def test_the_catalog_is_sound_and_can_be_built(patchbay: Commands, data: Path) -
     checked = patchbay.json("catalog", "check")
     assert checked["problems"] == []
     assert sum(row["registry_keys"] for row in checked["apps"]) >= 300
+    assert min(checked["checked"].values()) >= 400
     assert {"github", "slack", "notion", "stripe", "openai"} <= {row["slug"] for row in checked["apps"]}
     assert logos.letters().items() <= checked["letters"].items()
     assert patchbay.json("catalog", "build")["apps"] == len(checked["apps"])
@@ -53,6 +54,12 @@ def test_check_shows_every_app_and_says_what_is_wrong(patchbay: Commands, own_ap
     printed = patchbay.run("catalog", "check", "--json")
     assert printed.exit_code == 1
     assert json.loads(printed.stdout)["problems"] == [PROBLEM]
+
+
+def test_check_counts_what_was_checked_by_machine(patchbay: Commands) -> None:
+    done = patchbay.run("catalog", "check", "linear", "notion")
+    assert "12 components agree with descriptions, 14 with SDKs." in done.stdout.splitlines()
+    assert patchbay.json("catalog", "check", "linear")["checked"] == {"description": 12, "sdk": 0}
 
 
 def test_only_keys_of_the_registry_that_work_are_counted(patchbay: Commands, own_apps: Path) -> None:

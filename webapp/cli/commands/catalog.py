@@ -7,7 +7,7 @@ import click
 
 from webapp.cli.options import JSON, settings_from_env, show, table
 from webapp.errors import NotFound
-from webapp.service.catalog import logos, registry
+from webapp.service.catalog import checked, logos, registry
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.build import build as build_catalog
 from webapp.service.catalog.check import judge
@@ -37,8 +37,8 @@ def build(as_json: bool) -> None:
 @click.argument("slugs", nargs=-1)
 @JSON
 def check(slugs: tuple[str, ...], as_json: bool) -> None:
-    """Every app with what it offers, or those of SLUGS, why it shows a letter in place of a logo, and everything that
-    is wrong with it, its actions and its triggers."""
+    """Every app with what it offers, or those of SLUGS, why it shows a letter in place of a logo, how many components
+    were checked by machine, and everything that is wrong with it, its actions and its triggers."""
     sources = read(Places.of(settings_from_env().data))
     verdict = judge(sources)
     if unknown := set(slugs) - {row.slug for row in verdict.rows} - {_folder(problem) for problem in verdict.problems}:
@@ -56,12 +56,15 @@ def check(slugs: tuple[str, ...], as_json: bool) -> None:
     ]
     problems = [problem for problem in problems if not slugs or _folder(problem) in slugs]
     letters = _letters(apps)
+    against = checked.counted(app.spec.slug for app in apps if not app.own)
     if as_json:
-        show({"apps": rows, "letters": letters, "problems": problems}, True)
+        show({"apps": rows, "letters": letters, "checked": against, "problems": problems}, True)
     else:
         table(rows, False, "apps", "There is no app.")
         for slug, reason in letters.items():
             click.echo(f"{slug} shows a letter: {reason}.")
+        if any(against.values()):
+            click.echo(f"{against['description']} components agree with descriptions, {against['sdk']} with SDKs.")
         keys = sum(row["registry_keys"] for row in rows)
         click.echo(f"{keys} keys of the public registry are accepted; each required prop of theirs has its place.")
         for problem in problems:

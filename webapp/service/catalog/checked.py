@@ -11,11 +11,11 @@ import functools
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -24,6 +24,7 @@ from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.declared import source
 
 FILE = "checked.toml"
+Against: TypeAlias = Literal["description", "sdk"]
 _COMPARED = ("method", "url", "params", "json", "form", "multipart")
 _PAGED = ("param", "size_param", "place")
 _OPAQUE = frozenset(
@@ -91,7 +92,7 @@ def of_folder(folder: Path) -> Checked:
 class Check:
     """What the requests of a component agree with, and when that was published; of several, the oldest."""
 
-    against: Literal["description", "sdk"]
+    against: Against
     of: date
 
 
@@ -106,6 +107,15 @@ def of_component(component: ComponentInfo) -> Check | None:
     if name in result.checked_by_sdk:
         return Check("sdk", min(each.of for each in (*result.documents, *result.sdks)))
     return None
+
+
+def counted(apps: Iterable[str]) -> dict[Against, int]:
+    """How many components of built-in ``apps`` agree with a description, and how many with an SDK."""
+    results = [_of_app(app) for app in apps]
+    return {
+        "description": sum(len(result.checked) for result in results),
+        "sdk": sum(len(result.checked_by_sdk) for result in results),
+    }
 
 
 @functools.lru_cache(maxsize=256)
