@@ -177,6 +177,15 @@ def harbor(tmp_path: Path) -> Iterator[Harbor]:
             yield Harbor(product, api, data, {**kept, **settings, "PATCHBAY_DATA": str(data)})
 
 
+def narrow_down(page: Any) -> None:
+    """Nothing is wider than a phone, and no button is cut off."""
+    page.set_viewport_size({"width": 360, "height": 800})
+    boxes = [button.bounding_box() for button in page.get_by_role("button").all()]
+    assert all(box is None or box["x"] + box["width"] <= 360 for box in boxes)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
 def connect(ada: Person, harbor: Harbor) -> str:
     """Ada's account; its id."""
     page = ada.page
@@ -260,7 +269,64 @@ def test_it_is_added_to_an_account_that_is_there_and_run_by_a_person_a_product_a
     assert axe(page) == []
     page.emulate_media(color_scheme="dark")
     assert axe(page, colours=True) == []
-    page.set_viewport_size({"width": 360, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    narrow_down(page)
     assert "accounts stay" in harbor.command("app", "extend", "harbor", "--remove").lower()
     assert requests.get(f"{mine}/accounts/{account}", headers=headers, timeout=10).status_code == 200
+
+
+LIST_HOOKS = """
+name = "List hooks"
+version = "0.0.1"
+description = "What the account is notified at."
+hints = "reads"
+summary = "Listed {$answer.data|count('hook')}"
+tag = "Webhooks"
+scopes = [["webhooks"]]
+
+[props.account]
+type = "app"
+app = "sandbox"
+
+[request]
+url = "/api/webhooks"
+"""
+
+
+@pytest.fixture
+def narrow(tmp_path: Path) -> Iterator[Served]:
+    """The product, whose sandbox has an operation of its whole API that needs a scope."""
+    folder = tmp_path / "data" / "extensions" / "sandbox.api"
+    (folder / "actions").mkdir(parents=True)
+    (folder / "app.toml").write_text('joins = "sandbox"\n', "utf-8")
+    (folder / "actions" / "api-list-hooks.toml").write_text(LIST_HOOKS, "utf-8")
+    with served(tmp_path / "data") as product:
+        yield product
+
+
+def test_a_scope_that_an_account_lacks_is_named_and_added_with_one_button(
+    contexts: Any, narrow: Served, axe: Any
+) -> None:
+    page = contexts().new_page()
+    ada = Person(page, narrow)
+    ada.sign_up(narrow.start_url)
+    ada.choose("Sandbox Tasks")
+    page.get_by_text("Read only", exact=True).click()
+    page.get_by_role("link", name="Stay in this tab instead").locator("visible=true").first.click()
+    ada.decide(page, "Allow")
+    ada.connected()
+
+    page.goto(f"{narrow.url}/apps/sandbox/actions/sandbox-api-list-hooks")
+    page.get_by_role("button", name="Run action").first.click()
+    page.get_by_text(re.compile("was not given webhooks, which this needs")).first.wait_for()
+    assert axe(page) == []
+    narrow_down(page)
+    page.get_by_role("button", name=re.compile("^Reconnect .* and ask for webhooks$")).click()
+    page.get_by_text("“List hooks” needs webhooks.").wait_for()
+    assert axe(page) == []
+    narrow_down(page)
+    page.get_by_role("link", name="Stay in this tab instead").locator("visible=true").first.click()
+    ada.decide(page, "Allow")
+    page.wait_for_url("**/sandbox-api-list-hooks")
+    page.get_by_role("button", name="Run action").first.click()
+    page.locator("#result").get_by_text("Listed 0 hooks").wait_for()
+    assert len(ada.accounts()) == 1
