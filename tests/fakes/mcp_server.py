@@ -6,9 +6,14 @@ import queue
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+import pytest
+
+from webapp.service.domain.base.service import Service
+from webapp.service.outbound.guard import Guard
 
 JSON, STREAM = "application/json", "text/event-stream"
 SEARCH = {
@@ -246,6 +251,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Nobody reads it."""
+
+
+def reach(monkeypatch: pytest.MonkeyPatch, service: Service, server: McpServer) -> None:
+    """Let ``service`` reach ``server``, which is on loopback, during a test."""
+    guard = Guard([server.host])
+    transport = replace(service.outbound._transport, guard=guard)
+    monkeypatch.setattr(service.outbound, "guard", guard)
+    monkeypatch.setattr(service.outbound, "_transport", transport)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import base64
 import gzip
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from webapp.service.directory.directory import ABSENT
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.components import runs
 from webapp.service.domain.components.runs import Run
-from webapp.service.outbound.guard import Guard
 
 PATHS = {
     "/pets": {"get": {"operationId": "listPets", "tags": ["Pets"]}, "trace": {}},
@@ -132,10 +130,7 @@ def test_a_slug_that_is_taken_is_a_conflict(world: Any) -> None:
 
 def test_an_mcp_server_is_an_app_too(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with mcp_server.serving(key="right") as server:
-        monkeypatch.setattr(world.service.outbound, "guard", Guard([server.host]))
-        monkeypatch.setattr(
-            world.service.outbound, "_transport", replace(world.service.outbound._transport, guard=Guard([server.host]))
-        )
+        mcp_server.reach(monkeypatch, world.service, server)
         asked = {"url": server.url, "key": "right"}
         preview = put(world, mcp=asked, auth="bearer", preview=True).json
         assert (preview["added"], preview["auth"], preview["hosts"]) == (

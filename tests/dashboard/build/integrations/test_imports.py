@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.embedded import Browser, Embedded
+from tests.fakes import mcp_server
 from tests.fakes.openapi_documents import root
 from tests.fakes.public_directory import brought
 from webapp.service.api import imported_apps
@@ -162,3 +163,56 @@ def test_owners_alone_import(office: Embedded) -> None:
 def test_an_address_is_filled_in_for_the_next_time(office: Embedded) -> None:
     page = office.browser().get(f"{IMPORT}/new?slug=acme&url=https://acme.example/openapi.json")
     assert 'value="https://acme.example/openapi.json"' in page and 'value="acme"' in page
+
+
+class TestServers:
+    """An MCP server is added by its address, step by step and without scripts."""
+
+    def test_one_is_looked_at_added_and_added_again(self, office: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
+        browser = office.browser()
+        assert "Address of the server" in browser.get("/build/integrations/servers/new")
+        with mcp_server.serving() as server:
+            mcp_server.reach(monkeypatch, office.service, server)
+            asked = {"mcp": server.url, "slug": "notes", "auth": "none"}
+            preview = browser.send(PREVIEW, asked)
+            assert preview.status_code == 200, preview.text
+            assert checked(preview.text) == ["search_notes", "erase"]
+            assert "The server shows 2 tools." in preview.text and "Nobody needs an account." in preview.text
+            page = browser.follow(IMPORT, {**asked, "only": ["search_notes"], "name": "Notes"})
+            assert "Notes is imported with 1 action." in page
+            assert f"MCP server: {server.url}" in page and "/build/integrations/servers/new?slug=notes" in page
+            server.manner.tools = [{**mcp_server.SEARCH, "description": "Now otherwise."}, mcp_server.ERASE]
+            again = browser.send(PREVIEW, {"mcp": server.url, "slug": "notes"})
+            assert "Changed" in again.text and checked(again.text) == ["search_notes"]
+        assert "notes is removed." in browser.follow(f"{IMPORT}/notes/removal")
+
+    def test_one_where_people_sign_in_is_added_before_it_shows_its_tools(
+        self, office: Embedded, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        browser = office.browser()
+        with mcp_server.serving(key="right") as server:
+            mcp_server.reach(monkeypatch, office.service, server)
+            server.sign_in()
+            asked = {"mcp": server.url, "slug": "notes", "auth": ""}
+            preview = browser.send(PREVIEW, asked)
+            assert "None are shown to strangers." in preview.text and server.registered == []
+            assert "127.0.0.1 is imported with 0 actions." in browser.follow(
+                IMPORT, {**asked, "name": "Notes"}
+            ).replace("Notes is", "127.0.0.1 is")
+            assert len(server.registered) == 1
+        assert "notes is removed." in browser.follow(f"{IMPORT}/notes/removal")
+
+    @pytest.mark.parametrize(
+        ("form", "told"),
+        [
+            ({"mcp": "", "slug": "notes"}, "Enter the address of the server."),
+            ({"mcp": "https://10.0.0.1/mcp", "slug": "notes"}, "not on the public internet"),
+            ({"mcp": "http://mcp.acme.example", "slug": "notes"}, "Write the address with https://"),
+            ({"mcp": "https://127.0.0.1/", "slug": "notes", "account_id": "apn_1"}, "one of your own accounts"),
+        ],
+    )
+    def test_what_is_wrong_is_told_and_nothing_is_lost(self, office: Embedded, form: dict[str, str], told: str) -> None:
+        refused = office.browser().send(PREVIEW, form)
+        assert refused.status_code == 422
+        assert told in refused.text
+        assert f'value="{form["mcp"]}"' in refused.text and 'value="notes"' in refused.text

@@ -65,7 +65,7 @@ def test_an_app_without_accounts_names_the_whole_address() -> None:
 
 def test_a_server_that_shows_no_tools_yet_is_an_app_without_actions() -> None:
     made = planned(auth="header:X-Key", about={})
-    assert (made.title, list(made.actions), made.app["auth_type"]) == ("mcp.notes.example", [], "keys")
+    assert (made.title, list(made.actions), made.app["auth_type"]) == ("Notes", [], "keys")
     assert made.notes == [mcp_tools.UNSEEN]
     assert planned(auth="", about={}, oauth=OAUTH).app["auth_type"] == "oauth"
 

@@ -1,4 +1,5 @@
-"""Importing an API by its OpenAPI document: a file, an address or one of the public directory, a preview, the import.
+"""Importing an API by its OpenAPI document: a file, an address or one of the public directory, a preview, the import;
+and adding an MCP server by its address, in the same steps.
 
 An uploaded file is a draft until it is imported; a document at an address is fetched again.
 """
@@ -13,9 +14,11 @@ from webapp.dashboard.build.apps import app_setup
 from webapp.dashboard.build.frame import by_field
 from webapp.dashboard.build.integrations import integrations
 from webapp.dashboard.build.integrations.drafts import MOST_BYTES, Drafts
-from webapp.dashboard.client.build.imported_apps import Document, ImportedApps, ImportOperation, ImportReport
-from webapp.dashboard.dashboard import dashboard, viewer
-from webapp.errors import Conflict, Invalid
+from webapp.dashboard.client.build.imported_apps import Document, ImportedApps, ImportOperation, ImportReport, Server
+from webapp.dashboard.client.models.accounts import Account
+from webapp.dashboard.client.overview import read_accounts
+from webapp.dashboard.dashboard import dashboard, service, viewer
+from webapp.errors import Conflict, Forbidden, Invalid, NotFound
 from webapp.kit.translation import gettext, ngettext
 
 blueprint = integrations.blueprint
@@ -30,6 +33,12 @@ _LONGEST_NAME = 300
 def new_import() -> AnyResponse:
     """Ask for the document, and what the app is called in addresses."""
     return _ask({})
+
+
+@blueprint.get("/servers/new")
+def new_server() -> AnyResponse:
+    """Ask for the address of an MCP server, and what the app is called in addresses."""
+    return _ask_server({})
 
 
 @blueprint.post("/imports/preview")
@@ -112,7 +121,9 @@ def _slug() -> str:
 
 
 def _document() -> Document:
-    """The document that was uploaded now or before, or is at the address. Raises :class:`Invalid`."""
+    """The document that was uploaded now or before or is at the address, or the MCP server. Raises :class:`Invalid`."""
+    if "mcp" in request.form:
+        return Document(server=_server())
     if draft := request.form.get("draft"):
         document = _drafts().get(draft)
         if document is None:
@@ -130,8 +141,30 @@ def _document() -> Document:
     return Document(url=url)
 
 
+def _server() -> Server:
+    """The MCP server that was entered, to be asked with one of the viewer's own accounts. Raises :class:`Invalid`."""
+    url, account_id = request.form["mcp"].strip(), request.form.get("account_id", "")
+    if not url:
+        raise Invalid.of("mcp", gettext("Enter the address of the server."))
+    if account_id and not any(account.id == account_id for account in _own_accounts(_slug())):
+        raise Invalid.of("account_id", gettext("Choose one of your own accounts."))
+    here = viewer().client
+    return Server(url, account_id, here.project_id, here.environment) if account_id else Server(url)
+
+
+def _own_accounts(slug: str) -> Sequence[Account]:
+    """The viewer's accounts of the app in this scene."""
+    try:
+        return read_accounts(service(), app=slug).accounts
+    except (NotFound, Forbidden, Invalid):
+        return ()
+
+
 def _kept(document: Document) -> dict[str, str]:
     """The fields with which the next page finds the document again."""
+    if document.server:
+        own = {"mcp": document.server.url, "account_id": document.server.account_id}
+        return {**own, "auth": request.form.get("auth", "").strip()}
     if document.url:
         return {"url": document.url}
     if document.directory:
@@ -142,7 +175,7 @@ def _kept(document: Document) -> dict[str, str]:
 def _chosen() -> dict[str, Any]:
     """The choices for each operation. Raises :class:`Invalid`."""
     options = _options("only")
-    if not options["only"]:
+    if not options["only"] and "mcp" not in request.form:
         raise Invalid.of("only", gettext("Choose at least one operation."))
     return options
 
@@ -161,6 +194,9 @@ def _imported(report: ImportReport) -> str:
 
 def _refused(error: Invalid | Conflict, document: Document | None) -> AnyResponse:
     """The first form with its error and with all choices of the second; a file need not be sent again."""
+    if "mcp" in request.form:
+        errors = by_field(error, ("slug", "mcp", "url", "auth", "account_id"))
+        return _ask_server({"slug": error.message} if isinstance(error, Conflict) else errors)
     errors = {"slug": error.message} if isinstance(error, Conflict) else by_field(error, _FIELDS)
     kept = _kept(document) if document and "document" not in errors else {}
     kept.pop("url", None)  # the form asks for it
@@ -173,6 +209,22 @@ def _ask(errors: Mapping[str, str], kept: Mapping[str, str] = EMPTY, file: str =
     messages = [errors[name] for name in ("only", "name", "") if name in errors]
     context = {"entered": entered, "errors": errors, "messages": messages, "kept": kept, "file": file}
     return make_response(render_template("dashboard/build/integrations/import.html", **context), 422 if errors else 200)
+
+
+def _ask_server(errors: Mapping[str, str]) -> AnyResponse:
+    """The first form for an MCP server."""
+    entered = request.values
+    ways = [
+        ("", gettext("As the server says")),
+        ("bearer", gettext("A token that people enter")),
+        ("header:X-API-Key", gettext("A key that people enter, in the header X-API-Key")),
+        ("oauth", gettext("An OAuth client that you made there")),
+        ("none", gettext("Not at all")),
+    ]
+    accounts = [(each.id, each.title) for each in _own_accounts(entered.get("slug", "")) if entered.get("slug")]
+    with_account = [*accounts, ("", gettext("No account"))] if accounts else []
+    context = {"entered": entered, "errors": errors, "ways": ways, "accounts": with_account}
+    return make_response(render_template("dashboard/build/integrations/server.html", **context), 422 if errors else 200)
 
 
 def _show(report: ImportReport, document: Mapping[str, str]) -> AnyResponse:

@@ -1,9 +1,9 @@
-"""Apps that are imported from OpenAPI documents over the API (contract "Who may call what")."""
+"""Apps that are imported from OpenAPI documents and MCP servers over the API (contract "Who may call what")."""
 
 import base64
 import gzip
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -15,11 +15,12 @@ from webapp.errors import Forbidden, NotFound
 
 PATIENCE_S = 120.0  # a large document is written and its catalog built meanwhile
 _PATH = "/v1/imported_apps"
+_SERVER = "mcp:"
 _GZIP = "data:application/gzip;base64,"
 
 
 class ImportedApp(Lenient):
-    """An app that was imported; ``source`` is the address or the name of its document.
+    """An app that was imported; ``source`` is the address or the name of its document, or ``mcp:`` and a server's.
 
     ``directory`` is its name in the public directory, "" for another one.
     """
@@ -37,6 +38,11 @@ class ImportedApp(Lenient):
     def has_address(self) -> bool:
         """Whether its document can be had again by itself."""
         return self.source.startswith(("https://", "http://"))
+
+    @property
+    def server(self) -> str:
+        """The address of the MCP server that it comes from, "" for another one."""
+        return self.source.removeprefix(_SERVER) if self.source.startswith(_SERVER) else ""
 
 
 class _Listed(Lenient):
@@ -110,16 +116,30 @@ class ImportReport(Lenient):
 
 
 @dataclass(frozen=True, slots=True)
+class Server:
+    """The MCP server at ``url``; its tools are listed with an account of the app, if there is an ``account_id``."""
+
+    url: str
+    account_id: str = ""
+    project_id: str = ""
+    environment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
-    """A document, its ``url``, or its name in the public ``directory``. ``name`` is that of its file."""
+    """A document, its ``url``, its name in the public ``directory``, or an MCP ``server`` instead. ``name`` is that of
+    its file."""
 
     content: bytes = b""
     name: str = ""
     url: str = ""
     directory: str = ""
+    server: Server | None = None
 
     def body(self) -> dict[str, Any]:
         """As the API takes it."""
+        if self.server:
+            return {"mcp": asdict(self.server)}
         if self.url:
             return {"url": self.url}
         if self.directory:

@@ -20,6 +20,8 @@ import orjson
 from webapp.service.catalog.importing import words
 
 KIND = "mcp"
+_TAG = "Tools"
+_GENERAL = ("api", "mcp", "www")  # names of hosts that tell nothing of whose they are
 DESCRIPTION_CHARS = 900
 _DEEPEST = 60
 _WEBSITE = re.compile(r"https://[\w.~:/?#@!$&*+,;=%-]{1,300}")
@@ -73,7 +75,7 @@ def converted(old: Mapping[str, Any]) -> tuple[dict[str, Any], Server]:
     """The listing ``old`` in the form of OpenAPI 3, and what that has no place for."""
     parts, about = urlsplit(old["url"]), _object(old.get("server"))
     tools = {str(tool["name"]): tool for tool in old["tools"] if isinstance(tool, Mapping) and tool.get("name")}
-    title = words.sentences(about.get("title") or about.get("name"), 60)
+    title = words.sentences(about.get("title") or about.get("name"), 60) or _named(parts.hostname or "")
     website = str(about.get("websiteUrl") or "")
     website = website if _WEBSITE.fullmatch(website) else ""
     oauth = _object(old.get("oauth"))
@@ -85,9 +87,9 @@ def converted(old: Mapping[str, Any]) -> tuple[dict[str, Any], Server]:
     root = {
         "openapi": "3.1.0",
         "info": {
-            "title": title or parts.hostname or "",
+            "title": title,
             "version": str(about.get("version") or ""),
-            "description": words.sentences(about.get("description")) or f"The tools of {title or parts.hostname}.",
+            "description": words.sentences(about.get("description")) or f"The tools of {title}.",
         },
         "servers": [{"url": f"{parts.scheme}://{parts.netloc}"}],
         **({"externalDocs": {"url": website}} if website else {}),
@@ -153,6 +155,7 @@ def _operation(name: str, tool: Mapping[str, Any]) -> dict[str, Any]:
     body = {"required": True, "content": {_BODY[3]: {"schema": schema}}}
     return {
         "operationId": name,
+        "tags": [_TAG],
         "summary": tool.get("title") or annotations.get("title") or words.label(name),
         "responses": {"200": {"content": {_BODY[3]: {"schema": {}}}}},
         **({"requestBody": body} if _object(schema.get("properties")) or takes_any else {}),
@@ -174,6 +177,12 @@ def _moved(node: Any, name: str, depth: int) -> Any:
         pointer = "/".join(quote(step.replace("~", "~0").replace("/", "~1"), safe="~") for step in steps)
         moved["$ref"] = f"#/{pointer}{reference.removeprefix('#')}"
     return moved
+
+
+def _named(host: str) -> str:
+    """A name for a server that does not say any: "Linear" for ``mcp.linear.app``."""
+    labels = [label for label in host.split(".")[:-1] if label not in _GENERAL]
+    return words.label(labels[-1]) if labels and labels[-1].isascii() and not labels[-1].isdigit() else host
 
 
 def _path(name: str) -> str:
