@@ -48,6 +48,21 @@ def test_who_may_only_look_sees_no_button(world: Any) -> None:
     assert portal.get(f"/triggers/{trigger_id}").status_code == 200
 
 
+def test_a_trigger_s_lists_are_views_of_the_logs_without_code(world: Any) -> None:
+    trigger_id, portal = world.deploy(), world.portal()
+    assert portal.post(f"/triggers/{trigger_id}/test-event").status_code == 303
+    for path in ("", "/deliveries", "/logs", "/configuration"):
+        assert portal.get(f"/triggers/{trigger_id}{path}").status_code == 200, path
+    (event,) = set(re.findall(r'id="log-(evt_\w+)"', portal.get(f"/triggers/{trigger_id}").text))
+    opened = portal.get(f"/triggers/{trigger_id}/events/{event}").text
+    assert "Save payload" in opened and "curl" not in opened
+    assert portal.get(f"/triggers/{trigger_id}/events/{event}/payload.json").status_code == 200
+    foreign = world.portal("bob")
+    for path in (f"/events/{event}", f"/events/{event}/payload.json", "/logs/news"):
+        answer = foreign.get(f"/triggers/{trigger_id}{path}")
+        assert answer.status_code == (204 if path.endswith("news") else 404) and event not in answer.text, path
+
+
 def test_the_link_looks_like_the_portal(world: Any) -> None:
     portal = world.portal(query="&theme=dark&language=de")
     link = portal.post("/apps/sandbox/connect").headers["Location"].removeprefix(world.public)

@@ -20,6 +20,8 @@ from webapp.errors import NotFound
 from webapp.kit.clock import iso
 from webapp.kit.translation import gettext
 
+OF_PAGES = 20  # calls of pages at once
+
 
 class PageCalls:
     """Reads the last calls that pages made for this person, as entries of the logs."""
@@ -84,6 +86,7 @@ def place(source: str) -> Place:
         values={"source": source},
         about={"kind": "api_call"},
         empty=(gettext("No calls yet"), sentence),
+        per_page=OF_PAGES if of_pages else logs.PER_PAGE,
         reader=PageCalls() if of_pages else None,
         crumbs=({"label": gettext("API & keys"), "url": url_for("dashboard.build_keys.calls", source=source)},),
     )
