@@ -38,7 +38,11 @@ def update(as_json: bool) -> None:
     """Bring the newest version from the npm registry. Imported apps stay as they are."""
     with opened() as service:
         newest, brought = directories.update(service)
-    _tell(newest, as_json, f"The public directory {'was updated' if brought else 'is up to date'}.")
+    if brought:
+        _tell(newest, as_json, "The public directory was updated.")
+        return
+    facts = directories.to_json(newest)  # what it left out was listed when it was brought
+    show(facts if as_json else {name: facts[name] for name in _SHOWN}, as_json, "The public directory is up to date.")
 
 
 @directory.command()

