@@ -97,11 +97,14 @@ class Check:
 
 
 def of_component(component: ComponentInfo) -> Check | None:
-    """What the requests of ``component`` were checked against; None if they were not checked."""
+    """What the requests of ``component`` were checked against; None if they were not checked.
+
+    Those of a variant of an app, which differs in how people sign in, are those of that app.
+    """
     app, _, name = component.key.partition("-")
     if component.app != app or not component.path.is_relative_to(BUILT_IN):
         return None
-    result = _of_app(app)
+    result = _of_app(component.path.relative_to(BUILT_IN).parts[0])
     if name in result.checked:
         return Check("description", min(document.of for document in result.documents))
     if name in result.checked_by_sdk:
