@@ -175,7 +175,9 @@ def test_no_script_of_others_runs(
 BEGIN = ("/apps/acme_keys/actions/~/act", "/apps/acme_keys", "/triggers", "/accounts", "/logs", "/")
 
 
-_PAGE = re.compile(r"/(?!h/|apps/(?!acme_keys)|docs/|files/|v1/|\S*export\.)")  # no downloads: they aren't pages
+_PAGE = re.compile(
+    r"/(?!h/|apps/(?!acme_keys)|docs/|files/|v1/|\S*(?:export|payload)\.)"
+)  # no downloads: they aren't pages
 
 
 def walked(page: Any, installation: Installation) -> tuple[set[str], set[str]]:

@@ -2,6 +2,7 @@
 seen to arrive signed, paused, resumed and deleted. Providers are played from their public references."""
 
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -52,11 +53,11 @@ def delivered(bench: PieceBench, key: str) -> list[Any]:
 def see(person: Owner, payload: str, *, told: bool = False) -> None:
     """The event that came is shown, what it holds, and that it was delivered; with ``told`` by the open page itself."""
     page, trigger = person.page, person.page.url
-    page.get_by_role("link", name="Show 1 new event").click() if told else page.reload()
-    page.locator(".events summary").first.click()
-    page.locator(".events .payload pre").get_by_text(payload).first.wait_for()
+    page.get_by_role("link", name="Show 1 new entry").click() if told else page.reload()
+    page.locator("details.log summary").first.click()
+    page.get_by_role("region", name=re.compile("^Payload evt_")).get_by_text(payload).first.wait_for()
     page.get_by_role("link", name="Deliveries", exact=True).click()
-    page.locator("tbody tr").first.get_by_text("Delivered").wait_for()
+    page.locator("details.log summary").first.get_by_text("200", exact=True).wait_for()
     page.goto(trigger)
 
 
