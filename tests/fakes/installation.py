@@ -4,7 +4,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from waitress import wasyncore
 from waitress.server import create_server
 
 from tests.fakes.ports import free_port
+from tests.once import stores
 from webapp.app import create_app
 from webapp.kit.clock import Clock, now
 from webapp.kit.cursors import Window
@@ -146,11 +147,13 @@ def write_app(folder: Path, slug: str, facts: str) -> None:
 
 
 def prepared(folder: Path, apps: Mapping[str, str]) -> Path:
-    """``folder`` with ``apps`` and a catalog built from them, to be copied by :func:`copied`."""
+    """``folder`` with ``apps``, a catalog built from them and the schema, to be copied by :func:`copied`."""
     for slug, facts in apps.items():
         write_app(folder, slug, facts)
     report = ensure(folder / "catalog.db", Places.of(folder))
     assert report.problems == ()
+    with closing(stores.opened(folder / "patchbay.db")) as store:
+        store.migrate()
     return folder
 
 
