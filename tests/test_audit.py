@@ -24,7 +24,7 @@ def read(store: SQLiteStore, **wanted: object) -> list[audit.AuditEntry]:
     return list(page.items)
 
 
-def test_who_acts_is_known_within_its_block_and_thread_alone(store: SQLiteStore) -> None:
+def test_who_acts_is_known_within_its_block_and_thread_only(store: SQLiteStore) -> None:
     with audit.acting(CLIENT):
         write(store, 1)
         other = threading.Thread(target=write, args=(store, 2))

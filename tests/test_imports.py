@@ -149,7 +149,7 @@ def test_the_service_never_imports_the_dashboard_or_the_sandbox() -> None:
     assert [edge for edge in edges() if edge[0].startswith("webapp.service") and edge[1].startswith(above)] == []
 
 
-def test_the_dashboard_knows_the_service_as_an_http_api_alone() -> None:
+def test_the_dashboard_knows_the_service_as_an_http_api_only() -> None:
     mixed = [
         edge for edge in edges() if edge[0].startswith("webapp.dashboard") and edge[1].startswith("webapp.service")
     ]

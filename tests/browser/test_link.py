@@ -15,7 +15,7 @@ def allow(window: Any, person: str = "Ada Lovelace", button: str = "Allow") -> N
     window.get_by_role("button", name=button, exact=True).click()
 
 
-def test_a_window_opens_by_the_click_and_the_page_goes_on_by_itself(page: Any, product: Any) -> None:
+def test_a_window_opens_by_the_click_and_the_page_continues_by_itself(page: Any, product: Any) -> None:
     page.goto(product.link("window@example.com"))
     assert "token=" not in page.url
     with page.expect_popup() as opened:
@@ -90,7 +90,7 @@ def test_denying_in_the_window_is_named_and_can_be_tried_again(page: Any, produc
     assert product.accounts("deny@example.com") == []
 
 
-def test_a_blocked_window_goes_on_in_the_same_tab(contexts: Any, product: Any) -> None:
+def test_a_blocked_window_continues_in_the_same_tab(contexts: Any, product: Any) -> None:
     context = contexts()
     context.add_init_script("window.open = () => null")
     page = context.new_page()

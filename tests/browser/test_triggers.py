@@ -65,9 +65,7 @@ def verdicts(page: Any, at: Served, path: str) -> list[str]:
     return [str(text) for text in found.locator("[data-signature]").all_inner_texts()]
 
 
-def test_an_event_arrives_signed_and_a_broken_receiver_is_mended(
-    contexts: Any, started: Served, connected: Any
-) -> None:
+def test_an_event_arrives_signed_and_a_broken_receiver_is_fixed(contexts: Any, started: Served, connected: Any) -> None:
     context = contexts(storage_state=connected)
     context.set_default_timeout(30_000)
     page, other = context.new_page(), context.new_page()

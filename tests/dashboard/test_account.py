@@ -192,7 +192,7 @@ def test_accounts_that_end_with_it_are_named(busy: Any) -> None:
     assert "GitHub · ada1@example.com" not in browser.get(f"/accounts/{WORK}/revocation").text
 
 
-def test_reasons_are_told_in_the_language_of_the_page(busy: Any, spoken: None) -> None:
+def test_reasons_are_reported_in_the_language_of_the_page(busy: Any, spoken: None) -> None:
     reason = "Stripe no longer accepts this authorization. Connect the account again."
     busy.connect.accounts[BROKEN]["error"] = reason
     busy.connect.history[BROKEN] = [

@@ -16,7 +16,7 @@ def test_what_is_under_way_is_stopped_and_what_has_ended_is_not() -> None:
     assert stopped == ["second", "late"]
 
 
-def test_it_is_known_within_its_block_alone() -> None:
+def test_it_is_known_within_its_block_only() -> None:
     work = Cancellation()
     with cancellation.cancelling(work):
         assert cancellation.CURRENT.get() is work

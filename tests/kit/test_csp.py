@@ -68,7 +68,7 @@ def test_a_page_with_the_same_origin_is_its_own() -> None:
         assert (csp.refusal(csp.parse("script-src 'self'"), "script", url, page) is None) == own
 
 
-def test_a_nonce_is_told() -> None:
+def test_a_nonce_is_reported() -> None:
     refusal = csp.refusal(csp.parse("script-src 'nonce-abc' 'strict-dynamic'"), "script", OURS, PAGE)
     assert refusal and refusal.nonce
 

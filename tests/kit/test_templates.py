@@ -72,7 +72,7 @@ def test_tags_and_what_is_kept_as_it_stands(source: str, html: str) -> None:
     assert rendered(source, x=1) == html
 
 
-def test_an_error_is_told_by_its_line_in_the_file() -> None:
+def test_an_error_is_reported_by_its_line_in_the_file() -> None:
     environment = jinja2.Environment(autoescape=True)
     templates.prepare(environment)
     template = environment.from_string("<p>\n\n  {{ 1 / 0 }}\n</p>")
@@ -176,7 +176,7 @@ def test_a_page_of_many_templates_is_what_jinja_makes_of_it() -> None:
     assert pages[0] == pages[1]
 
 
-def test_what_goes_wrong_in_an_included_template_is_told_by_its_line() -> None:
+def test_what_goes_wrong_in_an_included_template_is_reported_by_its_line() -> None:
     environment = jinja2.Environment(
         loader=jinja2.DictLoader({"page": "{% include 'part' %}", "part": "\n\n{{ 1/0 }}"})
     )

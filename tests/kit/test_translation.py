@@ -108,7 +108,7 @@ def test_a_message_costs_no_look_through_the_context(monkeypatch: pytest.MonkeyP
     assert template.render() == 2 * "Close50%For &amp;"
 
 
-def test_times_are_told_in_the_language_that_is_spoken() -> None:
+def test_times_are_reported_in_the_language_that_is_spoken() -> None:
     now, ago = 1_800_000_000_000, 40 * 86_400_000
     english = moment(now - ago, now)
     speak("de")

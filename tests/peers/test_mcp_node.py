@@ -114,7 +114,7 @@ def test_an_account_is_connected_in_the_middle_of_a_call(served: Installation) -
         assert agent.hear()["content"][0]["text"] == "somebody"
 
 
-def test_progress_is_told_and_a_cancelled_call_ends(served: Installation) -> None:
+def test_progress_is_reported_and_a_cancelled_call_ends(served: Installation) -> None:
     with client(served, "token") as agent:
         done = agent.call("slow", {"seconds": 3})
         assert done["content"][0]["text"] == "awake" and len(done["progress"]) > 1

@@ -80,7 +80,7 @@ def test_an_account_is_connected_in_the_middle_of_a_call(served: Installation, m
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_progress_is_told_and_a_cancelled_call_ends(served: Installation, mode: str) -> None:
+def test_progress_is_reported_and_a_cancelled_call_ends(served: Installation, mode: str) -> None:
     steps = list[float]()
 
     async def note(progress: float, total: float | None, message: str | None) -> None:

@@ -35,7 +35,7 @@ def test_the_fifth_failure_of_one_source_brings_a_delay_that_grows(
     assert waits == [15, 15, 60, 60, 300, 300, 300, 900, 900]
 
 
-def test_a_stranger_slows_himself_alone(people_store: SQLiteStore, people_clock: FakeClock) -> None:
+def test_a_stranger_slows_himself_only(people_store: SQLiteStore, people_clock: FakeClock) -> None:
     assert tries(people_store, people_clock, 10, Source(EMAIL, "203.0.113.9")) == 5
     assert attempts.admit(people_store, people_clock, HOME) == 0
     network = "2001:db8::1", "2001:db8::ffff", "2001:db8:1::1"
@@ -68,7 +68,7 @@ def test_where_addresses_tell_nothing_the_account_alone_is_counted(
     assert attempts.admit(people_store, people_clock, Source("other@example.com", None)) == 0
 
 
-def test_a_right_password_starts_its_own_count_afresh_alone(people_store: SQLiteStore, people_clock: FakeClock) -> None:
+def test_a_right_password_starts_its_own_count_afresh_only(people_store: SQLiteStore, people_clock: FakeClock) -> None:
     for number in range(17):
         attempts.admit(people_store, people_clock, Source(f"{number}@example.com", HOME.address))
     own = Source("own@example.com", HOME.address)

@@ -17,7 +17,7 @@ def start(store: SQLiteStore, clock: FakeClock, user_id: str, agent: str = "Fire
     return sessions.start(store, clock, user_id=user_id, user_agent=agent, address="192.0.2.7")
 
 
-def test_token_is_kept_as_its_hash_alone(people_store: SQLiteStore, people_clock: FakeClock, alice: str) -> None:
+def test_token_is_kept_as_its_hash_only(people_store: SQLiteStore, people_clock: FakeClock, alice: str) -> None:
     token = start(people_store, people_clock, alice)
     assert token not in str(people_store.all("SELECT * FROM sessions"))
     found = sessions.find(people_store, people_clock, token)

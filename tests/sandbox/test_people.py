@@ -3,7 +3,7 @@
 from webapp.sandbox.people import KEY_PREFIX, PEOPLE, Keys, find_person
 
 
-def test_a_person_is_found_by_id_alone() -> None:
+def test_a_person_is_found_by_id_only() -> None:
     assert [find_person(person.id) for person in PEOPLE] == list(PEOPLE)
     assert [find_person(other) for other in ("", "per_nobody", "acct_ada", "Ada Lovelace")] == [None] * 4
 

@@ -411,6 +411,6 @@ def test_the_watch_would_find_a_leak() -> None:
 
 
 @pytest.mark.embedded
-def test_the_files_of_the_data_folder_are_the_owners_alone(installation: Installation) -> None:
+def test_the_files_of_the_data_folder_are_the_owners_only(installation: Installation) -> None:
     for path in installation.data.glob("patchbay.db*"):
         assert path.stat().st_mode & 0o077 == 0, f"{path.name} can be read by others"

@@ -180,7 +180,7 @@ FRAME = (
         pytest.param("for (;;) console.log('x'.repeat(2 ** 16))", "output", marks=pytest.mark.faults),
     ],
 )
-def test_what_speaks_no_sense_or_takes_too_much_ends_and_others_go_on(
+def test_what_speaks_no_sense_or_takes_too_much_ends_and_others_continue(
     runner: Runner, data: Path, code: str, kind: str
 ) -> None:
     reply = ask(runner, data, code, "eve", 0.5 if kind == "timeout" else 10.0)

@@ -140,7 +140,7 @@ def test_what_components_emit(installation: Installation) -> None:
     assert inbox.claim(service) is None
 
 
-def test_what_no_database_holds_is_told_and_tried_again(installation: Installation, clock: FakeClock) -> None:
+def test_what_no_database_holds_is_reported_and_tried_again(installation: Installation, clock: FakeClock) -> None:
     service = installation.service
     trigger, _ = plant_trigger_of(service, installation.scene, "~/say")
     inbox.add(service, trigger, request_of("half"))

@@ -125,7 +125,7 @@ def test_every_page_has_a_nonce_of_its_own(person: Visitor) -> None:
     assert found[0] and found[1] and found[0][1] != found[1][1]
 
 
-def test_the_link_is_framed_by_the_tokens_origins_alone(installation: Installation, visitor: Visitor) -> None:
+def test_the_link_is_framed_by_the_tokens_origins_only(installation: Installation, visitor: Visitor) -> None:
     token = installation.token(allowed_origins=[ORIGIN, "https://other.example.com"])
     link = installation.link(token, "acme").removeprefix(installation.url)
     framed = visitor.ask("GET", link, headers={"Sec-Fetch-Dest": "iframe"})

@@ -60,7 +60,7 @@ def test_coming_back_from_the_link_with_a_foreign_account(tenants: Tenants, adas
         assert comparable(adas.get(f"/accounts/connected?account_id={account.id}"), account.id) == absent
 
 
-def test_lists_show_ones_own_alone(tenants: Tenants, adas: Browser) -> None:
+def test_lists_show_ones_own_only(tenants: Tenants, adas: Browser) -> None:
     mine = connected(tenants.installation, tenants.installation.scene, tenants.ada.id)
     for path in ("/accounts", "/logs", "/apps", "/apps/acme_keys", "/accounts?app=acme_keys"):
         page = adas.visit(path)

@@ -188,7 +188,7 @@ def test_every_dashboard_route(street: Street, adas: Browser) -> None:
 PLACES = {"slug": "acme_keys", "kind": "actions", "key": "~/act", "tab": "deliveries"}
 
 
-def test_lists_and_drafts_show_ones_own_alone(street: Street, adas: Browser) -> None:
+def test_lists_and_drafts_show_ones_own_only(street: Street, adas: Browser) -> None:
     ids = street.mine.ids
     for path in ("/", "/triggers", "/logs", "/accounts", "/apps/schedule", "/apps/acme_keys/actions/~/act",
                  f"/triggers/{ids['trigger_id']}/deliveries", f"/apps/schedule/triggers/{TIMER}"):  # fmt: skip

@@ -142,7 +142,7 @@ def test_drafts_of_people_are_kept_for_viewers(path: Path, folder: Path) -> None
         assert store.all("SELECT viewer FROM viewer_drafts") == []
 
 
-def test_triggers_that_heard_events_go_on_hearing_them(path: Path, folder: Path) -> None:
+def test_triggers_that_heard_events_continue_hearing_them(path: Path, folder: Path) -> None:
     for file in folder.iterdir():
         if file.stem >= "m052_event_listeners":
             file.unlink()

@@ -114,7 +114,7 @@ def test_those_who_wait_share_a_commit(spied: Spied, shared: Turns) -> None:
     assert spied.statements.count("COMMIT") == 2, "who is alone commits alone"
 
 
-def test_a_block_that_raises_undoes_its_own_work_alone(spied: Spied, shared: Turns) -> None:
+def test_a_block_that_raises_undoes_its_own_work_only(spied: Spied, shared: Turns) -> None:
     def half() -> None:
         spied.execute(ADD, (2,))
         fails()
@@ -184,7 +184,9 @@ def test_a_group_is_committed_after_a_while_though_others_wait(
     assert spied.statements.count("COMMIT") == 3
 
 
-def test_whoever_waits_too_long_is_refused_and_the_turn_goes_on(spied: Spied, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_waits_too_long_is_refused_and_the_turn_continues(
+    spied: Spied, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shared_commits, "_LOOK_S", 0.01)
     shared = Turns(spied, translation, patience_s=0.1)
     refused: list[Exception] = []

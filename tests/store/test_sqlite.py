@@ -306,7 +306,7 @@ def test_a_folder_that_cannot_be_is_unavailable(tmp_path: Path) -> None:
         SQLiteStore(tmp_path / "folder.db")
 
 
-def test_the_faults_of_a_file_are_told(store: SQLiteStore, data: Path) -> None:
+def test_the_faults_of_a_file_are_reported(store: SQLiteStore, data: Path) -> None:
     assert store.faults() == []
     store.checkpoint()
     with closing(SQLiteStore(damaged(data / "patchbay.db", 3))) as broken:
@@ -344,7 +344,7 @@ def test_closing_leaves_no_connection_open(data: Path) -> None:
     assert not [link for link in Path("/proc/self/fd").iterdir() if str(data) in os.path.realpath(link)]
 
 
-def test_the_database_is_its_owners_alone(store: SQLiteStore, data: Path) -> None:
+def test_the_database_is_its_owners_only(store: SQLiteStore, data: Path) -> None:
     with store.write() as tx:
         tx.run(ADD, {"name": "c", "n": 1})
     assert {path.name: oct(path.stat().st_mode & 0o777) for path in data.glob("patchbay.db*")} == {

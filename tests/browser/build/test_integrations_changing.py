@@ -156,7 +156,7 @@ def test_a_newer_version_is_found_seen_confirmed_and_taken_by_the_trigger(
     page.get_by_text("1.1.0").first.wait_for()
 
 
-def test_what_a_removed_one_leaves_says_so_and_goes_on_when_it_is_back(
+def test_what_a_removed_one_leaves_says_so_and_continues_when_it_is_back(
     contexts: Callable[..., Any], kiosk: Kiosk, axe: Any
 ) -> None:
     kiosk.npm.publish(version("1.0.0"))
@@ -197,7 +197,7 @@ def test_what_a_removed_one_leaves_says_so_and_goes_on_when_it_is_back(
     run(page, kiosk).get_by_text("a newspaper").first.wait_for(timeout=30_000)
 
 
-def test_an_authors_folder_is_followed_and_a_broken_change_is_told(
+def test_an_authors_folder_is_followed_and_a_broken_change_is_reported(
     contexts: Callable[..., Any], kiosk: Kiosk, axe: Any, tmp_path: Path
 ) -> None:
     folder = tmp_path / "piece-kiosk"

@@ -198,7 +198,7 @@ def test_a_blocked_window_becomes_a_frame(contexts: Any, site: Site) -> None:
     assert site.outcome(page)["id"].startswith("apn_")
 
 
-def test_a_browser_inside_an_app_goes_on_in_the_same_tab(contexts: Any, site: Site) -> None:
+def test_a_browser_inside_an_app_continues_in_the_same_tab(contexts: Any, site: Site) -> None:
     agent = "Mozilla/5.0 (Linux; Android 14; Pixel 8; wv) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36"
     page = site.page(contexts(user_agent=agent).new_page(), "inapp@example.com", mode="popup")
     click(page)

@@ -72,7 +72,7 @@ def test_another_instance_key_from_standard_input(shell: Any) -> None:
     shell.json("init")
 
 
-def test_a_server_whose_key_file_was_changed_goes_on_and_does_not_start_again(
+def test_a_server_whose_key_file_was_changed_continues_and_does_not_start_again(
     start: Start, shell: Any, data: Path, eventually: Eventually
 ) -> None:
     server = start()

@@ -243,7 +243,7 @@ def test_the_embedded_one_is_not_asked(patchbay: Commands) -> None:
 
 
 @pytest.mark.parametrize("plain", [False, True])
-def test_what_it_answers_and_lacks_is_told(plain: bool, patchbay: Commands, other: Installation) -> None:
+def test_what_it_answers_and_lacks_is_reported(plain: bool, patchbay: Commands, other: Installation) -> None:
     if plain:
         without_extensions(other.app)
     drive(patchbay, other)

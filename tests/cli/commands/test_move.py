@@ -59,7 +59,7 @@ def test_it_says_what_comes_next(patchbay: Commands, embedded: Path, url: str, t
 
 
 @pytest.mark.faults  # a whole installation, and processes to kill
-def test_killed_twice_it_goes_on_and_the_installation_opens_with_its_key(shell: Any, data: Path, url: str) -> None:
+def test_killed_twice_it_continues_and_the_installation_opens_with_its_key(shell: Any, data: Path, url: str) -> None:
     ready = shell.json("init")
     count = 6_000
     with closing(lists.filled(data / "patchbay.db", count)):

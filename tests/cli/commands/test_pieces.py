@@ -57,7 +57,7 @@ def test_another_version_is_previewed_first(patchbay: Commands, data: Path, tmp_
     assert patchbay.json("piece", "list")["pieces"][0]["version"] == "1.1.0"
 
 
-def test_what_is_not_whole_is_told_and_brought_again(patchbay: Commands, data: Path, tmp_path: Path) -> None:
+def test_what_is_not_whole_is_reported_and_brought_again(patchbay: Commands, data: Path, tmp_path: Path) -> None:
     patchbay.json("piece", "add", str(tarball(tmp_path)))
     (file,) = data.glob("pieces/packages/*/*/node_modules/@acme/piece-kiosk/index.js")
     file.unlink()
@@ -87,7 +87,7 @@ def test_a_package_that_is_too_old_is_named_once(
     )
 
 
-def test_what_was_added_before_one_that_cannot_be_is_told(patchbay: Commands, data: Path, tmp_path: Path) -> None:
+def test_what_was_added_before_one_that_cannot_be_is_reported(patchbay: Commands, data: Path, tmp_path: Path) -> None:
     broken = patchbay.run("piece", "add", str(tarball(tmp_path)), "./nowhere")
     assert broken.exit_code == 1
     assert "The integration Kiosk was added." in broken.stdout
@@ -101,7 +101,7 @@ def service(settings: Settings) -> Iterator[Service]:
     close_service(opened)
 
 
-def test_what_is_left_out_and_what_changes_is_told(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_left_out_and_what_changes_is_reported(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
     piece = plant(service, state="ready", wanted="2.0.0", step=3)
     view = listing.find(service, piece.id)
     tell([view], as_json=False, what="would be so")

@@ -110,7 +110,7 @@ def test_a_process_that_drains_says_so_first_and_a_second_signal_ends_that() -> 
         signal.signal(signal.SIGALRM, before)
 
 
-def test_a_process_that_was_replaced_closes_at_once_while_the_service_goes_on() -> None:
+def test_a_process_that_was_replaced_closes_at_once_while_the_service_continues() -> None:
     replaced = Stop(drain_s=60)
     replaced._handle(LEAVE, None)
     assert (replaced.is_set(), replaced.closing, replaced.replaced, replaced.stopping) == (True, True, True, False)

@@ -85,7 +85,7 @@ def test_a_value_is_shown_as_it_is(studio: Embedded, ask: Callable[..., Approval
     assert "… and 1 more characters" in page
 
 
-def test_a_long_call_is_cut_in_the_line_alone(studio: Embedded, ask: Callable[..., Approval]) -> None:
+def test_a_long_call_is_cut_in_the_line_only(studio: Embedded, ask: Callable[..., Approval]) -> None:
     ask("sandbox-create-task", title="long " * 200)
     page = studio.browser().get("/agents")
     assert "…</summary>" in page and "long " * 150 in page
@@ -122,7 +122,7 @@ def test_what_waits_is_shown_safely_and_answered(studio: Embedded, ask: Ask) -> 
     assert "does not wait" in browser.follow(f"/agents/approvals/{approval.id}", {"answer": "no"})
 
 
-def test_a_no_is_kept_and_told(studio: Embedded, ask: Ask) -> None:
+def test_a_no_is_kept_and_reported(studio: Embedded, ask: Ask) -> None:
     browser, approval = studio.browser(), ask()
     browser.follow(f"/agents/approvals/{approval.id}", {"answer": "no"})
     assert state(studio, approval) == "refused"
@@ -180,7 +180,7 @@ def test_an_agent_is_ended_and_let_in_again(studio: Embedded) -> None:
     assert studio.browser("member").send(f"/agents/{agent.id}/end").status_code == 404
 
 
-def test_what_agents_ran_is_told_with_their_names(studio: Embedded) -> None:
+def test_what_agents_ran_is_reported_with_their_names(studio: Embedded) -> None:
     owner = studio.people["owner"].id
     for agent, summary in (("Desk Helper", "Found 3 tasks"), (None, "Ran by hand")):
         component = studio.service.catalog.component("sandbox-find-tasks")

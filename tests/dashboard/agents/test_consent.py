@@ -58,7 +58,7 @@ def test_wrong_requests(changes: dict[str, Any]) -> None:
         consent.check(replace(GOOD, **changes), PUBLIC)
 
 
-def test_only_a_registered_address_is_told(store: Store, clock: FakeClock) -> None:
+def test_only_a_registered_address_is_reported(store: Store, clock: FakeClock) -> None:
     known = clients.register(store, clock, name="x", redirect_uris=("https://agent.example/cb",))
     find = partial(clients.find, store)
     assert consent.client_of(find, replace(GOOD, client_id=known.id)) == (known, GOOD.redirect_uri)
@@ -68,7 +68,7 @@ def test_only_a_registered_address_is_told(store: Store, clock: FakeClock) -> No
             consent.client_of(find, replace(GOOD, **changes))
 
 
-def test_the_agent_is_told_with_its_state_and_by_whom() -> None:
+def test_the_agent_is_reported_with_its_state_and_by_whom() -> None:
     assert consent.redirect_uri_with("https://a.example/cb?x=1", GOOD, PUBLIC, code="c d") == (
         "https://a.example/cb?x=1&code=c+d&state=a%26b%3Dc&iss=https%3A%2F%2Fconnect.example.com%2Fmcp%2Foauth"
     )
@@ -120,7 +120,7 @@ def test_from_the_page_to_tokens_of_the_person(studio: Embedded, wanted: dict[st
     assert tokens(studio, wanted, facts["code"][0]).get_json()["error"] == "invalid_grant"
 
 
-def test_a_no_is_told(studio: Embedded, wanted: dict[str, str]) -> None:
+def test_a_no_is_reported(studio: Embedded, wanted: dict[str, str]) -> None:
     answer = studio.browser().send("/mcp/oauth/authorize", {**wanted, "answer": "refuse"})
     assert parse_qs(urlsplit(answer.headers["Location"]).query)["error"] == ["access_denied"]
 

@@ -47,7 +47,7 @@ def test_the_address_holds_what_differs_from_the_beginning(stage: Stage) -> None
         assert query.address(endpoint="make_token").startswith("/build/embed/token?user=ann")
 
 
-def test_a_form_changes_what_it_names_alone() -> None:
+def test_a_form_changes_what_it_names_only() -> None:
     query = EmbedQuery.of_form({"user": "bob", "csrf_token": "x", "way": "link"}, EmbedQuery(user="ann", way="server"))
     assert (query.user, query.way) == ("bob", "server")
 

@@ -48,7 +48,7 @@ def test_a_project_s_logs_name_everybody_s_entries(eventful: Embedded) -> None:
     assert eventful.browser().get("/build/logs/export.jsonl?user=user-42").count("\n") == 1
 
 
-def test_a_member_sees_their_own_alone(eventful: Embedded) -> None:
+def test_a_member_sees_their_own_only(eventful: Embedded) -> None:
     browser = eventful.browser("member")
     for path in ("/build/logs", "/build/logs/news", "/build/logs/export.csv"):
         browser.get(path, code=404)

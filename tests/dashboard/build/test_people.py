@@ -61,7 +61,7 @@ def test_somebody_who_signs_in_in_two_steps_can_be_helped(
     assert "Switch two-step sign-in off" in stage.signed_in().get(PEOPLE).text
 
 
-def test_a_change_is_answered_with_the_people_alone(stage: Any, bob: User) -> None:
+def test_a_change_is_answered_with_the_people_only(stage: Any, bob: User) -> None:
     browser = stage.signed_in()
     changed = browser.send(f"{PEOPLE}/{bob.id}/role", {"role": "developer"}, htmx=True)
     assert changed.status_code == 200 and "bob@example.com is Developer now." in changed.text

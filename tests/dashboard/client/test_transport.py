@@ -75,7 +75,7 @@ def test_a_refusal_keeps_its_sentence(status: int, kind: type[PatchbayError]) ->
     assert type(refusal) is kind and refusal.message == "Not so."
 
 
-def test_what_is_invalid_is_told_by_field() -> None:
+def test_what_is_invalid_is_reported_by_field() -> None:
     content = b'{"error": "No.", "details": [{"field": "to", "message": "It is missing."}, 5, {"field": "x"}]}'
     refusal = transport.of(Answer(400, {}, content))
     assert isinstance(refusal, errors.Invalid) and refusal.details == (Detail("to", "It is missing."),)

@@ -273,7 +273,7 @@ def test_what_nobody_touched_begins_with_defaults_and_an_account_of_ones_own(sta
         assert forms.opened("actions", "tasks", "tasks-greet").data["p.tasks"] == []
 
 
-def test_a_trigger_is_edited_with_its_own_component_alone(stage: Any, studio: Studio, tower: Watchtower) -> None:
+def test_a_trigger_is_edited_with_its_own_component_only(stage: Any, studio: Studio, tower: Watchtower) -> None:
     tower.add(stage.alice.id, "tasks-new-task", configured_props={"list": "home"}, configurable_props=[LIST])
     with stage.request("/?trigger=dc_000000x"):
         form = forms.opened("triggers", "tasks", "tasks-new-task")

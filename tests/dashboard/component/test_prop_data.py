@@ -91,7 +91,7 @@ def test_in_words(schedule: Any, words: str) -> None:
     assert prop_data.schedule_in_words(schedule) == words
 
 
-def test_a_cron_expression_is_told_with_its_zone() -> None:
+def test_a_cron_expression_is_reported_with_its_zone() -> None:
     words = prop_data.schedule_in_words({"cron": "0 9 * * 1-5", "timezone": "Europe/Berlin"})
     assert "09:00" in words
     assert words.endswith("(Europe/Berlin)")

@@ -17,7 +17,7 @@ ORIGIN = "https://app.acme.example"
 PAGES = ("/accounts", "/apps", "/apps/sandbox", "/triggers", "/logs", "/apps/schedule/triggers/schedule-cron")
 
 
-def test_every_page_is_framed_by_the_tokens_origins_alone(world: Any) -> None:
+def test_every_page_is_framed_by_the_tokens_origins_only(world: Any) -> None:
     portal = world.portal()
     for path in (*PAGES, "/nothing", "/accounts/apn_0"):
         headers = portal.get(path).headers
@@ -137,7 +137,7 @@ def _plain(page: str) -> str:
     return re.sub(r'nonce="[^"]*"|data-left="\d+"', "", page)
 
 
-def test_a_call_of_an_agent_is_answered_in_the_portal_of_its_person_alone(world: Any) -> None:
+def test_a_call_of_an_agent_is_answered_in_the_portal_of_its_person_only(world: Any) -> None:
     agent = plant_agent(world.service, world.scene, "alice")
     approval = plant_approval(world.service, world.scene, agent)
     page = world.portal(query="&page=agents").get("/agents").text

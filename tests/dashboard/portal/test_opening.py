@@ -74,7 +74,7 @@ def test_a_preview_of_the_address_opens_nothing(world: Any) -> None:
 
 
 class TestRenewal:
-    def test_another_token_of_the_same_user_goes_on(self, world: Any) -> None:
+    def test_another_token_of_the_same_user_continues(self, world: Any) -> None:
         portal = world.portal(expires_in=60)
         answer = portal.renew(world.token())
         assert answer.status_code == 200 and answer.json["left"] == 4 * HOUR

@@ -39,7 +39,7 @@ def test_the_cookie_is_for_its_accounts_is_signed_and_lets_nobody_in(stage: Any)
     assert known.send("/sign-in", {**ALICE, "email": "bob@example.com"}).status_code == 429
 
 
-def test_behind_a_proxy_that_nobody_named_others_are_not_locked_and_are_told(stage: Any) -> None:
+def test_behind_a_proxy_that_nobody_named_others_are_not_locked_and_are_reported(stage: Any) -> None:
     browser = stage.browser()
     browser.client.environ_base["patchbay.unnamed_proxy"] = "127.0.0.1"
     for number in range(40):

@@ -190,7 +190,7 @@ def test_the_page_of_one_trigger_says_at_once_how_it_is(stage: Any, watched: Wat
     assert 'hx-target="#state-dc_000000x"' in in_list and "#strip" not in in_list
 
 
-def test_a_later_version_is_told_and_taken(stage: Any, tower: Watchtower) -> None:
+def test_a_later_version_is_reported_and_taken(stage: Any, tower: Watchtower) -> None:
     install(stage.connect)
     tower.add(stage.alice.id, name="Runs", newest_version="1.3.0")
     browser = stage.signed_in()

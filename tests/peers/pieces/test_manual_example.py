@@ -28,7 +28,7 @@ def test_orders_are_made_of_a_product_that_is_looked_up(ours: Ours, account: dic
     assert found["ret"][0]["product"] == "p2"
 
 
-def test_new_orders_are_told_once(ours: Ours, account: dict[str, Any]) -> None:
+def test_new_orders_are_reported_once(ours: Ours, account: dict[str, Any]) -> None:
     bench = ours.bench
     trigger = bench.deploy("shop-new-order", "alice", account)
     bench.work()

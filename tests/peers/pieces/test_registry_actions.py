@@ -116,7 +116,7 @@ def test_fields_follow_from_what_was_chosen_and_arrive(registry: Registry) -> No
 
 
 @pytest.mark.parametrize("scope", ["COLLECTION", "FLOW"])
-def test_what_is_stored_is_there_in_the_next_run_of_the_same_user_alone(registry: Registry, scope: str) -> None:
+def test_what_is_stored_is_there_in_the_next_run_of_the_same_user_only(registry: Registry, scope: str) -> None:
     def run(action: str, user: str, **values: Any) -> Any:
         return registry.bench.run(f"store-{action}", user, {"key": "k", "store_scope": scope, **values})["ret"]
 

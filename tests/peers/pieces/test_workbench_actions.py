@@ -134,7 +134,7 @@ def test_it_reaches_the_hosts_that_were_confirmed_and_no_others(
     assert "is not among the hosts that this integration may reach" in result["os"][-1]["err"]["message"]
 
 
-def test_its_failures_are_told_and_end_with_the_call(ours: Ours, api_key: dict[str, str]) -> None:
+def test_its_failures_are_reported_and_end_with_the_call(ours: Ours, api_key: dict[str, str]) -> None:
     def run(name: str, **values: Any) -> str:
         result = ours.bench.run(f"workbench_api_key-{name}", "alice", {"workbench": api_key, **values})
         return str(result["os"][-1]["err"]["message"])

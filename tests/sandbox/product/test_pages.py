@@ -71,7 +71,7 @@ def test_its_server_makes_a_token_for_whoever_is_signed_in(tmp_path: Path) -> No
     })  # fmt: skip
 
 
-def test_without_a_script_it_goes_on_in_the_same_tab(tmp_path: Path) -> None:
+def test_without_a_script_it_continues_in_the_same_tab(tmp_path: Path) -> None:
     link = {"connect_link_url": f"{SERVICE}/_static/connect.html?token=ctok_1"}
     answer = send(browse(tmp_path, Patchbay({"data": []}, link)), "/product/connect")
     assert (answer.status_code, answer.headers["Location"]) == (303, link["connect_link_url"] + "&app=sandbox")
@@ -83,7 +83,7 @@ def test_a_page_of_another_site_makes_no_token(tmp_path: Path, path: str) -> Non
     assert browse(tmp_path, patchbay).post(path, base_url=HERE).status_code == 400 and not patchbay.calls
 
 
-def test_trouble_is_told(tmp_path: Path) -> None:
+def test_trouble_is_reported(tmp_path: Path) -> None:
     down = requests.ConnectionError()
     browser = browse(tmp_path, Patchbay(*[down] * 6))
     assert "Patchbay isn’t ready" in browser.get("/product", base_url=HERE).text

@@ -172,7 +172,7 @@ def test_apps_that_are_ready_and_apps_that_wait_for_a_client(world: Any) -> None
     assert "tinyoauth" in slugs(world, "ready=true") and "tinyoauth" not in slugs(world, "ready=false")
 
 
-def test_some_apps_alone_and_all_the_others(shared: Any) -> None:
+def test_some_apps_only_and_all_the_others(shared: Any) -> None:
     assert slugs(shared, "among=github,tinykeys&without=github") == ["tinykeys"]
     assert set(slugs(shared)) - set(slugs(shared, "without=github")) == {"github"}
     page = shared.get("/v1/connect/apps?without=github&sort_key=name&limit=3", shared.server()).json["page_info"]

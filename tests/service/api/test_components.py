@@ -148,7 +148,7 @@ class TestConfigure:
         found = good(ask(world, "P/actions/configure", {**body, "query": "project 199", "blocking": True}))
         assert found["options"] == [{"label": "Project 199", "value": "p199"}]
 
-    def test_what_it_logs_is_told_without_the_credential(self, world: Any, account: dict[str, str]) -> None:
+    def test_what_it_logs_is_reported_without_the_credential(self, world: Any, account: dict[str, str]) -> None:
         body = {"id": TASK, "prop_name": "project_id", "configured_props": {"account": account}}
         answer = ask(world, "P/actions/configure", body)
         logged = answer.json["observations"][0]
@@ -311,7 +311,7 @@ class TestReload:
         answer = good(ask(world, "P/components/props", {"id": TASK, "configured_props": values}))
         assert (answer["errors"], answer["dynamicProps"]) == (["Project 13 cannot be read."], None)
 
-    def test_what_a_component_gives_wrongly_is_told(self, world: Any, account: dict[str, str]) -> None:
+    def test_what_a_component_gives_wrongly_is_reported(self, world: Any, account: dict[str, str]) -> None:
         values = {"account": account, "project_id": "p14"}
         answer = good(ask(world, "P/components/props", {"id": TASK, "configured_props": values}))
         assert answer["errors"] == ["The component gave size a default of another type; it was left out."]
@@ -328,7 +328,7 @@ class TestReload:
         found = good(ask(world, "P/triggers/props", {"id": "~/watch"}))["dynamicProps"]
         assert [prop["name"] for prop in found["configurableProps"]] == ["account", "list_id", "kind"]
 
-    def test_the_id_is_good_for_its_own_user_and_version_alone(self, world: Any, account: dict[str, str]) -> None:
+    def test_the_id_is_good_for_its_own_user_and_version_only(self, world: Any, account: dict[str, str]) -> None:
         kept = reloaded(world, account)["dynamicProps"]["id"]
         body = {"dynamic_props_id": kept, "configured_props": {}}
         assert good(ask(world, "P/actions/props", {"id": TASK, **body}))["dynamicProps"]["id"] != kept
@@ -464,7 +464,7 @@ class TestAccounts:
 
 
 class TestWhoseItIs:
-    def test_a_frontend_acts_for_its_own_user_alone(self, world: Any) -> None:
+    def test_a_frontend_acts_for_its_own_user_only(self, world: Any) -> None:
         bodies: dict[str, dict[str, Any]] = {
             "P/actions/run": {"id": "~/fail", "configured_props": {"token": "t"}},
             "P/actions/props": {"id": TASK},

@@ -141,7 +141,7 @@ def test_the_app_says_it_and_it_is_removed_whole(world: Any) -> None:
         ({"add": ["Cats"]}, 409, "Bring the description first"),
     ],
 )
-def test_what_cannot_be_chosen_is_told(world: Any, body: dict[str, Any], status: int, told: str) -> None:
+def test_what_cannot_be_chosen_is_reported(world: Any, body: dict[str, Any], status: int, told: str) -> None:
     answer = put(world, **body)
     assert answer.status_code == status and told in answer.text
 

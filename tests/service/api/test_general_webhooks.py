@@ -28,7 +28,7 @@ def test_a_general_webhook(world: World) -> None:
     assert [one.id for one in endpoints.general(world.service.store, world.scene.project_id)] == [found["id"]]
 
 
-def test_a_projects_own_client_hears_of_its_project_alone(world: World) -> None:
+def test_a_projects_own_client_hears_of_its_project_only(world: World) -> None:
     query = urlencode({"url": URL, "name": "Ops", "description": ""})
     token = world.server("*", project_id=world.scene.project_id)
     assert world.post(f"/v1/webhooks?{query}", token).status_code == 200
@@ -102,7 +102,7 @@ def test_a_test_tells_nothing_but_that_it_is_one(world: World) -> None:
     }  # fmt: skip
 
 
-def test_a_projects_own_client_looks_after_its_own_alone(world: World) -> None:
+def test_a_projects_own_client_looks_after_its_own_only(world: World) -> None:
     everybodys, ours = made(world, world.server()), world.server("*", project_id=world.scene.project_id)
     own = made(world, ours, "https://b.example/hook")
     assert [one["id"] for one in world.get("/v1/webhooks", ours).get_json()["data"]] == [own]

@@ -97,7 +97,7 @@ def test_of_a_document_with_too_many_operations_groups_are_chosen(world: Any, mo
         ({"document": json.dumps(root(PATHS)), "only": ["Cats"]}, "no tag and no operation 'Cats'"),
     ],
 )
-def test_what_cannot_be_imported_is_told(world: Any, body: dict[str, Any], told: str) -> None:
+def test_what_cannot_be_imported_is_reported(world: Any, body: dict[str, Any], told: str) -> None:
     refused = put(world, **body)
     assert refused.status_code == 400
     assert told in refused.json["error"]

@@ -23,7 +23,7 @@ def refused(world: World, env: str = "development") -> dict[str, tuple[int, Any]
     return {row["name"]: (row["refused"], row["refused_by"]) for row in rows if row["refused"]}
 
 
-def test_calls_beyond_a_limit_are_told_with_who_made_them(world: World, narrow: None) -> None:
+def test_calls_beyond_a_limit_are_reported_with_who_made_them(world: World, narrow: None) -> None:
     server, alice = world.server(), world.frontend("alice")
     for _ in range(3):
         world.get("P/accounts", server)
@@ -46,14 +46,14 @@ def test_what_our_own_pages_are_refused_is_not_the_products(world: World, narrow
     assert refused(world) == {}
 
 
-def test_a_bound_on_runs_is_not_told_as_a_limit_on_calls(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_on_runs_is_not_reported_as_a_limit_on_calls(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(world.service.settings.quotas, "PROJECT_RUNS", 1)
     statuses = [world.post("P/actions/run", world.server(), json={}).status_code for _ in range(3)]
     assert statuses == [400, 429, 429]
     assert refused(world) == {}
 
 
-def test_what_is_used_up_is_told_and_asking_uses_nothing(world: World) -> None:
+def test_what_is_used_up_is_reported_and_asking_uses_nothing(world: World) -> None:
     server = world.server()
     for _ in range(2):
         world.get("P/accounts", server)

@@ -86,7 +86,7 @@ def test_pages_meet_without_a_gap_in_both_directions(busy: World) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_kind_is_that_kind_alone(busy: World, kind: str) -> None:
+def test_a_kind_is_that_kind_only(busy: World, kind: str) -> None:
     assert kinds(listed(busy, f"?kind={kind}")) == {kind}
 
 

@@ -44,7 +44,7 @@ class TestClients:
         for answer in (changed, world.get(one, server), world.get("P/oauth_apps", server)):
             assert "canary" not in answer.text and "client_secret" not in answer.text
 
-    def test_the_secret_of_events_goes_in_and_where_they_come_is_told(self, world: Any, made: Any) -> None:
+    def test_the_secret_of_events_goes_in_and_where_they_come_is_reported(self, world: Any, made: Any) -> None:
         server = world.server()
         new = {"app": "slack", "client_id": "c", "client_secret": "s", "events_secret": "canary-events"}
         client_id = world.post("P/oauth_apps", server, json=new).json["id"]

@@ -138,7 +138,7 @@ def test_what_is_no_project_is_refused(shared: Any, field: str, value: str) -> N
     assert (answer.status_code, answer.json["details"][0]["field"]) == (400, field)
 
 
-def test_a_client_of_one_project_has_that_one_alone(world: Any) -> None:
+def test_a_client_of_one_project_has_that_one_only(world: Any) -> None:
     other = projects.create(world.service, name="Other")
     token = world.server(project_id=other.id)
     assert world.post(ALL, token, json={"name": "More"}).status_code == 403

@@ -346,7 +346,7 @@ def test_a_redirect_within_the_app_is_followed(send: Send, upstream: Api) -> Non
     assert posted.status_code == 307
 
 
-def test_a_redirect_elsewhere_is_told_and_not_followed(send: Send, stranger: Api) -> None:
+def test_a_redirect_elsewhere_is_reported_and_not_followed(send: Send, stranger: Api) -> None:
     for code in (301, 302, 303, 307, 308):
         answer = send("GET", f"/to?code={code}&url={stranger.origin}/v1/echo")
         assert (answer.status_code, answer.headers["Location"]) == (code, f"{stranger.origin}/v1/echo")

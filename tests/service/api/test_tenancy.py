@@ -303,7 +303,7 @@ LISTS = (
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_lists_show_ones_own_alone(town: Town, path: str) -> None:
+def test_lists_show_ones_own_only(town: Town, path: str) -> None:
     """No id of anybody else's stands anywhere in a list."""
     more = f"{'&' if '?' in path else '?'}limit=100"
     server = town.world.get(f"P/{path}{more}", town.world.server()).text

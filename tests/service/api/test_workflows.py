@@ -34,7 +34,7 @@ def test_a_workflow_from_nothing_to_nothing(world: World) -> None:
     assert world.get("P/workflows", server).get_json()["data"] == []
 
 
-def test_its_triggers_are_told_and_lose_it_when_it_goes(world: World) -> None:
+def test_its_triggers_are_reported_and_lose_it_when_it_goes(world: World) -> None:
     server, workflow = world.server(), workflows.add(world.service, world.scene, name="Orders", url=URL)
     trigger = plant_trigger(world.service, world.scene, [])
     with world.service.store.write() as tx:

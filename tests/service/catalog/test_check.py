@@ -251,7 +251,7 @@ def test_each_mistake_has_its_sentence(sentence: str) -> None:
     assert problems(text.replace(old, new, 1))[0] == sentence
 
 
-def test_loopback_without_tls_is_for_own_apps_alone() -> None:
+def test_loopback_without_tls_is_for_own_apps_only() -> None:
     local = at("http://127.0.0.1:4000", "127.0.0.1:4000")
     assert problems(local, own=True) == []
     assert problems(local) == ["base_url must begin with https://.", "test.url must begin with https://."]

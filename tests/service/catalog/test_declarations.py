@@ -56,7 +56,7 @@ def test_a_folder_of_the_operators_is_found_from_beside_the_catalog(tmp_path: Pa
         (reply(description=None), "its description must be text."),
     ],
 )
-def test_what_is_wrong_is_told_and_left_out_and_the_rest_goes_on(answer: Reply, sentence: str) -> None:
+def test_what_is_wrong_is_reported_and_left_out_and_the_rest_continues(answer: Reply, sentence: str) -> None:
     def declare(call: Call) -> Reply:
         return answer if "broken" in call.path else reply()
 
@@ -111,7 +111,7 @@ def never(call: Call) -> Reply:
     raise AssertionError(call.path)
 
 
-def test_the_part_of_a_piece_declares_from_its_file_alone(tmp_path: Path) -> None:
+def test_the_part_of_a_piece_declares_from_its_file_only(tmp_path: Path) -> None:
     part = component_of(samples.write(tmp_path))
     assert is_data(part)
     assert files(part) == (part.file,)
@@ -127,7 +127,7 @@ def test_the_part_of_a_piece_declares_from_its_file_alone(tmp_path: Path) -> Non
     )
 
 
-def test_one_that_is_broken_is_a_problem_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_one_that_is_broken_is_a_problem_and_the_rest_continues(tmp_path: Path) -> None:
     part = component_of(samples.write(tmp_path, kind="flow"))
     read, problems = declared([part], never, {})
     assert read == []

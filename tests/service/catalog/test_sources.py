@@ -59,7 +59,7 @@ def test_what_cannot_be_read_is_left_out(apps_folder: Path) -> None:
     assert sum("a component stands at" in problem for problem in found.problems) == 2
 
 
-def test_a_category_that_stands_twice_is_told(apps_folder: Path) -> None:
+def test_a_category_that_stands_twice_is_reported(apps_folder: Path) -> None:
     write(apps_folder / "categories.toml", CATEGORIES + CATEGORIES)
     assert read(Places(built_in=apps_folder)).problems[0] == "categories.toml: the category tools stands here twice."
 
@@ -80,7 +80,7 @@ def bare(text: str) -> str:
 
 
 @pytest.mark.parametrize("text", [KEYS, OAUTH], ids=["keys", "oauth"])
-def test_sources_and_consoles_are_demanded_of_shipped_apps_alone(
+def test_sources_and_consoles_are_demanded_of_shipped_apps_only(
     folder: Path, tmp_path: Path, declare: Callable[[str, str], Path], text: str
 ) -> None:
     slug = "acme" if text is KEYS else "globex"
@@ -140,7 +140,7 @@ def test_a_key_of_the_app_stays_its_own(places: Places, tmp_path: Path) -> None:
     ]
 
 
-def test_an_app_that_is_gone_is_told(places: Places, tmp_path: Path) -> None:
+def test_an_app_that_is_gone_is_reported(places: Places, tmp_path: Path) -> None:
     write_joining(tmp_path / "pieces" / "acme" / "app.toml", 'joins = "zebra"')
     assert read(places).problems == ["acme/app.toml: joins: there is no app zebra."]
 

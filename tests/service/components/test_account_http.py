@@ -44,7 +44,7 @@ def test_json_forms_and_bytes(http: Callable[..., AccountHttp]) -> None:
     assert (raw["body"], raw["headers"]["Content-Type"]) == ("raw", "text/plain")
 
 
-def test_a_signature_is_made_over_what_goes_out_to_the_app_alone(
+def test_a_signature_is_made_over_what_goes_out_to_the_app_only(
     http: Callable[..., AccountHttp], stranger: Any
 ) -> None:
     parts = {"access_key_id": "AKID", "secret_access_key": "{key}", "region": "eu-west-1", "service": "s3"}
@@ -145,7 +145,7 @@ def test_whoever_counts_is_told_which_answers_refuse_the_credential(tiny: Any, s
     assert notes == [("GET", True), ("POST", False), ("GET", False)]
 
 
-def test_a_refused_credential_is_told_and_whether_anything_may_have_changed_before() -> None:
+def test_a_refused_credential_is_reported_and_whether_anything_may_have_changed_before() -> None:
     sent: list[dict[str, Any]] = []
     watch = RefusalReporter(sent.append)
     watch.note("app", "GET", True)
@@ -160,7 +160,7 @@ def test_a_refused_credential_is_told_and_whether_anything_may_have_changed_befo
     ]
 
 
-def test_connections_are_shared_within_one_credential_alone(tiny: Any) -> None:
+def test_connections_are_shared_within_one_credential_only(tiny: Any) -> None:
     lanes = {lane_of(tiny.grant(values={"key": key})) for key in ("a", "b")}
     assert len(lanes) == 2 and lane_of(tiny.grant(values={"key": "a"})) in lanes
     assert lane_of(AccountGrant()) == ""

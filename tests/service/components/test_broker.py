@@ -158,7 +158,7 @@ def test_what_fails_is_said_as_where_the_credential_is(broker: Broker, sent: lis
         client(broker).get("/x", headers={"X": "a\r\nHost: b"})
 
 
-def test_what_cannot_travel_is_a_sentence_and_the_conversation_goes_on(broker: Broker) -> None:
+def test_what_cannot_travel_is_a_sentence_and_the_conversation_continues(broker: Broker) -> None:
     with pytest.raises(HttpError, match="cannot be sent"):
         client(broker).get("/\ud800")
     with pytest.raises(HttpError, match="too much"):

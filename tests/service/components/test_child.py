@@ -167,7 +167,7 @@ def test_secrets_are_masked_in_logs_prints_messages_and_stacks(run: Run) -> None
     assert reply.error.message == "ValueError: •••••• was refused"
 
 
-def test_a_stack_shows_the_components_own_frames_alone(run: Run, tmp_path: Path) -> None:
+def test_a_stack_shows_the_components_own_frames_only(run: Run, tmp_path: Path) -> None:
     reply = run(
         """
         def helper(self):

@@ -9,7 +9,7 @@ from webapp.service.components.child_pipes import BROKER, MESSAGES, Pipes, recei
 from webapp.service.components.wire import encode
 
 
-def test_it_has_its_own_descriptors_alone_and_takes_a_request_that_comes_later(tmp_path: Path) -> None:
+def test_it_has_its_own_descriptors_only_and_takes_a_request_that_comes_later(tmp_path: Path) -> None:
     reading, messages = os.pipe()
     near, far = socket.socketpair()
     asked, broker = os.pipe()

@@ -24,7 +24,7 @@ def registry(served: NpmRegistry, tmp_path: Path) -> Registry:
     return Registry(folder, served.url)
 
 
-def test_a_release_is_told_with_its_integrity_and_date(registry: Registry, tmp_path: Path) -> None:
+def test_a_release_is_reported_with_its_integrity_and_date(registry: Registry, tmp_path: Path) -> None:
     release = registry.release("latest")
     path = written(tmp_path, archive(version="1.4.0", filled=2))
     assert release == Release("1.4.0", integrity_of(path), 1787654552953)

@@ -580,6 +580,6 @@ def next_run(service: Service, trigger: Any) -> Any:
     return deployed_triggers.get(service.store, trigger.scene, trigger.id).next_run_at
 
 
-def test_the_address_of_a_client_takes_get_for_integrations_alone(web: FlaskClient) -> None:
+def test_the_address_of_a_client_takes_get_for_integrations_only(web: FlaskClient) -> None:
     answer = send(web, "/h/app/tinyoauth/oa_none", "GET")
     assert (answer.status_code, answer.mimetype) == (405, "application/json")

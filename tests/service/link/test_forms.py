@@ -49,7 +49,7 @@ def test_a_preset_field_is_hidden_and_cannot_be_replaced(
     assert kept(world)["account_id"] == "acct_ada"
 
 
-def test_who_reconnects_enters_the_secret_alone(world: Any, browser: Any, hidden_fields: Any) -> None:
+def test_who_reconnects_enters_the_secret_only(world: Any, browser: Any, hidden_fields: Any) -> None:
     page = opened(world, browser, "sandbox_basic")
     fields = {**hidden_fields(page.text, FORM), "cf_account_id": "acct_ada", "cf_api_key": world.sandbox.key()}
     assert "Connected" in browser.post(FORM, fields).text

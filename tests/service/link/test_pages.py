@@ -107,7 +107,7 @@ def test_without_an_app_there_is_a_choice(world: Any, browser: Any) -> None:
     assert "Continue to Sandbox Tasks" in chosen.text and "Choose another app" in chosen.text
 
 
-def test_choosing_works_in_a_frame_by_forms_alone(world: Any, browser: Any, hidden_fields: Any) -> None:
+def test_choosing_works_in_a_frame_by_forms_only(world: Any, browser: Any, hidden_fields: Any) -> None:
     page = browser.frame(world.token(allowed_origins=["https://app.acme.example"]), "&hideClose=true")
     fields = {**hidden_fields(page.text), "app": "sandbox", "choose": ""}
     chosen = browser.post("/_static/connect", fields)
@@ -178,7 +178,7 @@ def test_the_projects_own_logo_stands_for_it(world: Any, browser: Any, project: 
 DONE = "This link was already used"
 
 
-def test_one_success_uses_the_link_up_and_the_api_goes_on(world: Any, browser: Any) -> None:
+def test_one_success_uses_the_link_up_and_the_api_continues(world: Any, browser: Any) -> None:
     token = world.token(allowed_origins=["https://app.acme.example"])
     page = browser.open(token)
     browser.callback(page)

@@ -150,7 +150,7 @@ source = "https://docs.helpdesk.example/"
 """
 
 
-def test_a_refused_key_is_told_in_the_language_of_the_page(
+def test_a_refused_key_is_reported_in_the_language_of_the_page(
     world: Any, browser: Any, hidden_fields: Any, spoken: None
 ) -> None:
     page = browser.open(world.token(), "&connectLink=true&app=sandbox_keys&language=de")

@@ -129,7 +129,7 @@ class TestOfAPortal:
         for wrong in (session_id, f"{session_id}.", f"{address}x"):
             assert browser.get(wrong).status_code == 403
 
-    def test_a_sign_in_needs_a_window_in_a_frame_alone(self, opened: Any, browser: Any) -> None:
+    def test_a_sign_in_needs_a_window_in_a_frame_only(self, opened: Any, browser: Any) -> None:
         address = opened(app="sandbox")
         assert "window=1" in browser.get(address, sec_fetch_dest="iframe").text
         alone = browser.get(address, sec_fetch_dest="document").text

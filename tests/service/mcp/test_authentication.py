@@ -20,7 +20,7 @@ VERIFIER, CHALLENGE = "v" * 43, "7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM"
 HOST, EVIL = "https://agent.example", "https://evil.example"
 
 
-def test_a_token_works_for_its_user_project_and_scope_alone(world: Any) -> None:
+def test_a_token_works_for_its_user_project_and_scope_only(world: Any) -> None:
     agent = world.agent()
     for header, value, status in (
         ("x-pd-external-user-id", "bob", 403),

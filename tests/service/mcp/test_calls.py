@@ -250,7 +250,7 @@ def test_the_values_of_an_argument_page_by_page(world: Any) -> None:
     assert [option["value"] for option in fixed["options"]] == ["a", "b"]
 
 
-def test_what_cannot_be_looked_up_is_told(world: Any) -> None:
+def test_what_cannot_be_looked_up_is_reported(world: Any) -> None:
     world.account()
     agent = world.agent()
     assert "no prop of that name" in agent.text("list_options", tool="every_type", prop="nothing")
@@ -285,7 +285,7 @@ def test_tools_are_found_by_words_the_one_with_the_name_first(world: Any) -> Non
     assert search(world.agent(apps="tinyoauth"), "make task") == []
 
 
-def test_what_is_asked_wrongly_is_told(world: Any) -> None:
+def test_what_is_asked_wrongly_is_reported(world: Any) -> None:
     agent = world.agent()
     assert agent.text("search_tools", query=" ").startswith("query is missing")
     assert agent.text("search_tools", query="a", limit=99).startswith("limit is not valid")

@@ -9,7 +9,7 @@ from webapp.service.domain.base.rate_limits import LIMITS
 from webapp.service.domain.components import components
 
 
-def test_its_token_is_for_the_person_and_the_app_and_for_connecting_alone(world: Any) -> None:
+def test_its_token_is_for_the_person_and_the_app_and_for_connecting_only(world: Any) -> None:
     for agent in (world.agent(), world.server_agent()):
         told = agent.text("make_task", title="A", project_id="p1")
         assert told.startswith("No Tiny Keys account is connected. Give the person this link")

@@ -66,6 +66,6 @@ def test_calls_count_towards_the_limits_of_the_api(world: Any) -> None:
     assert agent.http.post("/mcp", json=cancelled, headers=agent.headers).headers["X-RateLimit-Limit"] == "3000"
 
 
-def test_an_older_client_reads_errors_of_the_protocol_by_their_codes_alone(world: Any) -> None:
+def test_an_older_client_reads_errors_of_the_protocol_by_their_codes_only(world: Any) -> None:
     answer = world.agent().begin().post("tools/call", {"name": "nothing"})
     assert (answer.status_code, answer.get_json()["error"]) == (200, NOWHERE)

@@ -32,7 +32,7 @@ def cancel(world: Any, client: Client, number: Any) -> None:
     pass_on(world.service, client, Message(None, "notifications/cancelled", {"requestId": number}))
 
 
-def test_a_call_is_cancelled_by_its_number_in_its_conversation_alone(world: Any, line: Line) -> None:
+def test_a_call_is_cancelled_by_its_number_in_its_conversation_only(world: Any, line: Line) -> None:
     for client, number in (
         (Client("2025-11-25", session="t"), 7),
         (Client("2026-07-28"), 7),
@@ -105,7 +105,7 @@ def test_who_takes_no_stream_waits_for_the_answer(world: Any, slow: Slow) -> Non
     assert world.agent().text("every_type") == "done"
 
 
-def test_progress_is_told_under_its_token_and_grows(world: Any, slow: Slow) -> None:
+def test_progress_is_reported_under_its_token_and_grows(world: Any, slow: Slow) -> None:
     *told, last = list(world.agent().stream("tools/call", {**CALL, **TOKEN}))
     assert len(told) > 1 and {message["method"] for message in told} == {"notifications/progress"}
     steps = [message["params"] for message in told]

@@ -90,7 +90,7 @@ def test_what_is_no_message_is_refused(body: dict[str, Any]) -> None:
     assert refused.value.code == protocol.INVALID_REQUEST and refused.value.status == 400
 
 
-def test_a_message_says_under_what_its_progress_is_told() -> None:
+def test_a_message_says_under_what_its_progress_is_reported() -> None:
     body = {"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"_meta": {"progressToken": 0}}}
     assert protocol.read(body).progress_token == 0
     assert protocol.read({"jsonrpc": "2.0", "method": "x", "params": {"_meta": 1}}).progress_token is None

@@ -29,7 +29,7 @@ def test_it_begins_with_the_summary(world: Any) -> None:
     assert texts(world, ret="as it is", warnings=[{"message": "Left out."}]) == ["as it is", "Note: Left out."]
 
 
-def test_of_a_long_answer_the_beginning_is_told_and_the_whole_is_kept(
+def test_of_a_long_answer_the_beginning_is_reported_and_the_whole_is_kept(
     world: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     value = [{"number": number} for number in range(5_000)]

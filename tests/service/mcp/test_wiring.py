@@ -5,7 +5,7 @@ from typing import Any
 from webapp.service.domain.access import tokens
 
 
-def test_it_answers_post_alone(world: Any) -> None:
+def test_it_answers_post_only(world: Any) -> None:
     for method in ("GET", "PUT", "DELETE", "OPTIONS"):
         answer = world.http.open("/mcp", method=method, headers=world.agent().headers)
         assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")

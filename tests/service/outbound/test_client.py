@@ -429,7 +429,7 @@ def test_nothing_is_signed_that_another_origin_sends_back(peer: Any, reach: Any)
     assert b"signed" in first.requests[0] and b"signed" not in first.requests[1]
 
 
-def test_what_a_redirect_leads_to_is_signed_anew_within_the_origin_alone(peer: Any, reach: Any) -> None:
+def test_what_a_redirect_leads_to_is_signed_anew_within_the_origin_only(peer: Any, reach: Any) -> None:
     second = peer(OK)
 
     def script(connection: socket.socket, request: bytes) -> None:
@@ -612,14 +612,14 @@ def test_bodies_bring_their_type_unless_a_header_gives_one() -> None:
     assert composed_message(auth=("u", "p")).headers == {"Authorization": "Basic dTpw"}
 
 
-def test_another_origin_gets_harmless_headers_alone() -> None:
+def test_another_origin_gets_harmless_headers_only() -> None:
     sent = composed_message(headers={"Authorization": "Bearer canary", "X-Key": "canary", "Accept": "text/html"})
     same, other = follow(sent, 302, url("https://a.example/2")), follow(sent, 302, THERE)
     assert isinstance(same, Message) and same.headers == sent.headers
     assert isinstance(other, Message) and other.headers == {"Accept": "text/html"}
 
 
-def test_a_body_goes_on_only_where_it_may() -> None:
+def test_a_body_continues_only_where_it_may() -> None:
     sent = composed_message("POST", data=b"x")
     as_get = follow(sent, 303, THERE)
     assert isinstance(as_get, Message) and (as_get.method, as_get.body) == ("GET", None)

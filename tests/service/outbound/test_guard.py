@@ -48,7 +48,7 @@ def test_global_unicast_is_public(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["127.0.0.1", "10.1.2.3", "192.168.0.1", "172.31.0.1", "100.64.0.1", "::1", "fd12::1"])
-def test_private_addresses_may_be_named_alone(text: str) -> None:
+def test_private_addresses_may_be_named_only(text: str) -> None:
     assert is_allowable(ip_address(text)) and not is_public(ip_address(text))
 
 

@@ -53,7 +53,7 @@ def test_a_plain_answer() -> None:
 
 
 @pytest.mark.parametrize(("end", "expires_in"), [("2035-01-01T01:00:00Z", 3600), ("tomorrow", None), (7, None)])
-def test_an_end_that_is_told_as_a_time(end: Any, expires_in: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_end_that_is_reported_as_a_time(end: Any, expires_in: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """As Square has it: https://developer.squareup.com/reference/square/o-auth-api/obtain-token."""
     monkeypatch.setattr("webapp.service.outbound.oauth.now", lambda: parse_iso("2035-01-01T00:00:00Z"))
     token = read_token(answer({"access_token": "a", "expires_at": end}))

@@ -41,7 +41,7 @@ def test_a_sign_in_begins_with_the_address_to_come_back_to(peer: Any, reach: Any
     assert "hdhd" not in repr(TEMPORARY)
 
 
-def test_the_person_is_sent_with_the_token_alone(peer: Any) -> None:
+def test_the_person_is_sent_with_the_token_only(peer: Any) -> None:
     provider = provider_at("https://p.test", extra_authorize_params={"name": "Acme"}, scope_separator=",")
     place = urlsplit(oauth1.authorization_url(provider, TEMPORARY, ["read", "write"]))
     assert parse_qs(place.query) == {"oauth_token": [TEMPORARY.token], "name": ["Acme"], "scope": ["read,write"]}

@@ -168,7 +168,7 @@ def test_what_is_refused_and_what_may_pass(exchange: Any, raw: bytes, kind: str)
     assert "canary" not in repr(result)
 
 
-def test_a_bad_key_or_a_missing_field_is_told_without_asking(peer: Any, reach: Any) -> None:
+def test_a_bad_key_or_a_missing_field_is_reported_without_asking(peer: Any, reach: Any) -> None:
     target = peer(answer({}))
     spec = SessionSpec(f"{target.url}/token", form={"assertion": "{assertion}"}, assertion=STATEMENT)
     for fields, advice in (({**FIELDS, "key": "canary"}, "not a private key"), ({}, "not a private key")):

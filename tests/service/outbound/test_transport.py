@@ -66,7 +66,7 @@ def test_a_body_comes_in_blocks_and_closes_the_connection(peer: Any) -> None:
     assert stream._sock.fileno() == -1
 
 
-def test_a_body_that_breaks_off_is_told_in_one_sentence(peer: Any) -> None:
+def test_a_body_that_breaks_off_is_reported_in_one_sentence(peer: Any) -> None:
     stream = begin(peer(HEAD % 100 + b"only this"))
     with pytest.raises(StreamBroken, match=r"^127\.0\.0\.1 broke the connection off\. Try again later\.$"):
         list(stream.blocks())

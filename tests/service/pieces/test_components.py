@@ -65,7 +65,7 @@ def test_one_that_looks_has_a_timer_and_what_it_saw_counts_once() -> None:
     assert (looks.strategy, looks.hooks, looks.dedupe) == ("POLLING", ("activate", "deactivate"), "unique")
 
 
-def test_one_that_is_told_answers_a_handshake_and_is_renewed() -> None:
+def test_one_that_is_reported_answers_a_handshake_and_is_renewed() -> None:
     told = emitter_of(part(described.TOLD), "acme", [])
     assert told.props[0] == {"name": "http", "type": "$.interface.http", "customResponse": True}
     assert told.hooks == ("activate", "deactivate", "renew")
@@ -76,7 +76,7 @@ def test_one_that_is_told_answers_a_handshake_and_is_renewed() -> None:
     )
 
 
-def test_one_that_is_told_without_either() -> None:
+def test_one_that_is_reported_without_either() -> None:
     plain = {key: value for key, value in described.TOLD.items() if not key.endswith("Configuration")}
     told = emitter_of(part(plain), "", [])
     assert told.props[0] == {"name": "http", "type": "$.interface.http"}

@@ -51,7 +51,7 @@ def test_its_end_is_that_of_the_program(script: str, code: int) -> None:
         assert process.wait(5) == code
 
 
-def test_a_program_that_is_not_there_is_told_as_a_shell_does() -> None:
+def test_a_program_that_is_not_there_is_reported_as_a_shell_does() -> None:
     reading, writing = os.pipe()
     ended = subprocess.run(tied(["/nowhere/npm"]), stdin=reading, capture_output=True, check=False)
     os.close(reading)

@@ -15,7 +15,7 @@ def lock(path: str = "node_modules/@acme/x", **facts: Any) -> str:
     return json.dumps({"packages": {"": {"dependencies": {"@acme/x": "1.0.0"}}, path: {**GOOD, **facts}}})
 
 
-def test_each_package_is_told_with_its_integrity() -> None:
+def test_each_package_is_reported_with_its_integrity() -> None:
     (entry,) = package_locks.read(lock())
     assert (entry.name, entry.version, entry.licence, len(entry.sha512)) == ("@acme/x", "1.0.0", "MIT", 64)
     nested = package_locks.read(lock("node_modules/a/node_modules/@b/c", resolved="https://registry.example/c.tgz"))

@@ -20,7 +20,7 @@ from webapp.service.pieces import plans
 from webapp.service.pieces.plans import ExistingFiles, mark
 
 
-def test_its_files_are_told_with_their_versions_and_names(tmp_path: Path) -> None:
+def test_its_files_are_reported_with_their_versions_and_names(tmp_path: Path) -> None:
     file = samples.write(tmp_path)
     (tmp_path / "pieces/apps/acme/app.toml").write_text(f'{mark("@acme/piece-acme")}slug = "acme"\n')
     (tmp_path / "pieces/apps/globex").mkdir()
@@ -46,7 +46,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_what_it_would_add_is_told_before_anything_is_written(machine: Machine) -> None:
+def test_what_it_would_add_is_reported_before_anything_is_written(machine: Machine) -> None:
     planned = machine.plan(described.piece(described.OAUTH, described.SECRET, described.OIDC))
     assert (planned.title, planned.app, planned.apps) == (
         "Acme Tasks",

@@ -21,7 +21,7 @@ def ask(served: NpmRegistry, tmp_path: Path) -> Registry:
     return Registry(tmp_path, served.url)
 
 
-def test_a_release_is_told_with_its_facts(ask: Registry) -> None:
+def test_a_release_is_reported_with_its_facts(ask: Registry) -> None:
     release = ask.look_up(Wanted(NAME))
     assert (release.version, release.newest, release.description) == ("0.4.2", "0.4.2", "Boards")
     assert (release.licence, release.author, release.size) == ("MIT", "Acme", 2048)
@@ -58,7 +58,7 @@ def test_without_a_search_the_names_themselves_are_tried(ask: Registry, served: 
     assert ([each.package for each in results.releases], results.exact) == ([NAME], True)
 
 
-def test_a_search_gives_pieces_alone(ask: Registry, served: NpmRegistry) -> None:
+def test_a_search_gives_pieces_only(ask: Registry, served: NpmRegistry) -> None:
     served.searches = True
     served.publish(package("left-pad"))
     results = ask.search("boards")

@@ -72,7 +72,7 @@ def test_what_no_disk_takes_is_a_sentence(files: dict[str, str | bytes], tmp_pat
         unpack(tarball(files), tmp_path)
 
 
-def test_a_manifest_that_goes_on_is_none() -> None:
+def test_a_manifest_that_continues_is_none() -> None:
     content = tarball({"package.json": '{"name": "x", "y": [' + "[]," * tarballs.MOST_MANIFEST + "[]]}"})
     with pytest.raises(Invalid, match=r"holds no package\.json"):
         tarballs.manifest(content, "x.tgz")
@@ -84,7 +84,7 @@ def test_another_tarball_than_the_lock_names_is_missing(tmp_path: Path) -> None:
         tarballs.unpack([locked], tarballs.by_digest([package("x")]), tmp_path, 1)
 
 
-def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_reported(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="cannot be read"):
         tarballs.read(tmp_path / "none.tgz", 1)
     (tmp_path / "large.tgz").write_bytes(b"\0" * ((1 << 20) + 1))

@@ -84,7 +84,7 @@ def test_five_that_hang_leave_first_places_to_the_others_at_once_and_all_of_the_
     assert all(places._taken[at.id] <= PER_ENDPOINT for at in hanging)
 
 
-def test_a_slow_endpoint_goes_on_with_fewer_beside_the_senders(clock: Clock) -> None:
+def test_a_slow_endpoint_continues_with_fewer_beside_the_senders(clock: Clock) -> None:
     places, slow = DeliverySlots(), endpoint("slow")
     ((*tasks,),) = claim(places, slow)
     clock.now += 2 * SLOW_S

@@ -34,7 +34,7 @@ def names(postgres: PostgresStore) -> list[str]:
     return [name for (name,) in postgres.tuples("SELECT name FROM counters ORDER BY name")]
 
 
-def test_reads_and_writes_go_on_after_a_lost_connection(postgres: PostgresStore, url: str) -> None:
+def test_reads_and_writes_continue_after_a_lost_connection(postgres: PostgresStore, url: str) -> None:
     for name in ("a", "b"):
         with postgres.write() as tx:
             tx.run(ADD, {"name": name})
@@ -84,7 +84,7 @@ def test_only_so_many_stay_prepared(url: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("prepares", [True, False])
-def test_what_fails_is_told_and_leaves_it_fit_for_more(
+def test_what_fails_is_reported_and_leaves_it_fit_for_more(
     url: str, monkeypatch: pytest.MonkeyPatch, *, prepares: bool
 ) -> None:
     monkeypatch.setattr(connections, "_is_pooled", lambda _: not prepares)

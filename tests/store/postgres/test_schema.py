@@ -180,7 +180,7 @@ def test_it_stands_with_the_columns(postgres: PostgresStore) -> None:
     assert said(postgres) == schema.DISTINCT
 
 
-def test_a_database_of_before_is_told_and_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_of_before_is_reported_and_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     name = databases.new("template0")
     with closing(PostgresStore(databases.url(name), connections=2)) as store:
         with monkeypatch.context() as patched:

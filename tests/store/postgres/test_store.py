@@ -45,7 +45,7 @@ def test_writers_of_several_processes_come_one_after_another(postgres: PostgresS
     assert postgres.one("SELECT n FROM counters") == {"n": 200}
 
 
-def test_a_block_that_raises_beside_others_undoes_its_own_work_alone(postgres: PostgresStore) -> None:
+def test_a_block_that_raises_beside_others_undoes_its_own_work_only(postgres: PostgresStore) -> None:
     start = threading.Barrier(6)
 
     def work(number: int) -> bool:

@@ -21,7 +21,7 @@ def github(registry: Registry) -> Any:
     return registry.add("github", "gh-id")
 
 
-def test_a_client_is_changed_and_its_secret_goes_in_alone(stage: Any, registry: Registry, github: Any) -> None:
+def test_a_client_is_changed_and_its_secret_goes_in_only(stage: Any, registry: Registry, github: Any) -> None:
     browser, one = stage.signed_in(), f"/build/apps/{github['id']}"
     page = browser.get(one).text
     assert 'value="gh-id"' in page and "https://connect.example.com/callback" in page

@@ -83,7 +83,7 @@ def test_a_newer_release_is_shown_and_used_and_all_is_removed(office: Embedded) 
     assert "Nothing is added until you choose it." in browser.get(PAGE)
 
 
-def test_what_cannot_be_done_is_told(office: Embedded) -> None:
+def test_what_cannot_be_done_is_reported(office: Embedded) -> None:
     browser = office.browser()
     answer = browser.send(PAGE, {"add": "zebra"})
     assert answer.status_code == 422 and "The operations are not known yet." in answer.text

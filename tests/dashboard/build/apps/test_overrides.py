@@ -38,7 +38,7 @@ def test_of_many_apps_the_first_are_offered_and_others_found(
     assert "No such app" in browser.get(f"{url}?q=schedule").text
 
 
-def test_a_new_name_is_the_one_that_is_told(stage: Any, stripe: Any, registry: Registry) -> None:
+def test_a_new_name_is_the_one_that_is_reported(stage: Any, stripe: Any, registry: Registry) -> None:
     browser, form = stage.signed_in(), {"app": "stripe", "name": "Old", "cfmap.region": "eu"}
     browser.send("/build/apps/overrides", form)
     (override_id,) = registry.overrides

@@ -88,7 +88,7 @@ def test_an_api_is_looked_at_imported_and_removed(office: Embedded) -> None:
         ({"slug": "acme", "url": "http://127.0.0.1:1/x"}, "127.0.0.1"),
     ],
 )
-def test_what_cannot_be_looked_at_is_told_at_its_field(office: Embedded, form: dict[str, str], told: str) -> None:
+def test_what_cannot_be_looked_at_is_reported_at_its_field(office: Embedded, form: dict[str, str], told: str) -> None:
     browser = office.browser()
     has_file = form["slug"] != "acme"
     answer = upload(browser, PATHS, **form) if has_file else browser.send(PREVIEW, form)
@@ -211,7 +211,9 @@ class TestServers:
             ({"mcp": "https://127.0.0.1/", "slug": "notes", "account_id": "apn_1"}, "one of your own accounts"),
         ],
     )
-    def test_what_is_wrong_is_told_and_nothing_is_lost(self, office: Embedded, form: dict[str, str], told: str) -> None:
+    def test_what_is_wrong_is_reported_and_nothing_is_lost(
+        self, office: Embedded, form: dict[str, str], told: str
+    ) -> None:
         refused = office.browser().send(PREVIEW, form)
         assert refused.status_code == 422
         assert told in refused.text

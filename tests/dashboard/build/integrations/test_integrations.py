@@ -196,7 +196,7 @@ def test_what_waits_for_an_owner_is_one_step_away(
     assert f'href="#piece-{piece.id}"' in page and "See what Shop adds" in page and "Look at Shop" not in page
 
 
-def test_a_registry_that_does_not_answer_is_told(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_registry_that_does_not_answer_is_reported(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise UpstreamFailed
 
@@ -313,7 +313,7 @@ def test_what_was_looked_at_is_added_with_its_hosts(office: Embedded, plant_read
     assert "does not wait" in browser.follow(f"{PAGE}/{piece.id}/addition")
 
 
-def test_why_it_failed_is_told_and_put_away(office: Embedded, plant_ready: Plant) -> None:
+def test_why_it_failed_is_reported_and_put_away(office: Embedded, plant_ready: Plant) -> None:
     browser, piece = office.browser(), plant_ready(state="failed", error="It is too old.")
     page = browser.get(PAGE)
     assert "Shop can’t be added." in page and "It is too old." in page and "Try again" in page

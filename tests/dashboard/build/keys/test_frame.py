@@ -3,7 +3,7 @@
 from tests.dashboard.embedded import Embedded
 
 
-def test_a_secret_is_shown_to_who_made_it_alone(office: Embedded) -> None:
+def test_a_secret_is_shown_to_who_made_it_only(office: Embedded) -> None:
     owner, developer = office.browser(), office.browser("developer")
     developer.send("/build/keys/secret/kept")
     form = {"name": "Once", "project_id": "", "access": "connect:*"}

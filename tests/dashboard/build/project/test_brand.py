@@ -32,7 +32,7 @@ def test_the_colour_is_kept_and_the_page_drawn_in_it(studio: Embedded) -> None:
         logos.get(studio.service.store, studio.project.id)
 
 
-def test_a_contrast_is_told_while_the_colour_is_chosen(studio: Embedded) -> None:
+def test_a_contrast_is_reported_while_the_colour_is_chosen(studio: Embedded) -> None:
     owner = studio.browser("developer")
     assert "4.7 to 1 on light, 7.2 to 1 on dark" in owner.get(f"{URL}/contrast?brand_hue=165", htmx=True)
     for query in ("", "?brand_hue=x", "?brand_hue=-99999999999", "?brand_hue=1e9"):

@@ -56,7 +56,7 @@ def test_developers_look_and_members_meet_nothing(studio: Embedded) -> None:
         ("create", "/build/project/new", GOOD),
     ],
 )
-def test_a_refusal_of_the_whole_is_told(
+def test_a_refusal_of_the_whole_is_reported(
     studio: Embedded, monkeypatch: pytest.MonkeyPatch, verb: str, url: str, form: dict[str, str]
 ) -> None:
     def refuse(*_: object) -> None:

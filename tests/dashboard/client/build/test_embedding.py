@@ -26,7 +26,7 @@ def test_a_token_is_made_with_its_link() -> None:
 
 
 @pytest.mark.parametrize("answer", [{}, {"token": "ctok_1"}, {"token": "ctok_1", "connect_link_url": "javascript:1"}])
-def test_an_answer_that_is_none_is_told(answer: Any) -> None:
+def test_an_answer_that_is_none_is_reported(answer: Any) -> None:
     with pytest.raises(NotTheApi):
         EmbedClient(Tokens(answer)).make_token({})
 

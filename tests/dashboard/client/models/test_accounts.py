@@ -36,7 +36,7 @@ def test_names_fall_back_to_what_is_there() -> None:
     assert Account.model_validate({"identity": {"id": "7", "name": None}, "app": {"name": "X"}}).title == "7"
 
 
-def test_links_lead_to_the_web_alone() -> None:
+def test_links_lead_to_the_web_only() -> None:
     for url, read in (("https://docs.example.com/", "https://docs.example.com/"), ("javascript:alert(1)", None)):
         extras = App.model_validate({"patchbay": {"docs_url": url, "actions": 3}}).extras
         assert extras is not None

@@ -89,7 +89,7 @@ def test_a_preflight_and_a_call_with_a_double_slash_are_answered_in_place(world:
         ("/v1/connect/projects/proj_1", "DELETE, GET, HEAD, OPTIONS, PATCH"),
     ],
 )
-def test_a_word_in_the_place_of_an_id_has_its_own_methods_alone(world: Any, path: str, methods: str) -> None:
+def test_a_word_in_the_place_of_an_id_has_its_own_methods_only(world: Any, path: str, methods: str) -> None:
     answer = world.call("OPTIONS", path, world.server())
     assert (answer.status_code, answer.headers["Allow"]) == (204, methods)
     other = world.call("PUT", path, world.server())

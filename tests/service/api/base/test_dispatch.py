@@ -81,7 +81,7 @@ def test_parameters_that_nobody_knows_are_named(world: Any) -> None:
     assert dispatch.IGNORED in page.headers["Access-Control-Expose-Headers"]
 
 
-def test_a_custom_limit_is_looked_at_in_the_paths_of_connect_alone(world: Any) -> None:
+def test_a_custom_limit_is_looked_at_in_the_paths_of_connect_only(world: Any) -> None:
     token, header = world.server(), {"x-pd-rate-limit": "rl_unknown"}
     refused = world.get("P/runs", token, headers=header)
     sentence = "x-pd-rate-limit names no rate limit; create one with POST /v1/connect/rate_limits."
@@ -293,7 +293,7 @@ def test_unlimited_routes_say_nothing_of_limits(world: Any, path: str) -> None:
     assert not {*NAMES, "Retry-After"} & set(world.get(path, world.server()).headers.keys())
 
 
-def test_a_custom_limit_applies_on_top_and_the_fewest_left_are_told(world: Any, narrow: None) -> None:
+def test_a_custom_limit_applies_on_top_and_the_fewest_left_are_reported(world: Any, narrow: None) -> None:
     token, header = world.server(), custom(world, 3)
     apps = world.get("/v1/connect/apps", token, headers=header)
     assert (apps.status_code, left(apps)) == (200, 2)

@@ -58,7 +58,7 @@ def test_details_stand_beside_the_sentence() -> None:
     }
 
 
-def test_a_bug_is_logged_and_told_without_detail(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bug_is_logged_and_reported_without_detail(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR, "patchbay.api"):
         answer = problems.answer_error(ValueError("canary-secret"), "r1")
     assert answer.status_code == 500

@@ -59,7 +59,7 @@ def test_a_sample_holds_what_is_never_missing() -> None:
     assert sample["data"] == [{"name": "…", "kind": "a", "made_at": AT, "seen_at": AT_MS, "parts": parts}]
 
 
-def test_examples_are_for_samples_alone() -> None:
+def test_examples_are_for_samples_only() -> None:
     schemas = Schemas(operations)
     assert schemas.named["Part"]["properties"]["id"] == {"type": "string", "examples": ["part_1"]}
     assert schemas.published()["Part"]["properties"]["id"] == {"type": "string"}
@@ -159,7 +159,7 @@ def test_references_lead_somewhere_and_nothing_is_left_over(document: dict[str, 
     assert set(re.findall(r'"#/components/responses/([^"]+)"', text)) <= set(document["components"]["responses"])
 
 
-def test_an_operation_is_described_by_its_declaration_alone() -> None:
+def test_an_operation_is_described_by_its_declaration_only() -> None:
     described = openapi.document(documented[:1], "https://patchbay.example")
     assert described["servers"] == [{"url": "https://patchbay.example"}]
     assert described["tags"] == [{"name": "Things", "description": "What there is."}]

@@ -129,7 +129,7 @@ def test_rows_go_in_and_come_out(action: Action) -> None:
         ({"table": "public.books", "column": "pages", "value": "many"}, "invalid input syntax"),
     ],
 )
-def test_names_are_taken_from_the_server_alone(action: Action, props: dict[str, str], said: str) -> None:
+def test_names_are_taken_from_the_server_only(action: Action, props: dict[str, str], said: str) -> None:
     assert said in action("find-rows").error(**props)
 
 

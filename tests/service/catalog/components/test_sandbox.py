@@ -110,7 +110,7 @@ def test_what_the_sandbox_refuses_is_said(action: Action) -> None:
     assert "does not include tasks:write" in reader.error(project_id=PLAIN, title="Paint")
 
 
-def test_a_dead_token_is_told_by_its_status(served: Served, runner: Executor) -> None:
+def test_a_dead_token_is_reported_by_its_status(served: Served, runner: Executor) -> None:
     reply = ActionHarness(runner, "sandbox", "list-projects", served.url, {"oauth_access_token": "wrong"}).run()
     assert reply.error is not None
     assert (reply.error.kind, reply.error.status) == ("http", 401)

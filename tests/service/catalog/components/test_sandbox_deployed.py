@@ -71,7 +71,9 @@ def test_new_task_is_polled(service: Service, scene: Scene, served: Served, acco
     deployments.delete(service, trigger)
 
 
-def test_task_updated_is_told(service: Service, scene: Scene, served: Served, account: Account, action: Action) -> None:
+def test_task_updated_is_reported(
+    service: Service, scene: Scene, served: Served, account: Account, action: Action
+) -> None:
     given = {"account": {"authProvisionId": account.id}, "project_id": "prj_006"}
     trigger = deploy(service, scene, "sandbox-task-updated", given=given)
     (hook,) = _hooks(served)

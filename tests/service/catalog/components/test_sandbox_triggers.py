@@ -88,7 +88,7 @@ def test_projects_are_offered(watching: OpenTrigger, runner: Executor) -> None:
     assert asked[1]["optional"]
 
 
-def test_a_changed_task_is_told_by_the_webhook_until_it_is_removed(
+def test_a_changed_task_is_reported_by_the_webhook_until_it_is_removed(
     served: Served, watching: OpenTrigger, action: Action, create: Callable[..., dict[str, Any]]
 ) -> None:
     harness = watching("task-updated", project_id=PROJECT)

@@ -225,7 +225,7 @@ def test_text_is_sent(send: Send) -> None:
         ({"requestBody": {"$ref": "#/none"}}, "post", "which does not exist"),
     ],
 )
-def test_what_cannot_be_sent_is_told(operation: dict[str, Any], method: str, told: str) -> None:
+def test_what_cannot_be_sent_is_reported(operation: dict[str, Any], method: str, told: str) -> None:
     assert told in reason(operation, method)
 
 
@@ -268,7 +268,7 @@ def test_what_is_no_data_is_kept_as_a_file(kind: str, name: str) -> None:
     assert (made.toml["file"], made.toml["summary"]) == (name, "Done: Export things: {$file.name}")
 
 
-def test_an_answer_is_told_when_the_action_has_run(desk: Desk, call: Callable[..., Reply]) -> None:
+def test_an_answer_is_reported_when_the_action_has_run(desk: Desk, call: Callable[..., Reply]) -> None:
     desk.on("GET /things", [1, 2])
     reply = call(action(answering(LIST_OF_ITEMS)))
     assert (reply.value, reply.exports["$summary"]) == ([1, 2], "Listed things: 2 items")

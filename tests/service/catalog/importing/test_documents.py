@@ -208,7 +208,7 @@ def test_an_alias_that_repeats_too_much_is_refused_in_a_moment() -> None:
         (b"a: \x00", "may not stand there|allowed"),
     ],
 )
-def test_what_cannot_be_read_is_told_in_a_sentence(text: bytes, sentence: str) -> None:
+def test_what_cannot_be_read_is_reported_in_a_sentence(text: bytes, sentence: str) -> None:
     with pytest.raises(YamlMistake, match=sentence):
         load(text)
 

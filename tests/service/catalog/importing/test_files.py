@@ -92,7 +92,7 @@ def test_the_same_document_again_changes_nothing(data: Path) -> None:
     assert snapshot(data) == before
 
 
-def test_what_changed_gets_a_new_version_and_what_is_gone_is_told(data: Path) -> None:
+def test_what_changed_gets_a_new_version_and_what_is_gone_is_reported(data: Path) -> None:
     imported(data, PATHS)
     newer = {"/pets": {"get": {"operationId": "listPets", "parameters": [query("q", {})]}}, "/new": {"get": {}}}
     written = imported(data, newer)
@@ -129,7 +129,7 @@ def test_an_app_that_the_catalog_would_not_take_changes_nothing(data: Path) -> N
     assert snapshot(data) == before
 
 
-def test_an_action_that_cannot_be_written_is_told_and_the_rest_goes_on(
+def test_an_action_that_cannot_be_written_is_reported_and_the_rest_continues(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(

@@ -169,7 +169,7 @@ def test_equal_names_are_told_apart_and_keep_their_names_later() -> None:
     assert {a.operation.id: a.name for a in again.actions} == {a.operation.id: a.name for a in first.actions}
 
 
-def test_what_is_left_out_is_told() -> None:
+def test_what_is_left_out_is_reported() -> None:
     assert planned(ERASE, left_out=["a tool has no name"]).notes == ["A tool has no name, so it is left out."]
 
 

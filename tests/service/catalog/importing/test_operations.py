@@ -33,7 +33,7 @@ def test_those_that_are_named_are_chosen(only: list[str], ids: list[str]) -> Non
     assert [operation.id for operation in chosen(listed(DOCUMENT), only)] == ids
 
 
-def test_a_name_that_fits_nothing_is_told() -> None:
+def test_a_name_that_fits_nothing_is_reported() -> None:
     with pytest.raises(Invalid, match="no tag and no operation 'Cats'"):
         chosen(listed(DOCUMENT), ["Cats"])
 

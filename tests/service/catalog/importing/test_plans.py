@@ -35,7 +35,7 @@ TESTABLE_PATHS = {
 }
 
 
-def test_what_is_deprecated_or_cannot_be_sent_is_told() -> None:
+def test_what_is_deprecated_or_cannot_be_sent_is_reported() -> None:
     assert [(left.operation, left.reason) for left in planned(PATHS).left] == [
         ("GET /old", "it is deprecated; name it to import it all the same"),
         ("TRACE /pets", "actions send no such request"),

@@ -147,7 +147,7 @@ def names(options: Options) -> list[str]:
     return [action.name for action in plan.actions]
 
 
-def test_the_way_that_serves_most_is_taken_and_the_rest_is_told() -> None:
+def test_the_way_that_serves_most_is_taken_and_the_rest_is_reported() -> None:
     plan = planned(PATHS, schemes=SCHEMES, security=[{"oauth": []}])
     assert (plan.options.auth, plan.app["auth_type"]) == ("oauth", "oauth")
     assert [action.name for action in plan.actions] == ["get-me", "a", "b", "open"]
@@ -176,7 +176,7 @@ def test_another_way_may_be_chosen(auth: str, actions: list[str]) -> None:
     ("auth", "told"),
     [("tls", "cannot be imported: tls is mutualTLS"), ("no", "There is no way to sign in called 'no'")],
 )
-def test_a_way_that_is_none_is_told(auth: str, told: str) -> None:
+def test_a_way_that_is_none_is_reported(auth: str, told: str) -> None:
     with pytest.raises(Invalid, match=told):
         names(Options(auth=auth))
 
@@ -253,7 +253,7 @@ def test_only_scopes_that_actions_name_are_asked_for_by_default() -> None:
     ]  # fmt: skip
 
 
-def test_other_flows_are_none_of_ours_and_bad_addresses_are_told() -> None:
+def test_other_flows_are_none_of_ours_and_bad_addresses_are_reported() -> None:
     assert security.facts(DOCUMENT, {"type": "oauth2", "flows": {"password": {}}}, ABOUT) is None
     with pytest.raises(ValueError, match="not whole"):
         security.facts(DOCUMENT, flow(tokenUrl="https://{host}/token"), ABOUT)
@@ -275,12 +275,12 @@ def test_openid_discovery_is_asked() -> None:
 
 
 @pytest.mark.parametrize("answer", [b"[]", b"<html>", b"{}"])
-def test_metadata_that_says_nothing_is_told(answer: bytes) -> None:
+def test_metadata_that_says_nothing_is_reported(answer: bytes) -> None:
     with pytest.raises(ValueError, match="its OpenID Connect metadata"):
         discovered(answer)
 
 
-def test_metadata_that_cannot_be_read_is_told() -> None:
+def test_metadata_that_cannot_be_read_is_reported() -> None:
     def fail(_: str) -> bytes:
         raise UpstreamFailed("Nobody answers there.")
 
@@ -309,6 +309,6 @@ def test_no_credential_is_put_into_the_address_that_a_document_names() -> None:
     "scheme",
     [flow(), {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "https://acme.example/token"}}}],
 )
-def test_another_host_that_gets_a_clients_secret_is_told(scheme: dict[str, Any]) -> None:
+def test_another_host_that_gets_a_clients_secret_is_reported(scheme: dict[str, Any]) -> None:
     plan = planned({}, schemes={"oauth": scheme}, security=[{"oauth": []}])
     assert "The client's id and secret go to acme.example, which gives a token for them." in plan.notes

@@ -65,12 +65,12 @@ def test_another_address_may_be_chosen() -> None:
 
 
 @pytest.mark.parametrize("url", ["ftp://a.example", "https://exa mple", "https://user@a.example"])
-def test_an_address_that_cannot_be_used_is_told(url: str) -> None:
+def test_an_address_that_cannot_be_used_is_reported(url: str) -> None:
     with pytest.raises(Invalid):
         of(url)
 
 
-def test_an_operation_that_is_served_elsewhere_goes_there_and_its_host_is_told() -> None:
+def test_an_operation_that_is_served_elsewhere_goes_there_and_its_host_is_reported() -> None:
     upload = {"operationId": "upload", "servers": [{"url": "https://files.acme.example/v9/"}]}
     plan = planned({"/files": {"post": upload}, "/same": {"get": {"servers": [{"url": "/x"}]}}})
     urls = {action.name: action.toml["request"]["url"] for action in plan.actions}

@@ -127,7 +127,7 @@ def test_rows_are_deleted(database: DatabaseHarness) -> None:
 
 
 @pytest.mark.parametrize("name", ["update-row", "delete-rows"])
-def test_a_name_is_taken_from_the_server_alone(database: DatabaseHarness, name: str) -> None:
+def test_a_name_is_taken_from_the_server_only(database: DatabaseHarness, name: str) -> None:
     action = database.action(name)
     assert "no column" in action.error(table=database.books, column="1 = 1 or title", value="x", column_pages=1)
     assert "There is no table" in action.error(table="books; drop table books", column="x", column_pages=1)
@@ -151,7 +151,7 @@ def _count(database: DatabaseHarness) -> int:
     return int(database.ask("select count(*) as n from books")[0]["n"])
 
 
-def test_each_new_row_is_told_once(database: DatabaseHarness) -> None:
+def test_each_new_row_is_reported_once(database: DatabaseHarness) -> None:
     add(database, *"abcdefg")
     trigger = database.trigger("new-row", table=database.books, column=database.quoted("id"))
     assert [event.id for event in trigger.deploy()] == ["3", "4", "5", "6", "7"]

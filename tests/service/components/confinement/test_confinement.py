@@ -20,7 +20,7 @@ from webapp.service.components.confinement.confinement import Confinement, look,
 from webapp.service.components.confinement.landlock import Restriction
 
 
-def test_what_fails_there_is_told_here() -> None:
+def test_what_fails_there_is_reported_here() -> None:
     def fail() -> None:
         raise PermissionError
 
@@ -86,7 +86,7 @@ def test_a_process_is_confined_whoever_starts_it(forked: Forked, tmp_path: Path,
 
 
 @pytest.mark.parametrize("is_root", [True, False])
-def test_a_program_reads_its_files_and_runs_itself_alone(forked: Forked, tmp_path: Path, is_root: bool) -> None:
+def test_a_program_reads_its_files_and_runs_itself_only(forked: Forked, tmp_path: Path, is_root: bool) -> None:
     if is_root and os.geteuid() != 0:
         pytest.skip("only root can be root")
     version = landlock.version()

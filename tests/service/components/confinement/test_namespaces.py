@@ -49,7 +49,7 @@ def test_whoever_leaves_reaches_nobody(forked: Forked, is_root: bool) -> None:
     assert same and outcomes == ["ENETUNREACH"] * 3
 
 
-def test_a_loopback_of_ones_own_leads_to_oneself_alone(forked: Forked) -> None:
+def test_a_loopback_of_ones_own_leads_to_oneself_only(forked: Forked) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def work() -> list[str]:

@@ -16,7 +16,7 @@ def test_no_folder_that_may_hold_data_is_a_library() -> None:
     assert not {ROOT, Path(sys.prefix), Path("/"), Path.home(), Path("/etc"), Path("/dev"), Path("/proc")} & {*places}
 
 
-def test_a_component_reads_its_app_or_its_neighbours_alone(tmp_path: Path) -> None:
+def test_a_component_reads_its_app_or_its_neighbours_only(tmp_path: Path) -> None:
     call = tmp_path / "call"
     app = of_call(tmp_path / "acme" / "actions" / "do" / "1.0.0.py", call, tcp=False)
     assert tmp_path / "acme" in app.readable and tmp_path not in app.readable
@@ -25,7 +25,7 @@ def test_a_component_reads_its_app_or_its_neighbours_alone(tmp_path: Path) -> No
     assert (own.writable, own.tcp, app.tcp) == ((call,), True, False)
 
 
-def test_a_file_elsewhere_reads_the_python_files_above_it_alone(tmp_path: Path) -> None:
+def test_a_file_elsewhere_reads_the_python_files_above_it_only(tmp_path: Path) -> None:
     (tmp_path / "common.py").touch()
     (tmp_path / "secret").touch()
     reach = of_call(tmp_path / "do" / "1.0.0.py", tmp_path / "call", tcp=False)

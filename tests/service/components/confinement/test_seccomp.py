@@ -110,7 +110,7 @@ def test_what_they_need_still_works(forked: Forked) -> None:
     assert forked(work) == ["x", "ran\n", "EACCES"]
 
 
-def test_what_makes_no_processes_still_makes_threads_and_signals_itself_alone(forked: Forked) -> None:
+def test_what_makes_no_processes_still_makes_threads_and_signals_itself_only(forked: Forked) -> None:
     def work() -> list[object]:
         kernel.no_new_privileges()
         seccomp.install(False, processes=False)
@@ -132,7 +132,7 @@ def test_what_makes_no_processes_still_makes_threads_and_signals_itself_alone(fo
     assert forked(work) == ["EACCES"] * 6
 
 
-def test_limits_are_ones_own_alone(forked: Forked) -> None:
+def test_limits_are_ones_own_only(forked: Forked) -> None:
     parent = os.getpid()
 
     def work() -> list[object]:

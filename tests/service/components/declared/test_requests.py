@@ -51,7 +51,7 @@ def test_json_and_xml_are_read_alike() -> None:
     assert read(XML, answered(b"")) is None
 
 
-def test_what_is_neither_is_told_or_nothing() -> None:
+def test_what_is_neither_is_reported_or_nothing() -> None:
     with pytest.raises(HttpError):
         read(XML, answered(b"<r>"))
     assert read_or_none(XML, answered(b"<r>")) is None
@@ -184,7 +184,7 @@ def test_a_status_that_counts_as_success(desk: Desk) -> None:
     assert desk.run(PROPS + "allow = [404]\n") is None
 
 
-def test_a_refused_credential_is_told(desk: Desk) -> None:
+def test_a_refused_credential_is_reported(desk: Desk) -> None:
     desk.provider.headers = {"Authorization": "Bearer another"}
     reply = desk.call(PROPS)
     assert (reply.refused, reply.repeatable) == (("tiny",), True)

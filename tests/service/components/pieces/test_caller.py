@@ -108,7 +108,7 @@ def test_options_are_asked_for_by_the_names_of_the_piece(
     ("method", "read_only", "repeatable"),
     [("run", False, False), ("run", True, True), ("options", False, True), ("reload", False, True)],
 )
-def test_a_refused_credential_is_told_and_only_what_reads_is_repeated(
+def test_a_refused_credential_is_reported_and_only_what_reads_is_repeated(
     tmp_path: Path, answered: Callable[[Reply], PieceCaller], method: Any, read_only: bool, repeatable: bool
 ) -> None:
     reply = answered(REFUSED).call(call(tmp_path, {"read_only": read_only}, method=method))

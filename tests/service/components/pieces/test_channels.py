@@ -232,7 +232,7 @@ def test_a_server_is_read_as_far_as_the_host_gave_credit(wired: Wired) -> None:
 
 
 @pytest.mark.parametrize("breaks", ["reading", "writing"])
-def test_a_connection_that_breaks_off_is_told(wired: Wired, breaks: str) -> None:
+def test_a_connection_that_breaks_off_is_reported(wired: Wired, breaks: str) -> None:
     wired.channel._server.close()  # type: ignore[union-attr]
     wired.take(frames.DATA, b"x") if breaks == "writing" else wired.channel.read()
     assert wired.sent()[-1] == (b"R", b'{"error":"The connection broke off."}')

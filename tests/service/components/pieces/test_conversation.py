@@ -145,14 +145,14 @@ def test_what_it_says_is_the_reply(ask: Ask) -> None:
         ("send('O', Buffer.from([0, 0, 0, 9, 1])); " + HANG, "crash", "sent an invalid message"),
     ],
 )
-def test_what_goes_wrong_is_told_and_harms_nobody(ask: Ask, code: str, kind: str, words: str) -> None:
+def test_what_goes_wrong_is_reported_and_harms_nobody(ask: Ask, code: str, kind: str, words: str) -> None:
     reply = ask(code, deadline_s=1.0 if kind == "timeout" else 10.0)
     assert reply.error is not None
     assert (reply.error.kind, words in reply.error.message) == (kind, True), reply.error.message
     assert ask("return 1").value == 1
 
 
-def test_a_process_that_goes_on_after_its_call_serves_no_other(ask: Ask) -> None:
+def test_a_process_that_continues_after_its_call_serves_no_other(ask: Ask) -> None:
     pid = "tell({ log: String(process.pid), ts: 1 }); "
     failure = "tell({ error: { kind: 'exception', name: 'E', message: '' }, spent: %s }); "
     first, second, third = (
@@ -211,7 +211,7 @@ def test_no_hostile_address_is_reached_though_a_rule_names_it(ask: Ask, monkeypa
     assert len(reply.refused_hosts) < len(hosts)
 
 
-def test_a_host_that_no_rule_names_is_refused_and_told(ask: Ask) -> None:
+def test_a_host_that_no_rule_names_is_refused_and_reported(ask: Ask) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port, netloc = server.getsockname()[1], f"127.0.0.1:{server.getsockname()[1]}"
         threading.Thread(target=_echo, args=(server,), daemon=True).start()
@@ -229,7 +229,7 @@ def _echo(server: socket.socket) -> None:
             connection.sendall(block)
 
 
-def test_who_waits_longer_than_the_deadline_is_told(
+def test_who_waits_longer_than_the_deadline_is_reported(
     package: Path, monkeypatch: pytest.MonkeyPatch, node_runner: Runner
 ) -> None:
     with Runner.start() as runner:

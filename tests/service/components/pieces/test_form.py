@@ -33,7 +33,7 @@ def test_what_is_wrong_with_it_is_a_sentence(tmp_path: Path, changes: dict[str, 
     assert wrong[0].startswith("It is no component of a piece: piece.")
 
 
-def test_one_that_is_gone_or_is_no_json_is_told(tmp_path: Path) -> None:
+def test_one_that_is_gone_or_is_no_json_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match=r"0\.2\.0\.json cannot be read"):
         form.read(tmp_path / "0.2.0.json")
     file = write(tmp_path)
@@ -42,7 +42,7 @@ def test_one_that_is_gone_or_is_no_json_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("prop", [{"name": "title"}, {"name": "title", "type": "float"}, {"type": "string"}])
-def test_a_prop_that_no_client_can_read_is_told(tmp_path: Path, prop: dict[str, object]) -> None:
+def test_a_prop_that_no_client_can_read_is_reported(tmp_path: Path, prop: dict[str, object]) -> None:
     file = write(tmp_path)
     file.write_text(file.read_text().replace('{"name": "title", "type": "string"}', str(prop).replace("'", '"')))
     assert form.examine(file)[0] is None

@@ -239,7 +239,7 @@ def test_who_goes_without_a_word_ends_the_process(scene: Scene, manner: str) -> 
     scene.lease.close()  # again does nothing
 
 
-def test_a_process_that_ended_is_told(scene: Scene) -> None:
+def test_a_process_that_ended_is_reported(scene: Scene) -> None:
     scene.give()
     scene.asker.recv(999)
     scene.lease.host_ended("memory", -9)

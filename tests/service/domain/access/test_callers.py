@@ -47,7 +47,7 @@ def test_scopes_are_asked_for(server: Caller, frontend: Caller) -> None:
         frontend.require_oauth()
 
 
-def test_a_frontend_sees_its_own_user_alone(server: Caller, frontend: Caller) -> None:
+def test_a_frontend_sees_its_own_user_only(server: Caller, frontend: Caller) -> None:
     assert (server.user_filter(None), server.user_filter("bob")) == (None, "bob")
     assert (frontend.user_filter(None), frontend.user_filter("alice")) == ("alice", "alice")
     with pytest.raises(Forbidden):

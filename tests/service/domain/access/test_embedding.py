@@ -139,7 +139,7 @@ def lately(service: Service, key: str = KEY) -> RefusedCalls:
     return embedding.lately(service, [key])[key]
 
 
-def test_who_made_all_of_them_is_told(service: Service) -> None:
+def test_who_made_all_of_them_is_reported(service: Service) -> None:
     for actor in (SERVER, SERVER):
         embedding.note_refused_call(service, KEY, actor)
     assert lately(service) == RefusedCalls(2, SERVER)

@@ -30,7 +30,7 @@ RSA, P256, ED25519 = (
 Sign = Callable[..., str]
 
 
-def test_a_client_authenticates_by_its_secret_alone(service: Service) -> None:
+def test_a_client_authenticates_by_its_secret_only(service: Service) -> None:
     client, secret = oauth_clients.create(service, name="Server")
     assert oauth_clients.authenticate(service, client.id, secret) == client
     assert oauth_clients.authenticate(service, client.id, secret + "x") is None

@@ -149,7 +149,7 @@ def test_where_notifications_go_is_sealed_even_where_it_stood_in_the_clear(servi
     assert "canary-address" not in str(service.store.all("SELECT * FROM connect_tokens"))
 
 
-def test_a_session_is_found_by_its_own_secret_alone(bench: Any) -> None:
+def test_a_session_is_found_by_its_own_secret_only(bench: Any) -> None:
     token = bench.token()
     session, secret = tokens.create_link_session(bench.service, token, {"app": "acme"})
     other, foreign = tokens.create_link_session(bench.service, token, {})

@@ -317,7 +317,7 @@ def test_what_is_temporary_is_sealed_and_a_sign_in_that_ended_keeps_none(discogs
         attempts.add_sealed(discogs.service, started, temporary={})
 
 
-def test_a_provider_that_is_down_is_told(discogs: Discogs) -> None:
+def test_a_provider_that_is_down_is_reported(discogs: Discogs) -> None:
     discogs.fake.down = "all"
     failure = attempts.begin_oauth1(discogs.service, discogs.app, discogs.facts, REDIRECT_URI, discogs.start())
     assert isinstance(failure, OAuthFailure) and failure.kind == "temporary"

@@ -193,7 +193,7 @@ def test_renaming(bench: Any) -> None:
             lifecycle.rename(bench.service, account, bad)
 
 
-def test_credentials_are_handed_out_for_the_developers_own_client_alone(bench: Any) -> None:
+def test_credentials_are_handed_out_for_the_developers_own_client_only(bench: Any) -> None:
     account = bench.connect()
     found = credentials.for_developer(bench.service, account)
     assert found is not None

@@ -19,7 +19,7 @@ def test_what_is_sealed_is_read_again_and_not_to_be_seen(service: Service, plant
     assert b"canary" not in (account.credentials_sealed or b"")
 
 
-def test_credentials_open_in_their_own_row_alone(service: Service, plant: Plant) -> None:
+def test_credentials_open_in_their_own_row_only(service: Service, plant: Plant) -> None:
     account, other = plant(values={"api_key": "canary-1"}), plant(values={"api_key": "canary-2"})
     moved = other._replace(credentials_sealed=account.credentials_sealed)
     with pytest.raises(Exception) as refusal:

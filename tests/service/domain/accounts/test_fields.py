@@ -49,7 +49,7 @@ def test_a_sign_in_address_is_read_as_it_is_pasted(service: Service, text: str, 
 @pytest.mark.parametrize(
     "text", ["acme", "evil.example", "my.salesforce.com.evil.example", "evil.example/.my", "a@b.my"]
 )
-def test_a_secret_goes_to_the_provider_alone(service: Service, text: str) -> None:
+def test_a_secret_goes_to_the_provider_only(service: Service, text: str) -> None:
     salesforce = service.app("salesforce")
     advice = "Enter login.salesforce.com, test.salesforce.com or your My Domain, such as acme.my.salesforce.com."
     with pytest.raises(Invalid, match=advice):

@@ -73,7 +73,7 @@ def test_a_failure_is_told_too_and_only_once(post: DeliveryHarness) -> None:
     assert (told["event"], told["connect_token"], told["error"]) == ("CONNECTION_ERROR", clear, "The key is refused.")
 
 
-def test_what_nobody_came_back_to_is_told_once_without_anybody_looking(post: DeliveryHarness) -> None:
+def test_what_nobody_came_back_to_is_reported_once_without_anybody_looking(post: DeliveryHarness) -> None:
     post.clock.advance(-attempts.EXCHANGE_TIME - attempts.SIGN_IN_TIME)
     _, token = token_of(post, post.receiver.url("/told"))
     _, secret = attempts.create(post.service, token_of(post, post.receiver.url("/told"))[1], AttemptRequest("acme"))
@@ -101,7 +101,7 @@ def test_without_a_webhook_nothing_is_written(post: DeliveryHarness) -> None:
     assert token.token_sealed is None
 
 
-def test_an_undone_connection_is_not_told(post: DeliveryHarness) -> None:
+def test_an_undone_connection_is_not_reported(post: DeliveryHarness) -> None:
     _, token = token_of(post, post.receiver.url("/told"))
 
     def too_late(*_: object) -> None:

@@ -55,7 +55,7 @@ def test_what_a_provider_says_in_its_own_way(strict: Any, answer: tuple[int, str
     assert check(strict, **facts).verdict == "known"
 
 
-def test_a_redirect_uri_that_is_not_entered_there_is_told(strict: Any) -> None:
+def test_a_redirect_uri_that_is_not_entered_there_is_reported(strict: Any) -> None:
     strict.acme.refused_code = (400, "redirect_uri_mismatch")
     verdict = check(strict)
     assert (verdict.verdict, verdict.refused) == ("redirect_uri", True)

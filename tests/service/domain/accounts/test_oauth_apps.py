@@ -62,7 +62,7 @@ def test_the_sandboxs_client_is_made_once(service: Service) -> None:
     assert oauth_apps.get(service.store, oauth_apps.SANDBOX_ID).name == "Sandbox"
 
 
-def test_what_a_person_brought_serves_that_person_alone_and_goes_unused(
+def test_what_a_person_brought_serves_that_person_only_and_goes_unused(
     service: Service, project: Project, clock: FakeClock
 ) -> None:
     with service.store.write() as tx:

@@ -743,7 +743,7 @@ def test_each_question_has_a_process_of_its_own() -> None:
         ),
     ],
 )
-def test_what_it_says_is_told(reply: Reply, answer: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_it_says_is_reported(reply: Reply, answer: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     noted: list[tuple[str, Sequence[str]]] = []
     monkeypatch.setattr(piece_hosts, "note_of", lambda _, package, hosts: noted.append((package, hosts)))
     assert checked(reply, brought())[0] == answer

@@ -31,7 +31,7 @@ INSTANCE_KEY = new_key()
 PLACE = Place("proj_1", "accounts", "apn_1", "credentials")
 
 
-def test_the_key_file_is_made_once_and_for_the_owner_alone(settings: Settings) -> None:
+def test_the_key_file_is_made_once_and_for_the_owner_only(settings: Settings) -> None:
     first = load_instance_key(settings, new=True)
     path = settings.data / "keys"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -45,7 +45,7 @@ def test_the_setting_wins_over_the_file(data: Path) -> None:
     assert not (data / "keys").exists()
 
 
-def test_a_missing_key_file_is_made_for_a_new_database_alone(settings: Settings) -> None:
+def test_a_missing_key_file_is_made_for_a_new_database_only(settings: Settings) -> None:
     with pytest.raises(MissingKey, match=r"keys is missing.*Put it back"):
         load_instance_key(settings, new=False)
     assert list(settings.data.iterdir()) == []
@@ -94,7 +94,7 @@ def test_a_wrong_key_refuses(keys: Keyring, store: SQLiteStore, clock: FakeClock
         Keyring(store, new_key(), clock).prove()
 
 
-def test_a_sealed_field_opens_in_its_own_place_alone(keys: Keyring, store: SQLiteStore) -> None:
+def test_a_sealed_field_opens_in_its_own_place_only(keys: Keyring, store: SQLiteStore) -> None:
     sealed, version = seal(store, keys, PLACE, b"canary")
     assert b"canary" not in sealed
     assert keys.open(PLACE, sealed, version) == b"canary"

@@ -58,7 +58,7 @@ class Played:
         return Reply("done", refused_hosts=("cdn.shop.example",))
 
 
-def test_a_call_knows_its_user_by_a_hash_alone_and_what_it_may_reach(service: Service) -> None:
+def test_a_call_knows_its_user_by_a_hash_only_and_what_it_may_reach(service: Service) -> None:
     played, request = Played(), Call("x/1.0.0.json", user=grants.user_key(Scene("prj", "development"), "alice"))
     seen = replace(service, executor=played)  # type: ignore[arg-type]
     assert piece_hosts.call(seen, request).value == "done"

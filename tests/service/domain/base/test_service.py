@@ -24,7 +24,7 @@ def test_an_app_is_found_by_slug_and_by_id(service: Service) -> None:
             service.app(unknown)
 
 
-def test_the_sandbox_is_open_to_its_own_apps_alone(service: Service) -> None:
+def test_the_sandbox_is_open_to_its_own_apps_only(service: Service) -> None:
     served = replace(service, settings=replace(service.settings, sandbox=True))
     url = parse_url(f"{served.settings.sandbox_url}/api/me")
     assert isinstance(url, Url)
@@ -61,7 +61,7 @@ def keep(service: Service, project_id: str, plain: bytes) -> bytes:
     return box
 
 
-def test_what_was_sealed_opens_in_its_own_row_alone(service: Service, scene: Scene) -> None:
+def test_what_was_sealed_opens_in_its_own_row_only(service: Service, scene: Scene) -> None:
     box = keep(service, scene.project_id, b"secret")
     assert b"secret" not in box
     assert KEYS.open(service, scene.project_id, "a", box) == b"secret"

@@ -56,7 +56,7 @@ def kept(service: Service, request: ComponentRequest, reply: Reply) -> Reply:
     return piece_stores.kept(service, request, reply, begun(service, request))
 
 
-def test_it_is_there_in_the_next_run_of_the_same_user_alone(service: Service, scene: Scene, keep: Any) -> None:
+def test_it_is_there_in_the_next_run_of_the_same_user_only(service: Service, scene: Scene, keep: Any) -> None:
     assert keep(a=1, b={"c": ["d"]}).value == "done"
     keep(a=2, e=None)
     assert piece_stores.values(service, asked(scene)) == {"a": 2, "b": {"c": ["d"]}}

@@ -73,7 +73,7 @@ def test_what_fits(kind: str, value: Any) -> None:
         ("data_store", 1),
     ],
 )
-def test_what_does_not_fit_is_told_in_one_sentence(kind: str, value: Any) -> None:
+def test_what_does_not_fit_is_reported_in_one_sentence(kind: str, value: Any) -> None:
     sentence = problem({"type": kind}, value)
     assert sentence is not None
     assert sentence.endswith(".") and sentence[:1].isupper()

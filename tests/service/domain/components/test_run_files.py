@@ -135,7 +135,7 @@ def test_no_more_goes_in_than_a_stash_takes(service: Service, scene: Scene, monk
     assert list(run_files.with_stash(service, asked, {"b": base64.b64encode(b"12345").decode()})) == ["b"]
 
 
-def test_what_was_written_is_kept_and_told(service: Service, scene: Scene) -> None:
+def test_what_was_written_is_kept_and_reported(service: Service, scene: Scene) -> None:
     reply = Reply(None, files=(WrittenFile("report.pdf", b"%PDF"),))
     same, (told,) = run_files.kept_files(service, scene, "alice", STASH, reply)
     assert same is reply

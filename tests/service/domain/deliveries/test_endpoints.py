@@ -233,7 +233,7 @@ def test_a_name_without_a_server_is_taken_and_named(looking_up: Service) -> None
     assert missing["https://tomorrow.example/in"].startswith("There is no server named tomorrow.example")
 
 
-def test_the_built_in_third_party_is_open_at_its_receiver_alone(looking_up: Service) -> None:
+def test_the_built_in_third_party_is_open_at_its_receiver_only(looking_up: Service) -> None:
     sandbox = looking_up.settings.sandbox_url
     assert endpoints.check_urls(looking_up, "url", f"{sandbox}/receiver/boats") == {}
     for path in ("/tasks", "/receiver/../tasks", "/receivers"):
@@ -307,7 +307,7 @@ def test_a_damaged_one_keeps_nobody_from_starting(post: DeliveryHarness) -> None
     assert sorted("damaged" in (outcome.error or "") for outcome in post.turn()) == [False, True]
 
 
-def test_a_project_has_its_own_alone(service: Service, scene: Scene, clock: FakeClock) -> None:
+def test_a_project_has_its_own_only(service: Service, scene: Scene, clock: FakeClock) -> None:
     with service.store.write() as tx:
         shared = endpoints.add(tx, service, "general", "https://a.example", scene=None)
         clock.advance(SECOND)

@@ -157,7 +157,7 @@ def _attempt(post: DeliveryHarness, url: str, deadline_s: float = DEADLINE_S) ->
     return outcome, took
 
 
-def test_the_built_in_third_party_is_open_at_its_receiver_alone(post: DeliveryHarness) -> None:
+def test_the_built_in_third_party_is_open_at_its_receiver_only(post: DeliveryHarness) -> None:
     port = post.receiver.server_address[1]
     settings = replace(post.service.settings, sandbox=True, public_url="http://127.0.0.1:1", sandbox_port=port)
     outbound = OutboundClient(Guard(), user_agent="Test")

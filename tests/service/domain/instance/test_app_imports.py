@@ -104,7 +104,7 @@ def test_slugs_of_the_catalog_are_not_taken(service: Service) -> None:
         (Response(404, {}, b"", "https://acme.example"), "answered with status 404"),
     ],
 )
-def test_an_address_that_gives_no_document_is_told(
+def test_an_address_that_gives_no_document_is_reported(
     service: Service, monkeypatch: pytest.MonkeyPatch, outcome: Response | Failure, told: str
 ) -> None:
     monkeypatch.setattr(type(service.outbound), "request", lambda *_, **__: outcome)

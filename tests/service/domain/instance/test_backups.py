@@ -70,7 +70,7 @@ def backup(settings: Settings, tmp_path: Path, clock: FakeClock, prepared: Path)
     return tmp_path / "one.zip"
 
 
-def test_it_is_for_its_owner_alone_and_holds_no_key(settings: Settings, backup: Path) -> None:
+def test_it_is_for_its_owner_only_and_holds_no_key(settings: Settings, backup: Path) -> None:
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     with zipfile.ZipFile(backup) as archive:
         assert archive.namelist() == [

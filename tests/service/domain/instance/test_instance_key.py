@@ -91,7 +91,7 @@ def test_a_key_from_the_settings_is_replaced_by_the_one_given(
 
 
 @pytest.mark.embedded
-def test_while_anything_runs_it_is_refused_and_what_runs_goes_on(
+def test_while_anything_runs_it_is_refused_and_what_runs_continues(
     settings: Settings, clock: FakeClock, reopened: list[Service]
 ) -> None:
     furnished(settings, clock)
@@ -103,7 +103,7 @@ def test_while_anything_runs_it_is_refused_and_what_runs_goes_on(
     projects.create(reopened[0], name="Another")
 
 
-def test_a_key_file_changed_by_hand_lets_what_runs_go_on_and_refuses_the_next_start(
+def test_a_key_file_changed_by_hand_lets_what_runs_continue_and_refuses_the_next_start(
     settings: Settings, clock: FakeClock, reopened: list[Service]
 ) -> None:
     furnished(settings, clock)
@@ -180,7 +180,7 @@ def test_the_lock_is_given_back(settings: Settings, clock: FakeClock) -> None:
     SQLiteStore(settings.data / "patchbay.db").close()
 
 
-def test_a_key_that_can_be_guessed_begins_nothing_and_goes_on_opening_what_it_began(
+def test_a_key_that_can_be_guessed_begins_nothing_and_continues_opening_what_it_began(
     data: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weak = Settings.from_env({"PATCHBAY_SECRET_KEY": "password" * 4}, data=data)

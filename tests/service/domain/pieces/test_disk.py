@@ -46,7 +46,7 @@ def test_a_changed_file_is_found_and_brought_again(other: Service) -> None:
     assert file.read_text() != "evil"
 
 
-def test_what_cannot_be_brought_is_told_and_tarballs_serve_as_well(other: Service, tmp_path: Path) -> None:
+def test_what_cannot_be_brought_is_reported_and_tarballs_serve_as_well(other: Service, tmp_path: Path) -> None:
     (tmp_path / "kiosk-1.0.0.tgz").unlink()
     (tmp_path / "empty").mkdir()
     (finding,) = disk.sync(other, tarballs=tmp_path / "empty")
@@ -74,7 +74,7 @@ def test_one_that_cannot_be_read_holds_up_no_other_and_says_so(service: Service,
     assert [view.piece.state for view in views] == ["added"] * 4
 
 
-def test_what_nobody_foresaw_is_told_and_put_right_by_the_next(
+def test_what_nobody_foresaw_is_reported_and_put_right_by_the_next(
     service: Service, other: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:

@@ -119,7 +119,7 @@ def test_what_cannot_be_used_says_why(service: Service, tmp_path: Path, monkeypa
     assert not Places(service.settings.data).package(piece.folder, "1.0.0").exists()
 
 
-def test_a_bug_is_told_as_one_and_a_busy_store_leaves_it_to_the_next(
+def test_a_bug_is_reported_as_one_and_a_busy_store_leaves_it_to_the_next(
     service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def raises(error: Exception) -> Any:

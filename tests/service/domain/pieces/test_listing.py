@@ -32,7 +32,7 @@ def test_another_version_tells_what_it_changes(service: Service, added: Any, bri
     assert view.changes.sentence == "changes 1 part"
 
 
-def test_hosts_that_were_refused_are_told(service: Service, added: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hosts_that_were_refused_are_reported(service: Service, added: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     piece = added()
     monkeypatch.setattr(piece_hosts, "package_of", lambda path: piece.package)
     piece_hosts.note(service, "x.json", ["cdn.shop.example"])
@@ -51,7 +51,7 @@ def test_a_search_tells_what_is_here_already(service: Service, added: Any, monke
     assert (results.results[0].piece_id, results.exact) == (piece.id, True)
 
 
-def test_the_version_of_node_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_version_of_node_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert listing.node_version() == "20.0.0"
     monkeypatch.setattr(node, "find", lambda: None)
     assert listing.node_version() == ""

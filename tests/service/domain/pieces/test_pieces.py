@@ -55,7 +55,7 @@ def test_nothing_breaks_where_only_something_is_added() -> None:
     )  # fmt: skip
 
 
-def test_what_is_gone_is_told() -> None:
+def test_what_is_gone_is_reported() -> None:
     after = replace(CONTENTS, actions=(replace(CONTENTS.actions[0], props={}),), triggers=())
     changes = pieces.changes_between(CONTENTS, after)
     assert [part.key for part in changes.gone] == ["shop-new-order"]

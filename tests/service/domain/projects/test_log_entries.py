@@ -77,7 +77,7 @@ def test_a_user_is_looked_up_before_what_many_share() -> None:
     assert "environment = :environment AND component_key = :component_key AND (app = :app) IS TRUE" in sql
 
 
-def test_a_page_goes_on_where_the_cursor_says() -> None:
+def test_a_page_continues_where_the_cursor_says() -> None:
     cursor = cursors.encode("m", (5, "z"))
     sql, params = asked(LogFilter(SCENE), Window(2, after=cursor))
     assert "(made_at, id) < (:after_0, :after_1) ORDER BY made_at DESC" in sql and params["after_0"] == 5

@@ -198,7 +198,7 @@ EXTRA = Ask.model_validate({"request": "GET /user", "query": {"page": "2"}, "hea
         ([EXTRA], "query: came {}, expected {'page': '2'}"),
     ],
 )
-def test_a_request_that_is_not_expected_is_told(
+def test_a_request_that_is_not_expected_is_reported(
     shipped: Catalog, provider: FakeProvider, interpreter: RedirectedInterpreter, asks: list[Ask], problem: str
 ) -> None:
     app = shipped.app("github")

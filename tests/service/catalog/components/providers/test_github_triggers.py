@@ -73,7 +73,7 @@ def test_a_webhook_is_registered_and_removed(github: AppHarness, trigger: str, e
     ]
 
 
-def test_a_webhook_that_is_gone_already_is_forgotten_and_one_that_stays_is_told(github: AppHarness) -> None:
+def test_a_webhook_that_is_gone_already_is_forgotten_and_one_that_stays_is_reported(github: AppHarness) -> None:
     harness = switched_on(github, "new-issue")
     github.on(f"DELETE {HOOKS}/12345678", FakeAnswer(502, {"message": "Server Error"}))
     assert harness.refuses("deactivate") == "The webhook could not be removed: the app answered with status 502."
@@ -134,7 +134,7 @@ def test_only_the_branch_that_was_chosen(github: AppHarness) -> None:
     assert deliver(harness, "push", PUSH | COMMON | {"ref": "refs/heads/feature/main"}).events == ()
 
 
-def test_a_forged_request_is_ignored_and_told(github: AppHarness) -> None:
+def test_a_forged_request_is_ignored_and_reported(github: AppHarness) -> None:
     harness = switched_on(github, "new-issue")
     payload = {"action": "opened", "issue": ISSUE} | COMMON
     told = "A request was ignored: its signature is not the one of GitHub, or the secret has changed."

@@ -156,7 +156,7 @@ def test_a_search_finds_both_kinds(notion: AppHarness) -> None:
     assert notion.last.json["filter"] == {"property": "object", "value": "data_source"}
 
 
-def test_the_id_of_a_database_with_one_data_source_goes_on_working(notion: AppHarness) -> None:
+def test_the_id_of_a_database_with_one_data_source_continues_working(notion: AppHarness) -> None:
     notion.on("GET /v1/databases/db1", database({"id": "ds1", "name": "Tasks"}))
     notion.on("POST /v1/data_sources/ds1/query", listing(page("i1", "Ship")))
     assert [item["id"] for item in notion.run("query-database", database_id="db1").value] == ["i1"]

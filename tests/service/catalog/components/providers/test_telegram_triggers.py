@@ -84,7 +84,7 @@ def test_a_message_is_emitted(telegram: AppHarness) -> None:
 
 
 @pytest.mark.parametrize("headers", [{}, {HEADER: "guessed"}])
-def test_a_forged_request_is_ignored_and_told(telegram: AppHarness, headers: dict[str, str]) -> None:
+def test_a_forged_request_is_ignored_and_reported(telegram: AppHarness, headers: dict[str, str]) -> None:
     reply = switched_on(telegram).receive(update(), headers)
     told = "A request was ignored: its signature is not the one of Telegram, or the secret has changed."
     assert (reply.events, logged(reply)) == ((), told)

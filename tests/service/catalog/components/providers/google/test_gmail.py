@@ -103,7 +103,7 @@ def test_emails_are_found_with_their_texts(gmail: AppHarness) -> None:
     assert (offered["Ada"], offered["Inbox"]) == ("Label_7", "INBOX")
 
 
-def test_an_email_is_told_in_plain_names(gmail: AppHarness) -> None:
+def test_an_email_is_reported_in_plain_names(gmail: AppHarness) -> None:
     email = gmail.run("get-email", message_id="1").value
     assert (email["from"], email["message_id"], email["text"]) == ("Ada <ada@example.com>", "<1@x>", "Grüße?>")
     assert (email["html"], email["date"]) == (None, "2030-01-31T08:00:00.000Z")

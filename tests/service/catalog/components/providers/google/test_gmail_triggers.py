@@ -25,7 +25,7 @@ def added(*ids: str, kind: str = "messagesAdded") -> list[dict[str, Any]]:
     return [{"id": id, kind: [{"message": {"id": id}, **more}]} for id in ids]
 
 
-def test_each_new_email_is_told_once(gmail: AppHarness) -> None:
+def test_each_new_email_is_reported_once(gmail: AppHarness) -> None:
     trigger = gmail.trigger("new-email-received", label="INBOX")
     assert [email.summary for email in trigger.deploy()] == ["Letter 1", "Letter 2"]
 
@@ -40,7 +40,7 @@ def test_each_new_email_is_told_once(gmail: AppHarness) -> None:
     assert trigger.state["at"] == "120"
 
 
-def test_an_email_that_gets_a_label_is_told(gmail: AppHarness) -> None:
+def test_an_email_that_gets_a_label_is_reported(gmail: AppHarness) -> None:
     trigger = gmail.trigger("new-labeled-email", label="Label_7")
     trigger.deploy()
     gmail.on("GET /users/me/history", {"history": added("1", kind="labelsAdded"), "historyId": "101"})
@@ -65,7 +65,7 @@ def test_what_is_too_much_for_one_run_waits_for_the_next(gmail: AppHarness) -> N
     assert [email.id for email in trigger.tick()] == ["3"]
 
 
-def test_what_a_search_finds_anew_is_told(gmail: AppHarness) -> None:
+def test_what_a_search_finds_anew_is_reported(gmail: AppHarness) -> None:
     trigger = gmail.trigger("new-email-matching-search", q="from:ada")
     assert [email.id for email in trigger.deploy()] == ["1", "2"]
     gmail.on("GET /users/me/messages", {"messages": [{"id": "3"}, {"id": "2"}]})

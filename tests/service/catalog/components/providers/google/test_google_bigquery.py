@@ -38,7 +38,7 @@ def done(**more: Any) -> dict[str, Any]:
     return {"jobComplete": True, "jobReference": JOB, "schema": {"fields": FIELDS}, **more}
 
 
-def test_rows_are_told_by_the_names_of_their_columns(bigquery: AppHarness) -> None:
+def test_rows_are_reported_by_the_names_of_their_columns(bigquery: AppHarness) -> None:
     bigquery.on("POST /projects/acme/queries", done(rows=[{"f": CELLS}], totalRows="1"))
     reply = bigquery.run("run-query", project_id="acme", query="SELECT 1", most=5)
     row = {"name": "Ada", "number": 7, "paid": True, "price": 1.5, "odd": "NaN", "tags": ["a", "b"], "buyer": {"id": 9}}

@@ -53,7 +53,7 @@ def iso(moment: datetime) -> str:
         ("new-cancelled-event", ["Meeting 2"], ["Meeting 5"]),
     ],
 )
-def test_changes_are_told(calendar: AppHarness, trigger: str, first: list[str], then: list[str]) -> None:
+def test_changes_are_reported(calendar: AppHarness, trigger: str, first: list[str], then: list[str]) -> None:
     watched = calendar.trigger(trigger, calendar_id="primary")
     assert [told.summary for told in watched.deploy()] == first
     assert [told.summary for told in watched.tick()] == then
@@ -68,7 +68,7 @@ def test_a_token_that_is_too_old_is_replaced(calendar: AppHarness) -> None:
     assert watched.state["token"] == "now"
 
 
-def test_an_event_is_told_before_it_starts(calendar: AppHarness) -> None:
+def test_an_event_is_reported_before_it_starts(calendar: AppHarness) -> None:
     now = datetime.now(UTC)
     soon, before = [{"dateTime": (now + timedelta(minutes=minutes)).isoformat()} for minutes in (5, -5)]
     items = [
