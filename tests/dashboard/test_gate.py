@@ -12,7 +12,7 @@ VALUES = {
     "account_id": "apn_000000x", "slug": "github", "session_id": "0123456789abcdef",
     "kind": "actions", "key": "github-create-issue", "name": "title", "run_id": "run_1",
     "trigger_id": "dc_000000x", "event_id": "evt_0", "delivery_id": "dlv_0", "endpoint_id": "wh_000x",
-    "tab": "deliveries", "entry_id": "evt_0",
+    "tab": "deliveries", "entry_id": "evt_0", "source": "pages",
 }  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def test_a_word_of_ours_and_the_same_word_of_an_app_are_each_said_as_they_are_me
         ("de", "Runs", {"log entries": "Läufe", "trigger": "Läuft"}),
         ("fr", "Connected", {"time": "Connecté", "apps": "Connectées"}),
         ("es", "None", {"account": "Ninguna", "authorization": "Ninguna"}),
-        ("ja", "To", {"date": "終了", "recipient": "宛先"}),
+        ("ja", "Connected", {"time": "接続日時", "apps": "接続済み"}),
     ],
 )
 def test_a_word_with_two_meanings_has_two_translations(tag: str, message: str, by_context: dict[str, str]) -> None:

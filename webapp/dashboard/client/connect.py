@@ -299,7 +299,9 @@ class TokenClient(ConnectClient):
 
     def new_link(self, user: str, uris: Mapping[str, str], app: str, account_id: str = "", action: str = "") -> str:
         """The URL of a new Connect Link session, or of the token's only link."""
-        body = {**self._look, **uris, "app": app, "account_id": account_id or None, "action": action or None}
+        body = {**self._look, **uris, "app": app, "account_id": account_id or None}
+        if action:  # which a service of an earlier version does not know
+            body["action"] = action
         try:
             return str(object_of(self.as_user(user, "POST", self.path("link_sessions"), body=body)).get("url", ""))
         except NotFound:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes import mcp_server
 from tests.service.catalog.components.action_harness import ActionHarness
 from tests.service.catalog.components.providers.app_harness import FakeAnswer, Provider, serving
 from tests.service.catalog.components.test_new_action import MANUAL, Elsewhere
@@ -74,6 +75,12 @@ def host() -> Iterator[str]:
         yield address
 
 
+@pytest.fixture
+def mcp_host() -> Iterator[str]:
+    with mcp_server.serving() as server:
+        yield server.host
+
+
 def _said(what: str) -> Any:
     return FakeAnswer(200, [{"id": "7", "title": "Seven"}] if what == "GET /notes" else ANSWER)
 
@@ -86,7 +93,7 @@ def test_the_example_of_a_key_of_the_registry_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", PARTS, ids=range(len(PARTS)))
-def test_each_example_runs(tmp_path: Path, runner: Executor, host: str, part: str) -> None:
+def test_each_example_runs(tmp_path: Path, runner: Executor, host: str, mcp_host: str, part: str) -> None:
     path = tmp_path / "tiny" / "actions" / "do-it.toml"
     path.parent.mkdir(parents=True)
     (tmp_path / "tiny" / "shared.toml").write_text(SHARED)
@@ -94,8 +101,12 @@ def test_each_example_runs(tmp_path: Path, runner: Executor, host: str, part: st
     path.write_text(f"{HEAD}{first}\n{ACCOUNT}[{rest}")
     assert examine(path)[1] == []
 
+    host = mcp_host if "[tool]" in part else host
     grant = AccountGrant(base_url=f"http://{host}", allowed_hosts=(host,))
-    values = {"name": "tea", "photo": "a.png", "table": "t", "note": "7", "column_a_2db": "x", "column_c": "y"}
+    values = {
+        "name": "tea", "photo": "a.png", "table": "t", "note": "7", "column_a_2db": "x", "column_c": "y",
+        "query": "tea",
+    }  # fmt: skip
     given = {name: values[name] for name in (*tomllib.loads(part).get("props", {}), "column_a_2db") if name in values}
     call = Call(str(path), props=given, accounts={"account": grant}, allow_hosts=(host,), files={"a.png": "UE5H"})
     reply = runner.call(call)
