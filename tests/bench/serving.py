@@ -21,7 +21,7 @@ from webapp import quotas
 
 MEMORY_TARGET_MB, IDLE_TARGET = 250.0, 1.0
 PROCESSES = ("runner", "web", "worker", "sandbox")  # in the order in which they are started
-PORTS = (0, 1, 25)  # dashboard and API, sandbox, mail
+BESIDE = (1, 25)  # the sandbox and mail, beside the dashboard and the API
 SETTLED_S = 1.0
 PATIENCE_S = 30.0
 
@@ -139,7 +139,7 @@ def unbounded() -> dict[str, str]:
 @contextmanager
 def serving(data: Path, netloc: str, **settings: str) -> Iterator[Serve]:
     """``patchbay serve`` over ``data`` in a child, which may reach ``netloc``. No quota is met."""
-    port = free_port(*PORTS)
+    port = free_port(*BESIDE)
     own = {"PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(port), "PATCHBAY_ALLOW_HOSTS": netloc,
            "PATCHBAY_LOG_LEVEL": "error", **unbounded(), **settings}  # fmt: skip
     env = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")} | own

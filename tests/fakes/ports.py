@@ -15,7 +15,7 @@ def free_port(*offsets: int) -> int:
         port = random.randrange(12_000, 32_000)
         with ExitStack() as sockets:
             try:
-                for offset in (0, *(offsets or (1,))):
+                for offset in {0, *(offsets or (1,))}:
                     sockets.enter_context(socket.socket()).bind(("127.0.0.1", port + offset))
             except OSError:
                 continue
