@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import requests
 from authlib.integrations.requests_client import OAuth2Session
 
+from tests.fakes import public_directory
 from tests.fakes.npm_registry import NpmRegistry, package, registry
 from tests.fakes.served import Served, served
 from tests.service.domain.agents.planted import plant_agent, plant_approval
@@ -68,6 +69,7 @@ def workspace(data: Path) -> Iterator[Workspace]:
         npm.publish(package("@activepieces/piece-shop"))
         port = urlsplit(product.url).port
         service = open_service(Settings.from_env({"PATCHBAY_PORT": str(port)}, data=data))
+        public_directory.brought(data, data.parent)
         try:
             yield _filled(Workspace(product, {"PATCHBAY": product.url}), service, npm)
         finally:
