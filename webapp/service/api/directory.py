@@ -116,9 +116,9 @@ def stop_directory_download(call: Call) -> Response:
     return no_content()
 
 
-@operations.delete(ALL)
+@operations.delete(ALL, errors=(404,))
 def delete_directory(call: Call) -> Response:
-    """Remove the directory; imported apps stay. 409 while it is being brought."""
+    """Remove the directory; imported apps stay. 404 if there is none, and 409 while it is being brought."""
     directory_download.remove(call.service)
     return no_content()
 
