@@ -16,7 +16,7 @@ from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.crypto import ordered_id
 from webapp.store.contract import Reader, Tx
-from webapp.store.table import Table, by_one_index
+from webapp.store.table import Table, indexed_condition
 
 ActorKind = Literal["client", "user", "person", "command", "system"]
 
@@ -133,7 +133,7 @@ def page(reader: Reader, filters: Filter, window: cursors.Window) -> cursors.Pag
 def _conditions(filters: Filter) -> list[tuple[str, dict[str, Any]]]:
     """Mutually exclusive conditions that together select the entries, with their parameters."""
     chosen = {"subject_id": filters.subject_id, "actor": filters.actor, "noun": filters.noun}
-    where, params = by_one_index({}, chosen)
+    where, params = indexed_condition({}, chosen)
     places = _places(filters)
     if not places:
         return [(where or "1 = 1", params)]

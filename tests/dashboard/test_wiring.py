@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from webapp.dashboard.build.frame import in_menu
+from webapp.dashboard.build.menu import in_menu
 from webapp.dashboard.client.transport import ServiceDown
 from webapp.dashboard.dashboard import KEY
 

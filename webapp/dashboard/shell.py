@@ -11,8 +11,7 @@ from zoneinfo import ZoneInfo
 
 from flask import g, request, url_for
 
-from webapp.dashboard.build import frame as build
-from webapp.dashboard.build import project_list
+from webapp.dashboard.build import menu, project_list
 from webapp.dashboard.client.overview import TriggerOverview
 from webapp.dashboard.cookies import read_theme
 from webapp.dashboard.dashboard import (
@@ -85,7 +84,7 @@ def context() -> dict[str, Any]:
         "nav": _navigation(),
         "nav_build": [
             _item(f"build_{noun}", BUILD[noun], "page", icon=page.icon)
-            for noun, page in build.in_menu()
+            for noun, page in menu.in_menu()
             if viewer().role in page.roles and page.offered()
         ],
         **(_scenes() if viewer().may_build else {}),

@@ -127,7 +127,7 @@ def _write_json(value: Any) -> str:
         return json.dumps(value, default=dict)
 
 
-def by_one_index(
+def indexed_condition(
     scope: Mapping[str, Any], filters: Mapping[str, Any], alone: Collection[str] = ()
 ) -> tuple[str, dict[str, Any]]:
     """A condition for the rows of ``scope`` that makes the database use one index, and its parameters by column.

@@ -8,7 +8,7 @@ import pytest
 
 from tests.dashboard.component.task_form import URL, filled, picked
 from tests.dashboard.fake_components import ACCOUNT, FILES, PROJECT, Studio
-from webapp.dashboard.component import prop_data
+from webapp.dashboard.component import prop_values
 
 
 def test_lists_with_filter_and_badges(stage: Any, studio: Studio) -> None:
@@ -144,7 +144,7 @@ def test_a_component_says_what_its_requests_were_checked_against(
 
 
 def test_a_file_is_sent_at_once_and_removed_again(stage: Any, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prop_data, "MAX_FILE_BYTES", 100)
+    monkeypatch.setattr(prop_values, "MAX_FILE_BYTES", 100)
     studio.add("tasks-attach", FILES)
     browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-attach"
 

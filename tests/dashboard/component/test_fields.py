@@ -14,7 +14,7 @@ from tests.dashboard.fake_components import Studio, install
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.components import Component, Option, Prop
 from webapp.dashboard.client.overview import Overview
-from webapp.dashboard.component import fields, forms, prop_data
+from webapp.dashboard.component import fields, forms, prop_values
 from webapp.dashboard.component.drafts import DynamicProps
 from webapp.dashboard.component.fields import Field, OptionList
 from webapp.dashboard.component.forms import ComponentForm
@@ -136,7 +136,7 @@ def test_a_failing_next_page_can_be_asked_for_again(stage: Any, studio: Studio) 
 
 def field(prop: dict[str, Any], data: dict[str, list[str]] | None = None, options: OptionList | None = None) -> Field:
     read = Prop.model_validate({"name": "x"} | prop)
-    return Field(read, prop_data.control(read), "f-x", data or {}, option_list=options)
+    return Field(read, prop_values.control(read), "f-x", data or {}, option_list=options)
 
 
 def form(*props: dict[str, Any], data: dict[str, list[str]] | None = None, accounts: Overview) -> ComponentForm:

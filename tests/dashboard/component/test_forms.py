@@ -21,7 +21,7 @@ from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.components import Component
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.overview import Overview
-from webapp.dashboard.component import forms, prop_data
+from webapp.dashboard.component import forms, prop_values
 from webapp.dashboard.component.drafts import DynamicProps
 from webapp.dashboard.component.forms import ComponentForm, DeployForm, file_size
 from webapp.errors import NotFound
@@ -320,7 +320,7 @@ def test_files_come_with_the_form_itself_without_javascript(stage: Any, studio: 
 
 
 def test_what_is_no_file_is_said_at_its_field(stage: Any, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prop_data, "MAX_FILE_BYTES", 100)
+    monkeypatch.setattr(prop_values, "MAX_FILE_BYTES", 100)
     studio.add("tasks-attach", FILES)
     browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-attach"
     drawn = {"d": ["tasks", "file"], "p.tasks": "apn_000000x"}

@@ -12,7 +12,7 @@ from typing import Any
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
+from webapp.dashboard.build import menu
 from webapp.dashboard.client.build import usage
 from webapp.dashboard.client.build.clients import Clients
 from webapp.dashboard.client.connect import ConnectClient, object_of
@@ -43,7 +43,7 @@ class Step:
     gist: str
     url: Callable[[], str]
     is_done: Callable[[], bool]
-    roles: tuple[str, ...] = build.DEVELOPERS
+    roles: tuple[str, ...] = menu.DEVELOPERS
     by_hand: bool = False
     without_sandbox: str = ""
 
@@ -144,7 +144,7 @@ STEPS: Mapping[str, Step] = {
         _("People sign in to GitHub, Google or Slack with a client that you register there."),
         _page("build_apps.page"),
         _audited("oauth_app"),
-        build.OWNERS,
+        menu.OWNERS,
     ),
     "people": Step(
         "people",
@@ -152,7 +152,7 @@ STEPS: Mapping[str, Step] = {
         _("Send a link, and choose a role."),
         _page("build_people.page"),
         lambda: bool(invitations.list_open(dashboard().store)) or len(users.all_users(dashboard().store)) > 1,
-        build.OWNERS,
+        menu.OWNERS,
     ),
     "key": Step(
         "shield",
@@ -160,7 +160,7 @@ STEPS: Mapping[str, Step] = {
         _("Without it nobody can read the credentials in a backup. Keep it in another place than the backups."),
         lambda: "/docs/operate#keys-and-backups",
         lambda: dashboard().settings.secret_key is not None,
-        build.OWNERS,
+        menu.OWNERS,
         by_hand=True,
     ),
 }

@@ -13,8 +13,7 @@ from flask import Response, abort, g, make_response, render_template, request, s
 from pydantic import StringConstraints
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import embed_snippets
-from webapp.dashboard.build import frame as build_page
+from webapp.dashboard.build import embed_snippets, menu
 from webapp.dashboard.build.embed_snippets import Facts, snippets
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.build.embedding import EmbedCheck, EmbedClient, RefusedOrigin, Validity
@@ -41,7 +40,7 @@ _KEY = "embed"
 Text = Annotated[str, StringConstraints(strip_whitespace=True), at_most(2_000)]
 _AT_ONCE, _MOST_APPS = 100, 1_000  # of a request, and in the list
 _MOST_REFUSED = 3
-blueprint = build_page.blueprint("embed", build_page.BuildPage("embed", 1))
+blueprint = menu.blueprint("embed", menu.BuildPage("embed", 1))
 # Where the API's fields stand in the form.
 _FIELDS: Mapping[str, str] = {
     "external_user_id": "user",

@@ -3,15 +3,14 @@
 from flask import flash, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
-from webapp.dashboard.build import people
+from webapp.dashboard.build import menu, people
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.pages import go
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext
 from webapp.people import invitations, users
 
-blueprint = build.part_of("people", "invitations", "/invitations")
+blueprint = menu.part_of("people", "invitations", "/invitations")
 
 MOST = 50
 

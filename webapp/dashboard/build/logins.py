@@ -3,8 +3,7 @@
 from flask import abort, flash, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
-from webapp.dashboard.build import people
+from webapp.dashboard.build import menu, people
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import person
 from webapp.dashboard.pages import go
@@ -14,7 +13,7 @@ from webapp.kit.translation import gettext
 from webapp.people import users
 from webapp.people.users import User
 
-blueprint = build.part_of("people", "logins", "/<user_id>")
+blueprint = menu.part_of("people", "logins", "/<user_id>")
 
 
 @blueprint.post("/role")

@@ -1,8 +1,8 @@
 """Build → Logs: everything that happened in the project and environment, to whomever."""
 
-from webapp.dashboard.build import frame
+from webapp.dashboard.build import menu
 from webapp.dashboard.dashboard import has_logs
 from webapp.dashboard.logs import PROJECT, add_views
 
-blueprint = frame.blueprint("logs", frame.BuildPage("logs", 3, offered=has_logs))
+blueprint = menu.blueprint("logs", menu.BuildPage("logs", 3, offered=has_logs))
 add_views(blueprint, PROJECT, "")

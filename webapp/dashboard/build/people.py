@@ -10,7 +10,7 @@ from typing import Any
 from flask import Response, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
+from webapp.dashboard.build import menu
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import person
 from webapp.dashboard.pages import fragment, go, wants_fragment
@@ -19,7 +19,7 @@ from webapp.kit.text import holds
 from webapp.kit.translation import gettext
 from webapp.people import invitations, passkeys, totp, users
 
-blueprint = build.blueprint("people", build.BuildPage("people", 7, build.OWNERS))
+blueprint = menu.blueprint("people", menu.BuildPage("people", 7, menu.OWNERS))
 
 EVERYBODY = tuple(reversed(users.ROLES))
 MOST_SHOWN = 100
@@ -85,11 +85,11 @@ def _list() -> dict[str, Any]:
 def _rights() -> list[tuple[str, tuple[str, ...]]]:
     """The roles, and what each may do; pages of Build declare their own."""
     pages: dict[tuple[str, ...], list[str]] = {}
-    for noun, item in build.PAGES.items():
+    for noun, item in menu.PAGES.items():
         pages.setdefault(item.roles, []).append(str(BUILD[noun]))
     return [
         (gettext("Connect, run, watch"), EVERYBODY),
-        (gettext("See signing keys and the audit log"), build.DEVELOPERS),
+        (gettext("See signing keys and the audit log"), menu.DEVELOPERS),
         *(
             (gettext("Build: {pages}").format(pages=", ".join(labels)), who)
             for who, labels in sorted(pages.items(), key=lambda row: -len(row[0]))

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from flask import Blueprint, abort, g, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
-from webapp.dashboard.build import project_list
+from webapp.dashboard.build import menu, project_list
 from webapp.dashboard.client.accounts import UserClient
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.gate import person, session_now, viewer_of
@@ -76,5 +75,5 @@ def _list_of(path: str) -> str:
     is the same in all scenes.
     """
     plain = path.partition("?")[0]
-    lists = (*_LISTS, *(f"/build/{noun}" for noun, page in build.PAGES.items() if page.of_project))
+    lists = (*_LISTS, *(f"/build/{noun}" for noun, page in menu.PAGES.items() if page.of_project))
     return next((start for start in lists if plain.startswith(start + "/")), path or url_for("dashboard.apps.index"))

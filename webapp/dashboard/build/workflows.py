@@ -9,14 +9,14 @@ from flask import Response, flash, make_response, render_template, request, url_
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import words
-from webapp.dashboard.build import frame as build
+from webapp.dashboard.build import menu
 from webapp.dashboard.client.build.workflows import NamedWorkflow, Workflows
 from webapp.dashboard.dashboard import viewer
 from webapp.dashboard.pages import go
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext
 
-blueprint = build.blueprint("workflows", build.BuildPage("workflow", 6))
+blueprint = menu.blueprint("workflows", menu.BuildPage("workflow", 6))
 
 _FIELDS = ("name", "url")
 

@@ -15,9 +15,9 @@ from werkzeug.routing import BaseConverter
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.components import Kind, Prop, labels
-from webapp.dashboard.component import drafts, fields, prop_data
+from webapp.dashboard.component import drafts, fields, prop_values
 from webapp.dashboard.component.forms import ComponentForm, opened, posted, uploaded
-from webapp.dashboard.component.prop_data import InvalidValue
+from webapp.dashboard.component.prop_values import InvalidValue
 from webapp.dashboard.component.rendering import Feedback, address, full_page, part
 from webapp.dashboard.dashboard import components, dashboard, public_url, service, viewer
 from webapp.dashboard.pages import go, wants_fragment
@@ -125,7 +125,7 @@ def upload(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
     """Take a file for a prop at once; return it as its list shows it, or a sentence why it is not taken."""
     form = posted(kind, slug, key)
     prop, sent = form.find(name), request.files.getlist("file")
-    if prop_data.control(prop) != "file" or form.component.kind != "actions":
+    if prop_values.control(prop) != "file" or form.component.kind != "actions":
         raise NoPage
     try:
         if len(sent) != 1 or not sent[0].filename:
@@ -133,7 +133,7 @@ def upload(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
         file = uploaded(sent[0])
     except (Invalid, TooLarge) as error:
         return make_response(str(escape(error.message)), error.status)
-    field = replace(fields.field_of(form, prop), data={f"p.{name}": [prop_data.encode(file)]})
+    field = replace(fields.field_of(form, prop), data={f"p.{name}": [prop_values.encode(file)]})
     return part("_files.html", form, field=field)
 
 
@@ -142,7 +142,7 @@ def remove_file(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Delete an uploaded file that was removed from the form, before its day is over."""
     posted(kind, slug, key)
     with suppress(NotFound):
-        components().delete_file(prop_data.file_id(request.form.get("key", "")) or "none")
+        components().delete_file(prop_values.file_id(request.form.get("key", "")) or "none")
     return make_response("", 204)
 
 
@@ -170,7 +170,7 @@ def _appeared(before: tuple[Prop, ...], form: ComponentForm) -> list[Prop]:
 def changes(before: tuple[Prop, ...], form: ComponentForm) -> str:
     """A sentence about what a reload changed, or ""."""
     now, added = {prop.name for prop in form.visible_props}, _appeared(before, form)
-    gone = [prop for prop in before if prop.name not in now and prop_data.control(prop) and not form.leaves_out(prop)]
+    gone = [prop for prop in before if prop.name not in now and prop_values.control(prop) and not form.leaves_out(prop)]
     if not added and not gone:
         return ""
     if not gone:
@@ -185,15 +185,15 @@ def changes(before: tuple[Prop, ...], form: ComponentForm) -> str:
 def _rewritten(form: ComponentForm, prop: Prop, mode: str) -> tuple[ComponentForm, str]:
     """The form with an object as rows or as JSON, and why it cannot be shown as rows, if so."""
     try:
-        value = prop_data.read_value(prop.model_copy(update={"optional": True}), form.data)
+        value = prop_values.read_value(prop.model_copy(update={"optional": True}), form.data)
     except InvalidValue as problem:
         return form, str(problem)
-    own = prop_data.of_prop(form.data, prop)
+    own = prop_values.of_prop(form.data, prop)
     others = {name: texts for name, texts in form.data.items() if name not in own}
-    members = {} if value is prop_data.ABSENT else value
+    members = {} if value is prop_values.ABSENT else value
     if mode == "json":
-        return replace(form, data=others | prop_data.as_json(prop, members)), ""
-    written = prop_data.write_value(prop, members)
+        return replace(form, data=others | prop_values.as_json(prop, members)), ""
+    written = prop_values.write_value(prop, members)
     if written.get(f"mode.{prop.name}") != ["rows"]:
         sentence = gettext("“{label}” contains values that are not text, so it stays JSON.")
         return form, sentence.format(label=prop.label)

@@ -10,9 +10,9 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.transport import ServiceDown
-from webapp.dashboard.component import drafts, forms, prop_data
+from webapp.dashboard.component import drafts, forms, prop_values
 from webapp.dashboard.component.forms import ComponentForm, DeployForm, posted, sent_first_time
-from webapp.dashboard.component.prop_data import InvalidValue
+from webapp.dashboard.component.prop_values import InvalidValue
 from webapp.dashboard.component.rendering import Feedback, errors_in_words, full_page
 from webapp.dashboard.component.runs import at_fields, refused
 from webapp.dashboard.dashboard import dashboard, forget_triggers, viewer
@@ -52,8 +52,8 @@ def schedule(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
     form = _trigger(kind, slug, key)
     prop = form.find(name)
     try:
-        value = prop_data.read_value(prop, form.data)
-        sentence, bad = prop_data.schedule_in_words(None if value is prop_data.ABSENT else value), False
+        value = prop_values.read_value(prop, form.data)
+        sentence, bad = prop_values.schedule_in_words(None if value is prop_values.ABSENT else value), False
     except InvalidValue as error:
         sentence, bad = str(error), True
     if not wants_fragment():

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from webapp.dashboard.component.prop_data import FormData
+from webapp.dashboard.component.prop_values import FormData
 from webapp.kit.clock import DAY, Clock
 from webapp.store.contract import Store
 

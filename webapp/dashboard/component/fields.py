@@ -16,9 +16,9 @@ from flask import request
 from webapp.dashboard.client.components import OptionsQuery
 from webapp.dashboard.client.models.accounts import Account
 from webapp.dashboard.client.models.components import Choices, Option, Prop
-from webapp.dashboard.component import prop_data
+from webapp.dashboard.component import prop_values
 from webapp.dashboard.component.forms import ComponentForm
-from webapp.dashboard.component.prop_data import FormData, InvalidValue, control
+from webapp.dashboard.component.prop_values import FormData, InvalidValue, control
 from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext, translated
 from webapp.kit.translation import lazy as _
@@ -85,7 +85,7 @@ def look_up(form: ComponentForm, prop: Prop, *, more: bool) -> OptionList:
 
 
 def _option_list(prop: Prop, choices: Choices, query: str, page: int, before: Mapping[str, Any]) -> OptionList:
-    mark = hashlib.sha256(json.dumps([prop_data.encode(item) for item in choices.options]).encode()).hexdigest()[:16]
+    mark = hashlib.sha256(json.dumps([prop_values.encode(item) for item in choices.options]).encode()).hexdigest()[:16]
     options = () if before and before["mark"] == mark else choices.options
     shown = before.get("shown", 0) + len(options)
     context = {name: value for name, value in (choices.context or {}).items() if name not in _OWN}
@@ -142,16 +142,16 @@ class Field:
 
     def value(self, part: str = "p") -> str:
         """The first value of a part."""
-        return prop_data.first(self.data, part, self.prop)
+        return prop_values.first(self.data, part, self.prop)
 
     def rows(self, keys: str, texts: str) -> list[tuple[str, str]]:
         """The rows of a key–value editor, and an empty one."""
-        return [*prop_data.pairs(self.data, keys, texts, self.prop), ("", "")]
+        return [*prop_values.pairs(self.data, keys, texts, self.prop), ("", "")]
 
     @property
     def chosen(self) -> list[Option]:
         """The selected options."""
-        return prop_data.chosen(self.prop, self.data)
+        return prop_values.chosen(self.prop, self.data)
 
     @property
     def picked(self) -> str:
@@ -165,11 +165,11 @@ class Field:
     def listed(self) -> list[Option]:
         """The options of the open list, after selected ones that the page does not have."""
         options = list(self.option_list.options) if self.option_list else []
-        chosen = [prop_data.encode(item) for item in self.chosen]
+        chosen = [prop_values.encode(item) for item in self.chosen]
         if self.option_list and self.option_list.page:
-            return [item for item in options if prop_data.encode(item) not in chosen]
-        shown = {prop_data.encode(item) for item in options}
-        return [item for item in self.chosen if prop_data.encode(item) not in shown] + options
+            return [item for item in options if prop_values.encode(item) not in chosen]
+        shown = {prop_values.encode(item) for item in options}
+        return [item for item in self.chosen if prop_values.encode(item) not in shown] + options
 
     @property
     def takes_several(self) -> bool:
@@ -190,8 +190,8 @@ class Field:
     @property
     def filled(self) -> bool:
         """Whether the value differs from the default."""
-        own = {name: texts for name, texts in prop_data.of_prop(self.data, self.prop).items() if any(texts)}
-        start = {name: texts for name, texts in prop_data.started(self.prop).items() if any(texts)}
+        own = {name: texts for name, texts in prop_values.of_prop(self.data, self.prop).items() if any(texts)}
+        start = {name: texts for name, texts in prop_values.started(self.prop).items() if any(texts)}
         return (
             bool(own) and own != start and not (self.kind == "boolean" and own.get(f"p.{self.prop.name}") == ["false"])
         )
@@ -216,7 +216,7 @@ class Field:
     def schedule_in_words(self) -> str:
         """The entered schedule in words, or "" if it is not valid."""
         try:
-            return prop_data.schedule_in_words(prop_data.read_value(self.prop, self.data))
+            return prop_values.schedule_in_words(prop_values.read_value(self.prop, self.data))
         except InvalidValue:
             return ""
 
@@ -274,4 +274,4 @@ def field_groups(
 def field_of(form: ComponentForm, prop: Prop, error: str = "", option_list: OptionList | None = None) -> Field:
     """A field of ``form``."""
     accounts = form.accounts(prop) if prop.type == "app" else ()
-    return Field(prop, control(prop), prop_data.element_id(prop.name), form.data, error, option_list, accounts)
+    return Field(prop, control(prop), prop_values.element_id(prop.name), form.data, error, option_list, accounts)

@@ -24,9 +24,9 @@ from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.components import Choices, Component, Kind, Option, Prop
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.overview import Overview
-from webapp.dashboard.component import drafts, prop_data
+from webapp.dashboard.component import drafts, prop_values
 from webapp.dashboard.component.drafts import DynamicProps
-from webapp.dashboard.component.prop_data import FormData, InvalidValue, MissingValue, control
+from webapp.dashboard.component.prop_values import FormData, InvalidValue, MissingValue, control
 from webapp.dashboard.dashboard import (
     components,
     dashboard,
@@ -65,7 +65,7 @@ class ComponentForm:
     def props(self) -> tuple[Prop, ...]:
         """The current props: the reloaded ones, if there are any."""
         props = models.props(self.dynamic.props) if self.dynamic.id else self.component.props
-        return prop_data.labelled(props, self.app)
+        return prop_values.labelled(props, self.app)
 
     @property
     def visible_props(self) -> list[Prop]:
@@ -98,7 +98,7 @@ class ComponentForm:
             except InvalidValue as error:
                 errors[prop.name] = str(error)
             else:
-                if value is not prop_data.ABSENT:
+                if value is not prop_values.ABSENT:
                     configured[prop.name] = value
         return configured, errors
 
@@ -109,7 +109,7 @@ class ComponentForm:
             if prop.name in configured and prop.secret:
                 configured[prop.name] = f"<{prop.label}>"
             elif prop.name in configured and prop.type == "http_request":
-                configured[prop.name] = prop_data.masked(configured[prop.name])
+                configured[prop.name] = prop_values.masked(configured[prop.name])
         return configured
 
     def find(self, name: str) -> Prop:
@@ -161,12 +161,12 @@ class ComponentForm:
         for prop in self.props:
             value = configured.get(prop.name)
             if value is not None and not prop.secret:
-                data |= prop_data.write_value(prop, value)
+                data |= prop_values.write_value(prop, value)
         return replace(self, data=data)
 
     def save(self) -> bool:
         """Store the form as the draft, without secrets. Returns False if it is too large."""
-        kept = prop_data.keepable(self.data, [*self.component.props, *self.props])
+        kept = prop_values.keepable(self.data, [*self.component.props, *self.props])
         board = dashboard()
         return drafts.save(board.store, board.clock, viewer().owner, self.draft, kept, self.dynamic)
 
@@ -175,13 +175,13 @@ class ComponentForm:
             return self._account(prop)
         if self.trigger and prop.secret:  # the trigger keeps its secret unless a new one is typed
             prop = prop.model_copy(update={"optional": True})
-        return prop_data.read_value(prop, self.data)
+        return prop_values.read_value(prop, self.data)
 
     def _account(self, prop: Prop) -> Any:
         """The selected account, if it is one of the person's own."""
-        value = prop_data.read_value(prop, self.data)
+        value = prop_values.read_value(prop, self.data)
         own = {account.id for account in self.accounts(prop)}
-        if value is not prop_data.ABSENT and value["authProvisionId"] not in own:
+        if value is not prop_values.ABSENT and value["authProvisionId"] not in own:
             raise InvalidValue(gettext("Choose one of your accounts for “{label}”.").format(label=prop.label))
         return value
 
@@ -204,10 +204,10 @@ class ComponentForm:
         for prop in form.props:
             known = before.get(prop.name)
             if known is not None and not _fits(prop, known, data):
-                for name in prop_data.of_prop(data, prop):
+                for name in prop_values.of_prop(data, prop):
                     del data[name]
-            if not prop_data.of_prop(data, prop):
-                data |= prop_data.started(prop)
+            if not prop_values.of_prop(data, prop):
+                data |= prop_values.started(prop)
         return replace(form, data=data)
 
 
@@ -218,7 +218,7 @@ def _fits(prop: Prop, known: Prop, data: FormData) -> bool:
     if control(prop) not in ("choice", "choices"):
         return True
     offered = [choice.value for choice in prop.options]
-    return all(choice.value in offered for choice in prop_data.chosen(prop, data))
+    return all(choice.value in offered for choice in prop_values.chosen(prop, data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,16 +278,16 @@ def posted(kind: Kind, slug: str, key: str) -> ComponentForm:
     form = _loaded(kind, slug, key)
     drawn = set(request.form.getlist("d"))
     data = {name: texts for name, texts in form.data.items() if name.partition(".")[2] not in drawn}
-    data |= prop_data.sent(request.form.lists())
+    data |= prop_values.sent(request.form.lists())
     return _with_uploads(replace(form, data=data, overview=known_accounts()))
 
 
 def uploaded(sent: FileStorage) -> Option:
     """The file ``sent`` as the value of a prop, once the stash has it. Raises :class:`PatchbayError`."""
-    content = sent.stream.read(prop_data.MAX_FILE_BYTES + 1)
+    content = sent.stream.read(prop_values.MAX_FILE_BYTES + 1)
     if not content:
         raise Invalid(gettext("“{name}” is empty.").format(name=sent.filename))
-    if len(content) > prop_data.MAX_FILE_BYTES:
+    if len(content) > prop_values.MAX_FILE_BYTES:
         raise TooLarge(gettext("“{name}” is larger than 10 MB. Choose a smaller file.").format(name=sent.filename))
     file = components().upload(sent.filename or "", content)
     if file is None:
@@ -311,7 +311,7 @@ def _with_uploads(form: ComponentForm) -> ComponentForm:
             if not sent.filename or control(prop) != "file":
                 continue
             try:
-                form = replace(form, data=prop_data.with_file(prop, form.data, uploaded(sent)))
+                form = replace(form, data=prop_values.with_file(prop, form.data, uploaded(sent)))
             except (Invalid, TooLarge) as error:
                 refused[prop.name] = error.message
     return replace(form, refused_files=refused)
@@ -347,8 +347,8 @@ def _with_defaults(form: ComponentForm) -> dict[str, list[str]]:
     for prop in form.props:
         if control(prop) == "account":
             own = [account.id for account in form.accounts(prop)]
-            if prop_data.first(data, "p", prop) not in own:
+            if prop_values.first(data, "p", prop) not in own:
                 data[f"p.{prop.name}"] = own[:1]
         elif not form.saved_at and not form.trigger:
-            data |= prop_data.started(prop)
+            data |= prop_values.started(prop)
     return data

@@ -13,7 +13,7 @@ from werkzeug.exceptions import NotFound as NoPage
 
 from webapp.dashboard import logs
 from webapp.dashboard.client.models.runs import Outcome, Run
-from webapp.dashboard.component import drafts, fields, forms, prop_data, results
+from webapp.dashboard.component import drafts, fields, forms, prop_values, results
 from webapp.dashboard.component.drafts import DynamicProps
 from webapp.dashboard.component.fields import OptionList
 from webapp.dashboard.component.forms import ComponentForm
@@ -55,7 +55,7 @@ class Feedback:
 def errors_in_words(form: ComponentForm, errors: Mapping[str, str]) -> str:
     """How many fields are to be filled in, or, if other ``errors`` are among them, to be corrected."""
     by_name = {prop.name: prop for prop in form.props}
-    if all(name in by_name and prop_data.is_missing(by_name[name], error) for name, error in errors.items()):
+    if all(name in by_name and prop_values.is_missing(by_name[name], error) for name, error in errors.items()):
         sentence = ngettext("Fill in one required field.", "Fill in {count} required fields.", len(errors))
     else:
         sentence = ngettext("Correct one field.", "Correct {count} fields.", len(errors))
@@ -100,7 +100,7 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         ),
         "outcome": feedback.outcome,
         "deployment": forms.of(form),
-        "schedule_words": prop_data.schedule_in_words,
+        "schedule_words": prop_values.schedule_in_words,
         "time_zones": time_zones,
         "viewer_mark": hash_token(viewer().owner)[:16],
         "now_ms": dashboard().clock(),
@@ -111,9 +111,9 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "rich": rich,
         "json_html": json_html,
         "json_is_cut": json_is_cut,
-        "structured": prop_data,
-        "encode": prop_data.encode,
-        "file_id": prop_data.file_id,
+        "structured": prop_values,
+        "encode": prop_values.encode,
+        "file_id": prop_values.file_id,
     }
 
 

@@ -17,7 +17,7 @@ from webapp.dashboard import logs
 from webapp.dashboard.client.models import components
 from webapp.dashboard.client.models.components import Prop
 from webapp.dashboard.client.models.triggers import Trigger
-from webapp.dashboard.component.prop_data import control, schedule_in_words
+from webapp.dashboard.component.prop_values import control, schedule_in_words
 from webapp.dashboard.dashboard import app_of, forget_triggers
 from webapp.dashboard.dashboard import logs as own_logs
 from webapp.dashboard.dashboard import triggers as client

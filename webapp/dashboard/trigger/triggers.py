@@ -13,7 +13,7 @@ from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.deliveries import DayOf, Endpoint
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.overview import READ
-from webapp.dashboard.component import prop_data
+from webapp.dashboard.component import prop_values
 from webapp.dashboard.dashboard import app_of, known_accounts, known_triggers
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import ListQuery, among, at_most, page, within
@@ -91,7 +91,7 @@ def template_helpers() -> dict[str, Any]:
     return {
         "words": words,
         "charts": charts,
-        "schedule_words": prop_data.schedule_in_words,
+        "schedule_words": prop_values.schedule_in_words,
         "words_of": slugs.words,
         "trigger_url": lambda trigger_id, endpoint="trigger.show", **more: url_for(
             f"dashboard.{endpoint}", trigger_id=trigger_id, **more

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from flask import Blueprint, abort, flash, g, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.frame import by_field
+from webapp.dashboard.build.menu import by_field
 from webapp.dashboard.client.build.oauth_apps import OAuthApps, Verdict
 from webapp.dashboard.client.models.accounts import App, AppInFamily, SetUp, Shape
 from webapp.dashboard.dashboard import dashboard, service, viewer

@@ -8,14 +8,14 @@ from typing import Any
 from flask import render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
+from webapp.dashboard.build import menu
 from webapp.dashboard.client.build.app_overrides import AppOverrides
 from webapp.dashboard.client.build.oauth_apps import OAuthApps
 from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.dashboard.pages import go
 from webapp.people import setup_requests
 
-blueprint = build.blueprint("apps", build.BuildPage("apps", 4, build.OWNERS))
+blueprint = menu.blueprint("apps", menu.BuildPage("apps", 4, menu.OWNERS))
 
 
 @blueprint.get("")

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build.apps import app_setup
 from webapp.dashboard.build.apps.apps import back, blueprint, question
-from webapp.dashboard.build.frame import by_field
+from webapp.dashboard.build.menu import by_field
 from webapp.dashboard.client.build.oauth_apps import OAuthApp, OAuthApps, Verdict
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go

@@ -7,7 +7,7 @@ from flask import flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build.apps.apps import back, blueprint, question
-from webapp.dashboard.build.frame import by_field
+from webapp.dashboard.build.menu import by_field
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.build.app_overrides import AppOverride, AppOverrides
 from webapp.dashboard.client.build.oauth_apps import OAuthApps

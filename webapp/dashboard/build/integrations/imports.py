@@ -11,9 +11,9 @@ from flask import flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build.apps import app_setup
-from webapp.dashboard.build.frame import by_field
 from webapp.dashboard.build.integrations import integrations
 from webapp.dashboard.build.integrations.drafts import MOST_BYTES, Drafts
+from webapp.dashboard.build.menu import by_field
 from webapp.dashboard.client.build.imported_apps import Document, ImportedApps, ImportOperation, ImportReport, Server
 from webapp.dashboard.client.models.accounts import Account
 from webapp.dashboard.client.overview import read_accounts

@@ -16,7 +16,7 @@ from flask import Response, flash, make_response, render_template, request, url_
 from pydantic import StringConstraints
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
+from webapp.dashboard.build import menu
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.build.directory import DirectoryClient, DirectoryDownload
 from webapp.dashboard.client.build.imported_apps import ImportedApps
@@ -30,7 +30,7 @@ from webapp.errors import Conflict, Invalid, NotFound, Unavailable
 from webapp.kit.translation import count_of, gettext
 from webapp.kit.translation import lazy as _
 
-blueprint = build.blueprint("integrations", build.BuildPage("pieces", 5, build.OWNERS, of_project=False))
+blueprint = menu.blueprint("integrations", menu.BuildPage("pieces", 5, menu.OWNERS, of_project=False))
 MOST_HOSTS = 20_000  # characters
 AWAY = _("npm’s registry does not answer this machine now. Check its way there, or try again in a moment.")
 _MB, _KB = 1_000_000, 1_000

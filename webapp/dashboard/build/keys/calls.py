@@ -10,7 +10,7 @@ from flask import url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import logs
-from webapp.dashboard.build.keys.frame import blueprint
+from webapp.dashboard.build.keys.sections import blueprint
 from webapp.dashboard.client.calls import CallRecord
 from webapp.dashboard.client.models.logs import LogEntry, LogPage, LogPageInfo
 from webapp.dashboard.client.transport import Params

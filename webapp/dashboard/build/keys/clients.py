@@ -12,8 +12,8 @@ from flask import abort, flash, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build import project_list
-from webapp.dashboard.build.keys import frame
-from webapp.dashboard.build.keys.frame import blueprint
+from webapp.dashboard.build.keys import sections
+from webapp.dashboard.build.keys.sections import blueprint
 from webapp.dashboard.client.build.clients import Clients, OAuthClient
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.errors import Invalid
@@ -97,17 +97,17 @@ def create_client() -> AnyResponse | tuple[str, int]:
         return _form(form, {detail.field: detail.message for detail in error.details} or {"name": error.message}), 422
     if not client.secret:
         flash(gettext("“{name}” is ready. It authenticates with its key.").format(name=client.name), "ok")
-        return frame.back("clients")
+        return sections.back("clients")
     sentence = gettext("“{name}” is ready. Copy its secret now; nobody can see it again.").format(name=client.name)
-    frame.show_once(sentence, client.secret)
-    return frame.back("clients")
+    sections.show_once(sentence, client.secret)
+    return sections.back("clients")
 
 
 @blueprint.get("/clients/<client_id>/rotation")
 def ask_rotation(client_id: str) -> str:
     """Ask how long the old secret stays valid together with the new one."""
     client = _changeable(client_id)
-    return frame.question("clients", "dashboard/build/keys/rotation.html", client=client, overlaps=OVERLAPS)
+    return sections.question("clients", "dashboard/build/keys/rotation.html", client=client, overlaps=OVERLAPS)
 
 
 @blueprint.post("/clients/<client_id>/rotation")
@@ -117,8 +117,8 @@ def rotate_client(client_id: str) -> AnyResponse:
     overlap_s = int(overlap) if overlap in map(str, OVERLAPS) else DEFAULT_OVERLAP_S
     rotated = _clients().rotate(client.id, overlap_s)
     sentence = gettext("This is the new secret of “{name}”. Copy it now; nobody can see it again.")
-    frame.show_once(sentence.format(name=client.name), rotated.secret)
-    return frame.back("clients")
+    sections.show_once(sentence.format(name=client.name), rotated.secret)
+    return sections.back("clients")
 
 
 @blueprint.post("/clients/<client_id>/old-secret/end")
@@ -127,7 +127,7 @@ def end_old_secret(client_id: str) -> AnyResponse:
     client = _changeable(client_id)
     _clients().end_old_secret(client.id)
     flash(gettext("The old secret of “{name}” has ended.").format(name=client.name), "ok")
-    return frame.back("clients")
+    return sections.back("clients")
 
 
 @blueprint.get("/clients/<client_id>/removal")
@@ -144,7 +144,7 @@ def delete_client(client_id: str) -> AnyResponse | tuple[str, int]:
         return _removal(client, gettext("Confirm that you understand what stops.")), 422
     _clients().delete(client.id)
     flash(gettext("“{name}” is deleted. Its tokens have ended.").format(name=client.name), "ok")
-    return frame.back("clients")
+    return sections.back("clients")
 
 
 def may_change(client: OAuthClient) -> bool:
@@ -188,7 +188,7 @@ def _scope(access: str) -> str:
 
 
 def _form(form: Mapping[str, str], errors: Mapping[str, str]) -> str:
-    return frame.question(
+    return sections.question(
         "clients",
         "dashboard/build/keys/new_client.html",
         form=form,
@@ -201,6 +201,6 @@ def _form(form: Mapping[str, str], errors: Mapping[str, str]) -> str:
 
 
 def _removal(client: OAuthClient, error: str = "") -> str:
-    return frame.question(
+    return sections.question(
         "clients", "dashboard/build/keys/removal.html", client=client, busy=is_busy(client), error=error
     )

@@ -7,14 +7,14 @@ from typing import Any
 from flask import abort, make_response, render_template
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.keys import calls, clients, frame, limits, usage, webhooks
+from webapp.dashboard.build.keys import calls, clients, limits, sections, usage, webhooks
 from webapp.dashboard.dashboard import dashboard, offers
 from webapp.dashboard.gate import person
 from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.kit.translation import lazy as _
 from webapp.people import api_keys, users
 
-blueprint = frame.blueprint
+blueprint = sections.blueprint
 
 
 def _user_keys() -> dict[str, Any]:
@@ -54,7 +54,7 @@ SECTIONS: Mapping[str, Section] = {
 @blueprint.get("")
 def page() -> AnyResponse:
     """Lead to the first section."""
-    return go(frame.url_of(next(iter(SECTIONS))))
+    return go(sections.url_of(next(iter(SECTIONS))))
 
 
 @blueprint.get("/calls", endpoint="calls", defaults={"source": "logs"})
@@ -84,7 +84,7 @@ def _context(section: str, *of_section: str) -> dict[str, Any]:
         "section": section,
         "sections": {name: each.label for name, each in shown.items()},
         "part": f"dashboard/build/keys/{shown[section].template}.html",
-        "section_url": frame.url_of,
-        "secret": frame.shown_now(),
+        "section_url": sections.url_of,
+        "secret": sections.shown_now(),
         **shown[section].context(*of_section),
     }

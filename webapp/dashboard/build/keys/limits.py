@@ -6,8 +6,8 @@ from typing import Any
 from flask import request
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.keys import frame
-from webapp.dashboard.build.keys.frame import blueprint
+from webapp.dashboard.build.keys import sections
+from webapp.dashboard.build.keys.sections import blueprint
 from webapp.dashboard.client.build import limits
 from webapp.dashboard.client.build.limits import CustomLimit, LimitNow
 from webapp.dashboard.dashboard import viewer
@@ -72,10 +72,10 @@ def create_limit() -> AnyResponse | tuple[str, int]:
         token = limits.create(viewer().client, int(text), window_s)
     except Invalid as error:
         return _form(text, window_s, error.message), 422
-    frame.show_once(
+    sections.show_once(
         gettext("Rate limit added. Send this token as x-pd-rate-limit with the calls that it applies to."), token
     )
-    return frame.back("limits")
+    return sections.back("limits")
 
 
 def window_in_words(known: Sequence[LimitNow]) -> str:
@@ -124,7 +124,7 @@ def custom_in_words(limit: CustomLimit) -> str:
 
 def _form(requests: str, window_s: int, error: str = "") -> str:
     windows = list(WINDOWS.items())
-    return frame.question(
+    return sections.question(
         "limits",
         "dashboard/build/keys/new_limit.html",
         requests=requests,

@@ -7,8 +7,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import words
 from webapp.dashboard.build import project_list
-from webapp.dashboard.build.keys import frame
-from webapp.dashboard.build.keys.frame import blueprint
+from webapp.dashboard.build.keys import sections
+from webapp.dashboard.build.keys.sections import blueprint
 from webapp.dashboard.client.build.webhooks import GeneralWebhook, Webhooks
 from webapp.dashboard.client.models.deliveries import Endpoint
 from webapp.dashboard.dashboard import viewer
@@ -69,7 +69,7 @@ def set_project_webhook() -> AnyResponse | tuple[str, int]:
 def ask_webhook_removal(webhook_id: str) -> str:
     """Ask for confirmation before a webhook is removed."""
     text = gettext("{url} receives nothing more, not even pending deliveries.").format(url=_get(webhook_id).url)
-    return frame.question(
+    return sections.question(
         "webhooks",
         heading=gettext("Remove this webhook?"),
         text=text,
@@ -117,14 +117,14 @@ def reveal_signing_key() -> AnyResponse:
     key = _webhooks().signing_key()
     if key is None:
         abort(404)
-    frame.show_once(gettext("This is the signing key. Verify the signature of every delivery with it."), key)
-    return frame.back("webhooks")
+    sections.show_once(gettext("This is the signing key. Verify the signature of every delivery with it."), key)
+    return sections.back("webhooks")
 
 
 @blueprint.get("/signing-key/rotation")
 def ask_key_rotation() -> str:
     """Ask for confirmation before the key is replaced."""
-    return frame.question(
+    return sections.question(
         "webhooks",
         heading=gettext("Create a new signing key?"),
         text=gettext(
@@ -141,8 +141,8 @@ def ask_key_rotation() -> str:
 def rotate_signing_key() -> AnyResponse:
     """Make a new key; the page that follows shows it."""
     sentence = gettext("This is the new signing key. Use it where your server verifies signatures.")
-    frame.show_once(sentence, _webhooks().rotate_key())
-    return frame.back("webhooks")
+    sections.show_once(sentence, _webhooks().rotate_key())
+    return sections.back("webhooks")
 
 
 def _webhooks() -> Webhooks:
@@ -160,9 +160,11 @@ def _why(error: Invalid) -> str:
 
 
 def _form(url: str = "", error: str = "", *, of_project: bool = False) -> str:
-    return frame.question("webhooks", "dashboard/build/keys/address.html", url=url, error=error, of_project=of_project)
+    return sections.question(
+        "webhooks", "dashboard/build/keys/address.html", url=url, error=error, of_project=of_project
+    )
 
 
 def _done(sentence: str) -> AnyResponse:
     flash(sentence, "ok")
-    return frame.back("webhooks")
+    return sections.back("webhooks")

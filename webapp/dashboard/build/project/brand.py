@@ -4,7 +4,7 @@ from flask import flash as say
 from flask import request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
+from webapp.dashboard.build import menu
 from webapp.dashboard.build.project.project import for_owners, load, projects, show
 from webapp.dashboard.pages import fragment, go
 from webapp.errors import Invalid
@@ -13,7 +13,7 @@ from webapp.kit.contrast import DEFAULT_HUE, MAX_HUE
 from webapp.kit.images import Image
 from webapp.kit.translation import gettext
 
-blueprint = build.part_of("project", "brand", "/brand")
+blueprint = menu.part_of("project", "brand", "/brand")
 
 MAX_LOGO_BYTES = 1024 * 1024
 LEAST_PIXELS = 128
@@ -31,7 +31,7 @@ def save() -> AnyResponse:
         if image:
             projects().set_logo(project.id, logo, image.media_type)
     except Invalid as error:
-        return show(project, build.by_field(error, ("brand_hue", "logo")), 422)
+        return show(project, menu.by_field(error, ("brand_hue", "logo")), 422)
     say(gettext("Your brand is saved."), "ok")
     return go(url_for("dashboard.build_project.page", _anchor="brand"))
 

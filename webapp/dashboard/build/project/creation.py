@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from flask import Response, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
-from webapp.dashboard.build import project_list, scene
+from webapp.dashboard.build import menu, project_list, scene
 from webapp.dashboard.build.project.project import for_owners, projects
 from webapp.dashboard.dashboard import viewer
 from webapp.dashboard.pages import go
@@ -14,7 +13,7 @@ from webapp.errors import Invalid
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 
-blueprint = build.part_of("project", "creation", "/new")
+blueprint = menu.part_of("project", "creation", "/new")
 _MISSING: Mapping[str, str] = {
     "app_name": _("Say what your product is called."),
     "support_email": _("Enter an address, such as help@example.com."),
@@ -38,7 +37,7 @@ def create() -> AnyResponse:
     try:
         project = projects().create({"name": fields["app_name"], **fields})
     except Invalid as error:
-        return _form(fields, build.by_field(error, _MISSING))
+        return _form(fields, menu.by_field(error, _MISSING))
     project_list.changed()
     scene.work_in(project.id, viewer().client.environment)
     flash(gettext("“{name}” is created. You now work in it.").format(name=project.name), "ok")

@@ -6,8 +6,7 @@ The dashboard's default project cannot be deleted, and so neither can the last o
 from flask import Response, abort, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
-from webapp.dashboard.build import project_list, scene
+from webapp.dashboard.build import menu, project_list, scene
 from webapp.dashboard.build.project.project import for_owners, load, projects
 from webapp.dashboard.client.build.projects import Project
 from webapp.dashboard.dashboard import dashboard, viewer
@@ -15,7 +14,7 @@ from webapp.dashboard.pages import go
 from webapp.errors import Conflict
 from webapp.kit.translation import gettext
 
-blueprint = build.part_of("project", "deletion", "/deletion")
+blueprint = menu.part_of("project", "deletion", "/deletion")
 
 
 @blueprint.get("")

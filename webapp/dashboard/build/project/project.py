@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from flask import Response, abort, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
-from webapp.dashboard.build import project_list
+from webapp.dashboard.build import menu, project_list
 from webapp.dashboard.client.build.projects import Project, Projects
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
@@ -15,7 +14,7 @@ from webapp.kit import contrast
 from webapp.kit.contrast import DEFAULT_HUE
 from webapp.kit.translation import gettext
 
-blueprint = build.blueprint("project", build.BuildPage("settings", 3))
+blueprint = menu.blueprint("project", menu.BuildPage("settings", 3))
 
 TEXTS = ("name", "app_name", "support_email")
 KEY_TEST = "connect_require_key_auth_test"
@@ -36,7 +35,7 @@ def save() -> AnyResponse:
     try:
         projects().update(project.id, fields)
     except Invalid as error:
-        return show(project.model_copy(update=fields), build.by_field(error, TEXTS), 422)
+        return show(project.model_copy(update=fields), menu.by_field(error, TEXTS), 422)
     project_list.changed()
     flash(gettext("The project is saved."), "ok")
     return go(url_for("dashboard.build_project.page"))

@@ -22,7 +22,7 @@ from webapp.service.domain.projects.activity import Subject
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Params, Reader
-from webapp.store.table import by_one_index, read_counts
+from webapp.store.table import indexed_condition, read_counts
 
 MAX_NAME = 200
 
@@ -150,7 +150,7 @@ def of_user(reader: Reader, user: ExternalUser, *, with_credentials: bool = Fals
 def of_app(reader: Reader, scene: Scene, app: str, *, user: ExternalUser | None) -> list[Account]:
     """All accounts of ``app`` in ``scene`` (of ``user`` if given), without their credentials."""
     chosen = {"external_user_id": user.id if user else None, "app": app}
-    where, params = by_one_index(asdict(scene), chosen, alone=("external_user_id",))
+    where, params = indexed_condition(asdict(scene), chosen, alone=("external_user_id",))
     return _read(reader, scene, f"{_WITHOUT_CREDENTIALS} FROM accounts WHERE {where}", params)
 
 
@@ -241,7 +241,7 @@ def _where(reader: Reader, scene: Scene, filters: Filter) -> tuple[str, dict[str
     user_id = user.id if user else None
     scope = {"project_id": scene.project_id, "environment": scene.environment}
     chosen = {"external_user_id": user_id, "oauth_app_id": filters.oauth_app_id, "app": filters.app}
-    where, params = by_one_index(scope, chosen, alone=("external_user_id",))
+    where, params = indexed_condition(scope, chosen, alone=("external_user_id",))
     return where, params, _counter(scene, user_id or "", filters.app or "", filters.oauth_app_id or "")
 
 

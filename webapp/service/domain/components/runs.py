@@ -23,7 +23,7 @@ from webapp.service.domain.projects import external_users, usage
 from webapp.service.domain.projects.log_entries import LogEntry, LogRow, LogSource, Status
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx
-from webapp.store.table import Table, by_one_index
+from webapp.store.table import Table, indexed_condition
 
 KEPT = 30 * DAY
 KEPT_PER_USER = 500
@@ -223,7 +223,7 @@ def _where(scene: Scene, filters: Filter) -> tuple[str, dict[str, Any]]:
     component = "component_id" if (filters.component or "").startswith("sc_") else "component_key"
     ok = None if filters.ok is None else int(filters.ok)
     chosen = {"external_id": filters.external_id, component: filters.component, "app": filters.app, "ok": ok}
-    where, params = by_one_index(asdict(scene), chosen)
+    where, params = indexed_condition(asdict(scene), chosen)
     return (f"{where} AND agent IS NOT NULL" if filters.by_agents else where), params
 
 

@@ -14,7 +14,7 @@ from webapp.service.domain.base import scopes
 from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
-from webapp.store.table import Table, by_one_index
+from webapp.store.table import Table, indexed_condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Filter:
 def of_scene(reader: Reader, scene: Scene, window: cursors.Window, filters: Filter) -> cursors.Page[ActivityEntry]:
     """The activity of a scene, newest first."""
     chosen = {name: getattr(filters, name) for name in ("account_id", "trigger_id", "external_user_id", "app", "kind")}
-    where, params = by_one_index(asdict(scene), chosen, alone=("account_id", "trigger_id", "external_user_id"))
+    where, params = indexed_condition(asdict(scene), chosen, alone=("account_id", "trigger_id", "external_user_id"))
     return _page(reader, window, where, params)
 
 

@@ -27,7 +27,7 @@ from webapp.service.domain.projects.activity import Subject
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx, among
-from webapp.store.table import Rows, by_one_index
+from webapp.store.table import Rows, indexed_condition
 
 MAX_SLUG = 60
 Emitter = Literal["source", "http", "timer", "email"]
@@ -162,7 +162,7 @@ def page(reader: Reader, scene: Scene, filters: Filter, window: cursors.Window) 
         if user is None:
             return cursors.Page([], 0, "", "")
     chosen = {"external_user_id": user.id if user else None, "app": filters.app, "emitter": filters.emitter}
-    where, params = by_one_index(asdict(scene), chosen, alone=("external_user_id",))
+    where, params = indexed_condition(asdict(scene), chosen, alone=("external_user_id",))
     return ROWS.page(reader, window, f"{where} AND deployed = 1", params)
 
 

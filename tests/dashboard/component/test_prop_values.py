@@ -15,8 +15,8 @@ import pytest
 from tests.dashboard.fake_components import install
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Option, Prop
-from webapp.dashboard.component import prop_data
-from webapp.dashboard.component.prop_data import InvalidValue
+from webapp.dashboard.component import prop_values
+from webapp.dashboard.component.prop_values import InvalidValue
 
 HTTP = Prop.model_validate({"name": "x", "type": "http_request", "label": "Request"})
 TIMER = Prop.model_validate({"name": "x", "type": "$.interface.timer", "label": "When"})
@@ -43,27 +43,27 @@ def prop(**data: Any) -> Prop:
     ],
 )
 def test_the_control_of_a_prop(data: Any, control: str) -> None:
-    assert prop_data.control(prop(**data)) == control
+    assert prop_values.control(prop(**data)) == control
 
 
 def test_an_account_that_is_named_by_its_app_has_the_name_of_the_app() -> None:
     props = [prop(name="pagerduty", type="app"), prop(name="account", type="app"), prop(name="pagerduty")]
-    labels = [row.label for row in prop_data.labelled(props, App(name_slug="pagerduty", name="PagerDuty"))]
+    labels = [row.label for row in prop_values.labelled(props, App(name_slug="pagerduty", name="PagerDuty"))]
     assert labels == ["PagerDuty", "Account", "Pagerduty"]
 
 
 def test_only_what_is_a_props_is_read_and_what_is_secret_never_kept() -> None:
-    sent = prop_data.sent(
+    sent = prop_values.sent(
         [("p.x", ["1"]), ("csrf_token", ["t"]), ("zz.x", ["2"]), ("pass.x", ["secret"]), ("p.y", [""])]
     )
     assert sent == {"p.x": ["1"], "pass.x": ["secret"], "p.y": [""]}
-    assert prop_data.keepable(sent, [prop(name="y", secret=True)]) == {"p.x": ["1"]}
+    assert prop_values.keepable(sent, [prop(name="y", secret=True)]) == {"p.x": ["1"]}
 
 
 def test_line_ends_and_rows() -> None:
     data = {"p.x": ["a\r\nb"], "k.x": ["a", "", " "], "v.x": ["1", "2", ""]}
-    assert prop_data.first(data, "p", prop()) == "a\nb"
-    assert prop_data.pairs(data, "k", "v", prop()) == [("a", "1"), ("", "2")]
+    assert prop_values.first(data, "p", prop()) == "a\nb"
+    assert prop_values.pairs(data, "k", "v", prop()) == [("a", "1"), ("", "2")]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_line_ends_and_rows() -> None:
 )
 def test_json_that_is_none_says_where_it_breaks(text: str, says: str) -> None:
     with pytest.raises(InvalidValue, match=says):
-        prop_data.parse_json("Body", text)
+        prop_values.parse_json("Body", text)
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ def test_json_that_is_none_says_where_it_breaks(text: str, says: str) -> None:
     ],
 )
 def test_in_words(schedule: Any, words: str) -> None:
-    assert prop_data.schedule_in_words(schedule) == words
+    assert prop_values.schedule_in_words(schedule) == words
 
 
 def test_a_cron_expression_is_reported_with_its_zone() -> None:
-    words = prop_data.schedule_in_words({"cron": "0 9 * * 1-5", "timezone": "Europe/Berlin"})
+    words = prop_values.schedule_in_words({"cron": "0 9 * * 1-5", "timezone": "Europe/Berlin"})
     assert "09:00" in words
     assert words.endswith("(Europe/Berlin)")
 
@@ -107,19 +107,19 @@ def test_a_cron_expression_is_reported_with_its_zone() -> None:
 )
 def test_one_that_cannot_be(schedule: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidValue, match=says):
-        prop_data.check_schedule("When", schedule)
-    prop_data.check_schedule("When", {"intervalSeconds": 5})
+        prop_values.check_schedule("When", schedule)
+    prop_values.check_schedule("When", {"intervalSeconds": 5})
 
 
 @pytest.mark.parametrize(("prop", "kind"), [(HTTP, "http"), (TIMER, "timer"), (SQL, "sql")])
 def test_nothing_filled_in_is_none(prop: Prop, kind: str) -> None:
-    assert prop_data.READERS[kind](prop, {}) is None
+    assert prop_values.READERS[kind](prop, {}) is None
 
 
 @pytest.mark.parametrize("params", [[], [1, "a", None, True], ["  padded ", "1", "two\nlines", ""]])
 def test_parameters_survive_the_form(params: list[Any]) -> None:
-    data = prop_data.WRITERS["sql"](SQL, {"query": "SELECT $1", "params": params})
-    assert prop_data.READERS["sql"](SQL, data)["params"] == params
+    data = prop_values.WRITERS["sql"](SQL, {"query": "SELECT $1", "params": params})
+    assert prop_values.READERS["sql"](SQL, data)["params"] == params
 
 
 def test_a_request_is_shown_without_what_signs_it_in() -> None:
@@ -128,7 +128,7 @@ def test_a_request_is_shown_without_what_signs_it_in() -> None:
         "method": "put",
         "auth": {"type": "basic", "username": "ada", "password": "s3cret"},
     }
-    data = prop_data.WRITERS["http"](HTTP, value)
+    data = prop_values.WRITERS["http"](HTTP, value)
     assert (data["method.x"], data["user.x"], data["auth.x"]) == (["PUT"], ["ada"], ["basic"])
     assert "s3cret" not in str(data)
 
@@ -144,16 +144,16 @@ def test_a_request_is_shown_without_what_signs_it_in() -> None:
 )
 def test_a_mistake_gets_a_sentence(prop: Prop, kind: str, data: Any, says: str) -> None:
     with pytest.raises(InvalidValue, match=says):
-        prop_data.READERS[kind](prop, data)
+        prop_values.READERS[kind](prop, data)
 
 
 @pytest.mark.parametrize(
     ("seconds", "number", "unit"), [(90, "90", "seconds"), (900, "15", "minutes"), (86_400, "1", "days")]
 )
 def test_an_interval_is_shown_in_its_largest_unit(seconds: int, number: str, unit: str) -> None:
-    data = prop_data.WRITERS["timer"](TIMER, {"intervalSeconds": seconds})
+    data = prop_values.WRITERS["timer"](TIMER, {"intervalSeconds": seconds})
     assert (data["n.x"], data["u.x"]) == ([number], [unit])
-    assert prop_data.READERS["timer"](TIMER, data) == {"intervalSeconds": seconds}
+    assert prop_values.READERS["timer"](TIMER, data) == {"intervalSeconds": seconds}
 
 
 KEY = "1day/proj_x/development/stash_y/u/file_Zz9/a.pdf"
@@ -187,13 +187,13 @@ GOOD: list[tuple[dict[str, Any], dict[str, list[str]], Any]] = [
     ({"type": "integer[]"}, {"p.x": ["1\n2"]}, [1, 2]),
     ({"type": "boolean"}, {"p.x": ["false", "true"]}, True),
     ({"type": "boolean"}, {"p.x": ["false"]}, False),
-    ({"type": "boolean", "optional": True}, {"p.x": [""]}, prop_data.ABSENT),
+    ({"type": "boolean", "optional": True}, {"p.x": [""]}, prop_values.ABSENT),
     ({"type": "object"}, {"mode.x": ["rows"], "k.x": ["a", ""], "v.x": ["1", ""]}, {"a": "1"}),
     ({"type": "object"}, {"mode.x": ["json"], "p.x": ['{"a": [1]}']}, {"a": [1]}),
     ({"type": "any"}, {"p.x": ["[1, null]"]}, [1, None]),
     ({"type": "app", "app": "tasks"}, {"p.x": ["apn_1"]}, {"authProvisionId": "apn_1"}),
-    ({"type": "alert", "content": "Hello"}, {}, prop_data.ABSENT),
-    ({"type": "string", "optional": True}, {"p.x": [""]}, prop_data.ABSENT),
+    ({"type": "alert", "content": "Hello"}, {}, prop_values.ABSENT),
+    ({"type": "string", "optional": True}, {"p.x": [""]}, prop_values.ABSENT),
     ({"type": "string", "hidden": True, "default": "h"}, {"p.x": ["forged"]}, "h"),
     ({"type": "string", "readOnly": True, "default": "r"}, {"p.x": ["forged"]}, "r"),
     ({"type": "string", "disabled": True, "default": "d"}, {"p.x": ["forged"]}, "d"),
@@ -217,7 +217,7 @@ GOOD: list[tuple[dict[str, Any], dict[str, list[str]], Any]] = [
     ({"type": "$.discord.channel", "appProp": "a"}, {"p.x": [option("general", "9")]}, "9"),
     ({"type": "$.discord.channel[]", "appProp": "a"}, {"p.x": [option("a", "1"), option("b", "2")]}, ["1", "2"]),
     ({"type": "a type of tomorrow"}, {"p.x": ['"text"']}, "text"),
-    *[({"type": name}, {"p.x": ["forged"]}, prop_data.ABSENT)
+    *[({"type": name}, {"p.x": ["forged"]}, prop_values.ABSENT)
       for name in ("$.service.db", "$.interface.http", "$.interface.apphook", "dir", "data_store")],
 ]  # fmt: skip
 
@@ -255,24 +255,24 @@ def named(data: dict[str, Any]) -> Prop:
 
 @pytest.mark.parametrize(("data", "fields", "value"), GOOD)
 def test_what_is_typed_is_what_is_sent(data: dict[str, Any], fields: dict[str, list[str]], value: Any) -> None:
-    assert prop_data.read_value(named(data), fields) == value
+    assert prop_values.read_value(named(data), fields) == value
 
 
 @pytest.mark.parametrize(("data", "fields", "sentence"), BAD)
 def test_a_mistyped_answer_gets_a_sentence(data: dict[str, Any], fields: dict[str, list[str]], sentence: str) -> None:
     with pytest.raises(InvalidValue) as caught:
-        prop_data.read_value(named(data), fields)
+        prop_values.read_value(named(data), fields)
     assert str(caught.value).startswith(sentence) or sentence in str(caught.value)
 
 
-@pytest.mark.parametrize(("data", "fields", "value"), [case for case in GOOD if case[2] is not prop_data.ABSENT])
+@pytest.mark.parametrize(("data", "fields", "value"), [case for case in GOOD if case[2] is not prop_values.ABSENT])
 def test_a_value_is_shown_so_that_it_is_sent_again(
     data: dict[str, Any], fields: dict[str, list[str]], value: Any
 ) -> None:
     prop = named(data)
     if prop.secret or data["type"] == "http_request":  # what is secret is not shown
         return
-    assert prop_data.read_value(prop, prop_data.write_value(prop, value)) == value
+    assert prop_values.read_value(prop, prop_values.write_value(prop, value)) == value
 
 
 def test_every_control_is_drawn(stage: Any) -> None:
@@ -287,7 +287,7 @@ def test_every_control_is_drawn(stage: Any) -> None:
     assert "Cron" not in browser.get("/apps/tasks/actions/tasks-all").text  # an action has no schedule
     page = browser.get("/apps/tasks/triggers/tasks-all-news").text
     for number, data in enumerate(cases):
-        kind = prop_data.control(Prop.model_validate({"name": f"n{number}"} | data))
+        kind = prop_values.control(Prop.model_validate({"name": f"n{number}"} | data))
         shown = f'<input type="hidden" name="d" value="n{number}">' in page
         assert shown == (kind not in ("", "alert")), data
         if shown:
@@ -318,13 +318,13 @@ def test_rows_and_json_are_two_ways_to_write_an_object(stage: Any) -> None:
 def test_files_are_shown_again_and_an_address_stays_typed() -> None:
     one = Prop(name="x", type="string", format="file-ref")
     several = Prop(name="x", type="string[]", format="file-ref")
-    shown = prop_data.write_value(several, [KEY, "https://a.test/b.pdf"])
+    shown = prop_values.write_value(several, [KEY, "https://a.test/b.pdf"])
     assert shown == {
         "p.x": [option("a.pdf", KEY).replace(", ", ",").replace(": ", ":")],
         "m.x": ["https://a.test/b.pdf"],
     }
-    assert prop_data.read_value(several, shown) == [KEY, "https://a.test/b.pdf"]
-    assert prop_data.file_id(KEY) == "file_Zz9" and prop_data.file_id("https://a.test/file_Zz9/a.pdf") == ""
-    new = prop_data.with_file(one, {"p.x": ["old"], "m.x": ["https://a.test"]}, Option("b", KEY))
-    assert prop_data.read_value(one, new) == KEY and new["m.x"] == [""]
-    assert len(prop_data.with_file(several, shown, Option("b", KEY))["p.x"]) == 2
+    assert prop_values.read_value(several, shown) == [KEY, "https://a.test/b.pdf"]
+    assert prop_values.file_id(KEY) == "file_Zz9" and prop_values.file_id("https://a.test/file_Zz9/a.pdf") == ""
+    new = prop_values.with_file(one, {"p.x": ["old"], "m.x": ["https://a.test"]}, Option("b", KEY))
+    assert prop_values.read_value(one, new) == KEY and new["m.x"] == [""]
+    assert len(prop_values.with_file(several, shown, Option("b", KEY))["p.x"]) == 2

@@ -8,11 +8,11 @@ from urllib.parse import quote
 from flask import render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import frame as build
+from webapp.dashboard.build import menu
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
 
-blueprint = build.blueprint("keys", build.BuildPage("key", 2))
+blueprint = menu.blueprint("keys", menu.BuildPage("key", 2))
 
 
 class Secret(NamedTuple):

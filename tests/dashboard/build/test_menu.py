@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 from flask import Flask, g, request
 
-from webapp.dashboard.build import frame
-from webapp.dashboard.build.frame import DEVELOPERS, OWNERS, BuildPage
+from webapp.dashboard.build import menu
+from webapp.dashboard.build.menu import DEVELOPERS, OWNERS, BuildPage
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.dashboard import Viewer
 from webapp.errors import Conflict, Detail, Invalid
@@ -21,8 +21,8 @@ FOLDER = Path(translation.__file__).parent.parent / "translations"
     [(DEVELOPERS, {"owner": 200, "developer": 200, "member": 404}), (OWNERS, {"owner": 200, "developer": 404})],
 )
 def test_other_roles_meet_nothing(roles: Any, statuses: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frame, "PAGES", {})
-    app, lamps = Flask(__name__), frame.blueprint("lamps", BuildPage("key", 1, roles))
+    monkeypatch.setattr(menu, "PAGES", {})
+    app, lamps = Flask(__name__), menu.blueprint("lamps", BuildPage("key", 1, roles))
     app.before_request(lambda: setattr(g, "viewer", Viewer("u_1", request.args["role"], cast(ConnectClient, None))))
     lamps.get("")(lambda: "lit")
     app.register_blueprint(lamps)
@@ -37,8 +37,8 @@ def test_a_page_of_build_is_english_as_a_whole_and_others_are_not(stage: Any) ->
     browser.send("/settings", {"theme": "auto", "time_zone": "Europe/Berlin", "language": "de"})
     page = browser.get("/accounts").text
     assert '<html lang="de"' in page and len(_texts(page) & german) > 5
-    assert len(frame.PAGES) > 5
-    for noun in frame.PAGES:
+    assert len(menu.PAGES) > 5
+    for noun in menu.PAGES:
         answer = browser.get(f"/build/{noun}")
         page = (browser.get(answer.headers["Location"]) if "Location" in answer.headers else answer).text
         assert (noun, '<html lang="en"' in page, _texts(page) & german) == (noun, True, set())
@@ -64,4 +64,4 @@ def _texts(page: str) -> set[str]:
 def test_what_is_wrong_stands_at_its_field_or_for_the_whole(
     error: Invalid | Conflict, problems: dict[str, str]
 ) -> None:
-    assert frame.by_field(error, ("name", "scopes", "cfmap.region")) == problems
+    assert menu.by_field(error, ("name", "scopes", "cfmap.region")) == problems
