@@ -44,7 +44,8 @@ def test_the_catalog_is_sound_and_can_be_built(patchbay: Commands, data: Path) -
 def test_check_shows_every_app_and_says_what_is_wrong(patchbay: Commands, own_apps: Path) -> None:
     done = patchbay.run("catalog", "check")
     assert (done.exit_code, done.stderr) == (1, PROBLEM + "\n")
-    *rows, summary = done.stdout.splitlines()
+    *rows, summary, totals = done.stdout.splitlines()
+    assert totals == "2 apps have 0 actions and 0 triggers."
     assert summary == "0 keys of the public registry are accepted; each required prop of theirs has its place."
     assert [line.split() for line in rows] == [
         ["slug", "name", "auth", "type", "actions", "triggers", "categories", "registry", "keys", "problems"],
@@ -69,10 +70,26 @@ def test_only_keys_of_the_registry_that_work_are_counted(patchbay: Commands, own
     wrong = TABLE.replace("create-message", "tell").replace('content = "text"', 'words = "to"')
     (own_apps / "acme" / "registry.toml").write_text(TABLE + wrong)
     done = patchbay.run("catalog", "check")
-    assert done.stdout.splitlines()[-1].startswith("1 keys of the public registry are accepted; ")
+    assert "1 keys of the public registry are accepted; each required prop of theirs has its place." in done.stdout
     assert "acme/registry.toml: tell: words stands for to, which is no prop of the component." in done.stderr
     (own_apps / "acme" / "registry.toml").write_text(TABLE)
     assert patchbay.json("catalog", "check", "acme")["apps"][0]["registry_keys"] == 1
+
+
+def test_check_names_the_props_that_lack_an_explanation(patchbay: Commands, own_apps: Path) -> None:
+    (own_apps / "umbrella" / "app.toml").unlink()
+    (own_apps / "acme" / "actions").mkdir()
+    more = 'text = { type = "string", label = "Text" }\nparent_id = { type = "string", label = "Parent" }'
+    action = ACTION.replace('text = { type = "string", label = "Text" }', more)
+    assert more in action
+    (own_apps / "acme" / "actions" / "send.toml").write_text(action)
+    gap = "acme/actions/send.toml: parent_id: nothing says where this id is found."
+    assert (
+        "0 of 1 ids can be chosen, or their description says where they are."
+        in patchbay.run("catalog", "check").stdout.splitlines()
+    )
+    assert gap in patchbay.run("catalog", "check", "--gaps").stdout.splitlines()
+    assert patchbay.json("catalog", "check", "--gaps")["props"]["gaps"][0] == gap
 
 
 def test_a_component_that_cannot_be_loaded_is_a_problem(patchbay: Commands, data: Path, own_apps: Path) -> None:

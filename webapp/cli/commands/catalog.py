@@ -1,17 +1,19 @@
 """``patchbay catalog``: checks and builds the catalog of apps."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import click
 
 from webapp.cli.options import JSON, settings_from_env, show, table
 from webapp.errors import NotFound
-from webapp.service.catalog import checked, logos, registry
+from webapp.service.catalog import checked, explanations, logos, registry
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.build import build as build_catalog
 from webapp.service.catalog.check import judge
-from webapp.service.catalog.declarations import faults
+from webapp.service.catalog.declarations import examined
+from webapp.service.catalog.explanations import Explanations
 from webapp.service.catalog.sources import Places, Source, read
 from webapp.service.components.runner import Runner
 
@@ -35,10 +37,12 @@ def build(as_json: bool) -> None:
 
 @catalog.command()
 @click.argument("slugs", nargs=-1)
+@click.option("--gaps", is_flag=True, help="Also name the props whose explanation is missing.")
 @JSON
-def check(slugs: tuple[str, ...], as_json: bool) -> None:
+def check(slugs: tuple[str, ...], gaps: bool, as_json: bool) -> None:
     """Every app with what it offers, or those of SLUGS, why it shows a letter in place of a logo, how many components
-    were checked by machine, and everything that is wrong with it, its actions and its triggers."""
+    were checked by machine, how many props are explained, and everything that is wrong with it, its actions and its
+    triggers."""
     sources = read(Places.of(settings_from_env().data))
     verdict = judge(sources)
     if unknown := set(slugs) - {row.slug for row in verdict.rows} - {_folder(problem) for problem in verdict.problems}:
@@ -47,7 +51,8 @@ def check(slugs: tuple[str, ...], as_json: bool) -> None:
     components = [component for app in apps for component in app.components]
     with Runner.start() as runner:
         files = components if slugs else components + sources.components
-        problems = [*verdict.problems, *faults(files, runner.call, apps)]
+        facts, wrong = examined(files, runner.call, apps)
+    problems, explained = [*verdict.problems, *wrong], explanations.counted(facts)
     accepted = {app.spec.slug: _accepted_keys(app, problems) for app in apps if app.of is None}
     rows = [
         {**asdict(row), "registry_keys": accepted.get(row.slug, 0)}
@@ -58,7 +63,8 @@ def check(slugs: tuple[str, ...], as_json: bool) -> None:
     letters = _letters(apps)
     against = checked.counted(app.spec.slug for app in apps if not app.own)
     if as_json:
-        show({"apps": rows, "letters": letters, "checked": against, "problems": problems}, True)
+        props = {**asdict(explained), "gaps": explained.gaps if gaps else ()}
+        show({"apps": rows, "letters": letters, "checked": against, "props": props, "problems": problems}, True)
     else:
         table(rows, False, "apps", "There is no app.")
         for slug, reason in letters.items():
@@ -67,10 +73,22 @@ def check(slugs: tuple[str, ...], as_json: bool) -> None:
             click.echo(f"{against['description']} components agree with descriptions, {against['sdk']} with SDKs.")
         keys = sum(row["registry_keys"] for row in rows)
         click.echo(f"{keys} keys of the public registry are accepted; each required prop of theirs has its place.")
+        for sentence in [*_totals(rows, explained), *(explained.gaps if gaps else ())]:
+            click.echo(sentence)
         for problem in problems:
             click.echo(problem, err=True)
     if problems:
         raise SystemExit(1)
+
+
+def _totals(rows: Sequence[Mapping[str, Any]], explained: Explanations) -> Iterator[str]:
+    """What there is in all, and how well it is explained, as sentences."""
+    actions, triggers = (sum(row[kind] for row in rows) for kind in ("actions", "triggers"))
+    yield f"{len(rows)} apps have {actions} actions and {triggers} triggers."
+    if explained.ids:
+        yield f"{explained.ids_found} of {explained.ids} ids can be chosen, or their description says where they are."
+    if explained.unclear:
+        yield f"{explained.described} of {explained.unclear} props that are not plain from their label are described."
 
 
 def _accepted_keys(app: Source, problems: list[str]) -> int:

@@ -113,8 +113,15 @@ def declared(
 
 
 def faults(components: Iterable[Component], declare: Declare, apps: Iterable[Source] = ()) -> list[str]:
-    """All problems of ``components`` as ``path: sentence``, including those that the checker finds, and of the
-    registry's keys of ``apps``.
+    """All problems of ``components`` as ``path: sentence``; see :func:`examined`. Raises :class:`Unavailable`."""
+    return examined(components, declare, apps)[1]
+
+
+def examined(
+    components: Iterable[Component], declare: Declare, apps: Iterable[Source] = ()
+) -> tuple[list[tuple[Component, dict[str, Any]]], list[str]]:
+    """The declarations of ``components``, without those of variants, and all of their problems as ``path: sentence``,
+    including those that the checker finds, and of the registry's keys of ``apps``.
 
     Raises :class:`Unavailable`.
     """
@@ -131,7 +138,8 @@ def faults(components: Iterable[Component], declare: Declare, apps: Iterable[Sou
             messages += [f"{component.path}: {sentence}" for sentence in wrong]
             declared_facts.append((component, facts))
     sound = [(file, facts) for file, facts in declared_facts if facts]
-    return [*messages, *_lines(aliases.problems(sound)), *registry_lines(registry_problems(apps, sound))]
+    messages += [*_lines(aliases.problems(sound)), *registry_lines(registry_problems(apps, sound))]
+    return sound, messages
 
 
 def registry_problems(

@@ -5,7 +5,7 @@ Its webhook was kept with the tokens, and its token stands in the address of eac
 
 from webapp.service.components.authoring import ComponentError, Context, string
 
-message_id = string(label="Message", description="The id of a message that this account wrote.")
+message_id = string(label="Message", description="Its id, as Send message gives it. This account must have written it.")
 
 
 def webhook(ctx: Context) -> str:

@@ -19,8 +19,8 @@ class InsertRow(Action):
 
     google_bigquery = common.account
     project_id = common.project_prop
-    dataset_id = string(label="Dataset")
-    table_id = string(label="Table")
+    dataset_id = string(label="Dataset", description="Its id, as List datasets gives it.")
+    table_id = string(label="Table", description="Its id, as List tables gives it.")
     row = object_(label="Row", description="The values by the names of their columns.")
 
     def run(self, ctx: Context) -> Any:
