@@ -1,14 +1,18 @@
 """An MCP server on loopback that does what a test says: it answers by JSON or by event streams, breaks off, asks for
-things, forgets sessions, knows only the older transport, or no handshake."""
+things, forgets sessions, knows only the older transport, or no handshake. It may be its own authorization server."""
 
+import base64
+import hashlib
 import json
 import queue
+import secrets
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
@@ -65,6 +69,49 @@ class Manner:
     client: Any = None
 
 
+@dataclass
+class SignIns:
+    """The authorization server: clients that it registered, and what it gave to whom. ``person`` signs in next;
+    ``resource`` is for what tokens are given; ``asked`` are the forms that its token endpoint got."""
+
+    resource: str
+    person: str = "ada"
+    clients: set[str] = field(default_factory=set)
+    codes: dict[str, tuple[str, str]] = field(default_factory=dict)
+    access: dict[str, str] = field(default_factory=dict)
+    refresh: dict[str, str] = field(default_factory=dict)
+    asked: list[dict[str, str]] = field(default_factory=list)
+
+    def authorize(self, asked: dict[str, str], home: str) -> str:
+        """Where the browser of the person who signs in goes; empty for a client that is not known."""
+        client, code = asked.get("client_id", ""), secrets.token_hex(8)
+        if client not in self.clients and not client.startswith("https://"):
+            return ""
+        self.codes[code] = self.person, asked["code_challenge"]
+        return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state'], 'iss': home})}"
+
+    def token(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        """The answer of the token endpoint."""
+        self.asked.append(form)
+        if form.get("client_id") not in self.clients and not form.get("client_id", "").startswith("https://"):
+            return 401, {"error": "invalid_client"}
+        if form.get("resource") != self.resource:
+            return 400, {"error": "invalid_target"}
+        if form["grant_type"] == "refresh_token":
+            person = self.refresh.pop(form["refresh_token"], "")
+            return self._given(person) if person else (400, {"error": "invalid_grant"})
+        person, challenge = self.codes.pop(form["code"], ("", ""))
+        digest = hashlib.sha256(form["code_verifier"].encode()).digest()
+        if not person or base64.urlsafe_b64encode(digest).decode().rstrip("=") != challenge:
+            return 400, {"error": "invalid_grant"}
+        return self._given(person)
+
+    def _given(self, person: str) -> tuple[int, dict[str, Any]]:
+        access, refresh = (f"{kind}-{secrets.token_hex(12)}" for kind in ("canary-access", "canary-refresh"))
+        self.access[access], self.refresh[refresh] = person, person
+        return 200, {"access_token": access, "refresh_token": refresh, "expires_in": 3600, "token_type": "Bearer"}
+
+
 class McpServer(ThreadingHTTPServer):
     """``asked`` is all that came in. A server of ``manner``."""
 
@@ -79,6 +126,7 @@ class McpServer(ThreadingHTTPServer):
         self.url = f"http://{self.host}/mcp"
         self.sessions, self.left = set[str](), list[Any]()
         self.streams: queue.Queue[Any] = queue.Queue()
+        self.sign_ins: SignIns | None = None
 
     def messages(self, method: str) -> list[Any]:
         """The messages of ``method`` that came in."""
@@ -112,17 +160,23 @@ class McpServer(ThreadingHTTPServer):
             "/.well-known/oauth-authorization-server": metadata,
         }
 
+    def open_to_people(self, **changes: Any) -> SignIns:
+        """Give tokens to people who sign in, and answer nobody else; ``changes`` as in :meth:`sign_in`."""
+        self.sign_in(["none"], **changes)
+        self.sign_ins = SignIns(self.url)
+        return self.sign_ins
+
     def handle_error(self, *_: object) -> None:
         """Whoever hung up on us is not our trouble."""
 
-    def result(self, message: Any) -> dict[str, Any]:
-        """The answer to ``message``, as JSON-RPC."""
+    def result(self, message: Any, person: str = "") -> dict[str, Any]:
+        """The answer to ``message`` of ``person``, as JSON-RPC."""
         method, params, manner = message["method"], message.get("params", {}), self.manner
-        outcome = manner.results[method] if method in manner.results else self._result(method, params)
+        outcome = manner.results[method] if method in manner.results else self._result(method, params, person)
         key = "error" if "code" in outcome else "result"
         return {"jsonrpc": "2.0", "id": message["id"], key: outcome}
 
-    def _result(self, method: str, params: Any) -> dict[str, Any]:
+    def _result(self, method: str, params: Any, person: str) -> dict[str, Any]:
         manner = self.manner
         about = {"serverInfo": {"name": "notes", "title": "Notes", "version": "1.2.3"}, "capabilities": {"tools": {}}}
         if method == "initialize" and not manner.modern:
@@ -137,7 +191,7 @@ class McpServer(ThreadingHTTPServer):
             more = {"nextCursor": str(last)} if last < len(manner.tools) else {}
             return {"tools": manner.tools[first:last], **more}
         if method == "tools/call":
-            said = json.dumps(params.get("arguments"), sort_keys=True)
+            said = person or json.dumps(params.get("arguments"), sort_keys=True)
             return manner.results.get(params["name"]) or {"content": [{"type": "text", "text": said}]}
         return {"code": -32601, "message": "Method not found"}
 
@@ -148,15 +202,23 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        if self.path == "/token" and self.server.sign_ins:
+            status, given = self.server.sign_ins.token(dict(parse_qsl(body.decode())))
+            self._send(status, json.dumps(given).encode(), JSON)
+            return
         message = json.loads(body) if body else None
         self._note(message)
         manner = self.server.manner
         if self.path == "/register":
             client = manner.client or {"client_id": f"client-{len(self.server.registered)}"}
+            if self.server.sign_ins:
+                self.server.sign_ins.clients.add(client.get("client_id", ""))
             self._send(201 if "client_id" in client else 400, json.dumps(client).encode(), JSON)
         elif manner.body is not None:
             self._send(200, manner.body, JSON)
-        elif manner.key and self.headers.get("authorization") != f"Bearer {manner.key}":
+        elif (self.server.sign_ins and not self._person()) or (
+            manner.key and self.headers.get("authorization") != f"Bearer {manner.key}"
+        ):
             self._send(401, b"", JSON, {"WWW-Authenticate": manner.challenge})
         elif manner.old and not self.path.startswith("/messages"):
             self._send(405, b"", "text/html")
@@ -171,7 +233,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._note(None)
-        if self.path in self.server.manner.pages:
+        if self.path.startswith("/authorize?") and self.server.sign_ins:
+            asked, home = dict(parse_qsl(urlsplit(self.path).query)), f"http://{self.server.host}"
+            place = self.server.sign_ins.authorize(asked, home)
+            self._send(303 if place else 400, b"", "text/html", {"Location": place} if place else {})
+        elif self.path in self.server.manner.pages:
             self._send(200, json.dumps(self.server.manner.pages[self.path]).encode(), JSON)
         elif self.server.manner.old:
             self._begin_stream()
@@ -207,7 +273,7 @@ class _Handler(BaseHTTPRequestHandler):
         if begins and manner.sessions and not manner.modern:
             server.sessions.add(f"s{len(server.asked)}")
             session = {"Mcp-Session-Id": f"s{len(server.asked)}"}
-        result = server.result(message)
+        result = server.result(message, self._person())
         if manner.answer == JSON or begins:
             self._send(200, json.dumps(result).encode(), JSON, session)
             return
@@ -222,6 +288,11 @@ class _Handler(BaseHTTPRequestHandler):
         if manner.hold:
             server.closing.wait(30)
         self._end_stream()
+
+    def _person(self) -> str:
+        """Who asks, by the token."""
+        token = str(self.headers.get("authorization", "")).removeprefix("Bearer ")
+        return self.server.sign_ins.access.get(token, "") if self.server.sign_ins else ""
 
     def _note(self, message: Any) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}

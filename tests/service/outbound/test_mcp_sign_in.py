@@ -133,9 +133,7 @@ def test_too_much_is_not_read(server: McpServer) -> None:
 
 def test_a_client_is_registered(server: McpServer) -> None:
     sign_in = signed(server)
-    registered = register(
-        outbound(server), sign_in, redirect_uri="https://p.example/cb", name="P", home="https://p.example"
-    )
+    registered = register(outbound(server), sign_in, redirect_uri="https://p.example/cb", home="https://p.example")
     assert registered == RegisteredClient("client-1", None, "none")
     (request,) = server.registered
     assert (request["redirect_uris"], request["scope"]) == (["https://p.example/cb"], "notes")
@@ -163,9 +161,7 @@ def test_only_a_client_that_can_be_used_is_taken(
     server: McpServer, answer: Any, client: RegisteredClient | None
 ) -> None:
     server.manner.client = answer
-    outcome = register(
-        outbound(server), signed(server), redirect_uri="https://p.example/cb", name="P", home="https://p.example"
-    )
+    outcome = register(outbound(server), signed(server), redirect_uri="https://p.example/cb", home="https://p.example")
     assert outcome == client if client else isinstance(outcome, Failure)
 
 
@@ -173,5 +169,5 @@ def test_a_registration_is_not_redirected(peer: Callable[..., Any]) -> None:
     away = peer(b"HTTP/1.1 307 Away\r\nLocation: http://127.0.0.1:1/register\r\nContent-Length: 0\r\n\r\n")
     client = OutboundClient(Guard([f"127.0.0.1:{away.port}"]), user_agent="Patchbay-Test")
     sign_in = McpSignIn(away.url, away.url, f"{away.url}/a", f"{away.url}/t", "", f"{away.url}/register")
-    outcome = register(client, sign_in, redirect_uri="https://p.example/cb", name="P", home="https://p.example")
+    outcome = register(client, sign_in, redirect_uri="https://p.example/cb", home="https://p.example")
     assert outcome == Failure("bad_response", "The server registered no client (status 307).")

@@ -13,7 +13,7 @@ from webapp.errors import NotFound, PatchbayError
 from webapp.kit.text import naming, one_line
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import attempts, connections, oauth_apps, provider
+from webapp.service.domain.accounts import attempts, connections, oauth_apps, provider, registered_clients
 from webapp.service.domain.accounts.attempts import Attempt, SignInStart, Undecided
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import (
@@ -79,6 +79,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
     client = _client(service, token, attempt)
     if client is None:
         raise NoClient
+    client = registered_clients.known(service, app, client)
     profile = request.args.get("profile", "")
     profile = profile if app.profile_scopes(profile) else ""
     usual = scope_profiles.scopes_of(app, client, profile)

@@ -4,11 +4,12 @@ from flask import Blueprint, Flask
 
 from webapp.kit import templates
 from webapp.service.domain.base.service import Service
-from webapp.service.link import embed_scripts, oauth, outcome_page, pages, responses, submissions
+from webapp.service.link import client_document, embed_scripts, oauth, outcome_page, pages, responses, submissions
 
 
 def register(app: Flask, service: Service) -> None:
-    """Serve the Connect Link, the starts of sign-ins, the OAuth callback and the embedding scripts from ``app``.
+    """Serve the Connect Link, the starts of sign-ins, the OAuth callback, documents of OAuth clients and the embedding
+    scripts from ``app``.
 
     Its forms prove themselves by the Connect token or by the link session, so they are exempt from a ``CSRFProtect``
     that the application has.
@@ -20,6 +21,7 @@ def register(app: Flask, service: Service) -> None:
         part.route(blueprint, service)
     app.register_blueprint(blueprint)
     embed_scripts.register(app, service.settings.public_url)
+    client_document.register(app, service)
     csrf = app.extensions.get("csrf")
     if csrf is not None:
         csrf.exempt(blueprint)

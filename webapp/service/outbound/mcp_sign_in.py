@@ -1,11 +1,12 @@
 """How one signs in to an MCP server, and a client that is registered there without anybody's work.
 
 The server names its authorization server (RFC 9728), which says where people sign in and clients register (RFC 8414,
-OpenID Connect Discovery); a server of revision 2025-03-26 is its own. Then a client is registered (RFC 7591). All of it
-is what the server says, so none of it may lead a secret elsewhere: metadata of the server comes from its own origin and
-is about its own address, metadata of the issuer names the very issuer that was asked, and codes, tokens and
-registrations go to the issuer's own domain only. Specification:
-https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization, read 2026-11-28.
+OpenID Connect Discovery); a server of revision 2025-03-26 is its own. A client is the address of a document that
+describes it, where the issuer takes such ids, or is registered (RFC 7591). All of it is what the server says, so none
+of it may lead a secret elsewhere: metadata of the server comes from its own origin and is about its own address,
+metadata of the issuer names the very issuer that was asked, and codes, tokens and registrations go to the issuer's own
+domain only. Specification: https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization, read
+2026-11-28.
 """
 
 import re
@@ -22,6 +23,7 @@ from webapp.service.outbound.templates import host_rule
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 MOST_SCOPES = 100
+CLIENT_NAME = "Patchbay"
 _METHODS: tuple[TokenAuthMethod, ...] = ("none", "client_secret_post", "client_secret_basic")
 """Ways to prove which client asks, the best first: servers on the Python SDK want the client id in the body, too."""
 _MEMBER = re.compile(r'\b(resource_metadata|scope)="([^"]{1,2000})"')
@@ -34,7 +36,8 @@ _SILENT = "The server asks for a sign-in, and does not say where people sign in.
 class McpSignIn:
     """Where people sign in to a server. ``resource`` is what tokens are asked for (RFC 8707).
 
-    ``register_url`` is empty where clients cannot register themselves.
+    ``register_url`` is empty where clients cannot register themselves. ``takes_documents``: whether the id of a client
+    may be the address of a document about it (draft-ietf-oauth-client-id-metadata-document, section 5).
     """
 
     resource: str
@@ -46,6 +49,7 @@ class McpSignIn:
     iss_required: bool = False
     scopes: tuple[str, ...] = ()
     method: TokenAuthMethod = "none"
+    takes_documents: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +77,22 @@ def discover(client: OutboundClient, url: str, challenge: str = "") -> McpSignIn
     return _read(metadata, issuer, str(about.get("resource") or url), scopes)
 
 
-def register(
-    client: OutboundClient, sign_in: McpSignIn, *, redirect_uri: str, name: str, home: str
-) -> RegisteredClient | Failure:
-    """Register a client at the authorization server (RFC 7591, 3.1). ``home`` is the address of this installation."""
-    request = {
-        "client_name": name,
+def client_metadata(redirect_uri: str, home: str, method: TokenAuthMethod = "none") -> dict[str, Any]:
+    """What a client says of itself (RFC 7591, 2). ``home`` is the address of this installation."""
+    return {
+        "client_name": CLIENT_NAME,
         "client_uri": home,
         "redirect_uris": [redirect_uri],
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
-        "token_endpoint_auth_method": sign_in.method,
-        **({"scope": " ".join(sign_in.scopes)} if sign_in.scopes else {}),
+        "token_endpoint_auth_method": method,
     }
+
+
+def register(client: OutboundClient, sign_in: McpSignIn, *, redirect_uri: str, home: str) -> RegisteredClient | Failure:
+    """Register a client at the authorization server (RFC 7591, 3.1). ``home`` is the address of this installation."""
+    scope = {"scope": " ".join(sign_in.scopes)} if sign_in.scopes else {}
+    request = {**client_metadata(redirect_uri, home, sign_in.method), **scope}
     outcome = client.request(
         "POST",
         sign_in.register_url,
@@ -199,6 +206,7 @@ def _read(metadata: Mapping[str, Any], issuer: str, resource: str, scopes: tuple
         iss_required=metadata.get("authorization_response_iss_parameter_supported") is True,
         scopes=scopes,
         method=method,
+        takes_documents=method == "none" and metadata.get("client_id_metadata_document_supported") is True,
     )
 
 

@@ -54,6 +54,8 @@ _SENTENCES: Mapping[OAuthFailureKind, str] = {
     "misconfigured": "The provider refuses this installation's OAuth client. Ask the operator to check it.",
     "temporary": "The provider cannot answer right now. Try again in a few minutes.",
 }
+UNKNOWN_CLIENT = frozenset({"invalid_client", "invalid_client_id", "unauthorized_client"})
+"""Codes with which providers refuse a client that they do not know (RFC 6749, 5.2)."""
 _ERROR_CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _TOKEN = re.compile(r"[\x21-\x7e]{1,16384}")
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,500}")  # RFC 6749, 3.3

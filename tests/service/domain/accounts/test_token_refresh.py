@@ -23,6 +23,22 @@ def test_a_good_token_is_left_alone(bench: Any) -> None:
     assert bench.acme.token_calls == 0
 
 
+@pytest.mark.parametrize("registered", [True, False])
+def test_a_server_that_forgot_a_client_that_registered_itself_asks_its_people_to_reconnect(
+    bench: Any, *, registered: bool
+) -> None:
+    account = bench.connect()
+    bench.clock.advance(2 * HOUR)
+    bench.acme.clients = {}
+    with bench.service.store.write() as tx:
+        issuer = "https://acme.example" if registered else None
+        tx.run("UPDATE provider_clients SET registered_issuer = :issuer WHERE app = 'acme'", {"issuer": issuer})
+    sentence = "has forgotten the client with which this account was connected. Connect the account again."
+    with pytest.raises(Refused if registered else UpstreamFailed, match=sentence if registered else "invalid_client"):
+        token_refresh.ensure_fresh(bench.service, account)
+    assert accounts.get(bench.service.store, account.scene, account.id).dead is registered
+
+
 def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench: Any, open_bench: Callable[[], Any]) -> None:
     account, other = bench.connect(), open_bench()
     bench.clock.advance(2 * HOUR)

@@ -20,7 +20,6 @@ from webapp.service.outbound.templates import TemplateError
 
 Verdict = Literal["known", "unknown", "redirect_uri", "unchecked"]
 DEADLINE_S = 8.0  # of each of the two requests
-_UNKNOWN_CODES = frozenset({"invalid_client", "invalid_client_id", "unauthorized_client"})
 _REDIRECT_URI_CODES = frozenset({"redirect_uri_mismatch", "invalid_redirect_uri", "bad_redirect_uri"})
 _RFC = "https://www.rfc-editor.org/rfc/rfc6749#section-5.2"
 
@@ -120,7 +119,7 @@ def _exchange_random_code(
 
 
 def _is_unknown(answer: OAuthFailure, declaration: ClientCheck) -> bool:
-    codes, statuses = _UNKNOWN_CODES.union(declaration.unknown_codes), {401, *declaration.unknown_statuses}
+    codes, statuses = oauth.UNKNOWN_CLIENT.union(declaration.unknown_codes), {401, *declaration.unknown_statuses}
     return answer.error_code in codes or (answer.status in statuses and answer.kind != "grant_dead")
 
 

@@ -40,7 +40,8 @@ class OAuthApp:
     """An OAuth client at a provider; ``project_id`` is None for the installation's.
 
     ``external_user_id`` is the person who entered it; ``callback`` identifies the authorization server in its redirect
-    URI. ``shares`` is the client whose id and secret it uses, which shares none itself.
+    URI. ``shares`` is the client whose id and secret it uses, which shares none itself. ``registered_issuer`` is where
+    it registered itself, with the redirect URI ``registered_uri``; None for a client that somebody made.
     """
 
     id: str
@@ -58,6 +59,8 @@ class OAuthApp:
     callback: str = ""
     shares: str | None = None
     events_sealed: bytes | None = None
+    registered_issuer: str | None = None
+    registered_uri: str = ""
 
     @property
     def holder(self) -> str:
@@ -86,12 +89,16 @@ def add(
     additional_scopes: Sequence[str] = (),
     external_user_id: str | None = None,
     events_secret: str | None = None,
+    registered_issuer: str | None = None,
+    callback: str | None = None,
 ) -> OAuthApp:
     """Register a client for the app with slug ``app``. The secret is sealed and never shown again.
 
-    ``additional_scopes`` are asked for too, but a person may leave them out.
+    ``additional_scopes`` are asked for too, but a person may leave them out. A client that registered itself at
+    ``registered_issuer`` has the ``callback`` with which it did so.
     """
     oauth_app_id, now = new_id("oa"), service.clock()
+    callback = _callback(service, app) if callback is None else callback
     with service.store.write() as tx:
         sealed = _seal(service, tx, project_id, oauth_app_id, client_secret) if client_secret else None
         events = _seal_events_secret(service, tx, project_id, oauth_app_id, events_secret) if events_secret else None
@@ -104,8 +111,10 @@ def add(
             sealed,
             *facts,
             external_user_id,
-            _callback(service, app),
+            callback,
             events_sealed=events,
+            registered_issuer=registered_issuer,
+            registered_uri=redirect_uri_of(service, callback) if registered_issuer else "",
         )
         _CLIENTS.insert(tx, client)
         _note(tx, now, client, "created", f"Added an OAuth client for {app}.")
@@ -114,20 +123,16 @@ def add(
 
 def redirect_uri(service: Service, client: OAuthApp) -> str:
     """The redirect URI of ``client``, exactly as it is registered with its provider (RFC 9700 section 2.1)."""
-    return _redirect_uri(service, client.callback)
+    return redirect_uri_of(service, client.callback)
 
 
 def new_redirect_uri(service: Service, app: str) -> str:
     """The redirect URI to register for a client of the app with slug ``app`` that is added now."""
-    return _redirect_uri(service, _callback(service, app))
+    return redirect_uri_of(service, _callback(service, app))
 
 
-def redirect_uri_at(service: Service, issuer: str, *, iss_required: bool) -> str:
-    """The redirect URI of a client at ``issuer`` of an app that is not there yet."""
-    return _redirect_uri(service, "" if iss_required else urlsplit(issuer).hostname or "")
-
-
-def _redirect_uri(service: Service, callback: str) -> str:
+def redirect_uri_of(service: Service, callback: str) -> str:
+    """The redirect URI for the authorization server that ``callback`` identifies, such as its host."""
     return "/".join(part for part in (f"{service.settings.public_url}/connect/oauth/callback", callback) if part)
 
 
@@ -265,12 +270,24 @@ def _hand_on(service: Service, tx: Tx, client: OAuthApp) -> None:
     _CLIENTS.update(tx, first.id, shares=None, secret_sealed=sealed)
 
 
+def self_registered(reader: Reader, app: str) -> list[OAuthApp]:
+    """The clients of the app with slug ``app`` that registered themselves, newest first."""
+    return _CLIENTS.all(
+        reader, "app = :app AND registered_issuer IS NOT NULL ORDER BY created_at DESC, id", {"app": app}
+    )
+
+
 def purge(service: Service) -> int:
-    """Delete clients that people entered more than a day ago and no account uses; return their number."""
+    """Delete clients that no account uses and that people entered, or that registered themselves and were replaced by a
+    newer one, more than a day ago; return their number."""
     with service.store.write() as tx:
         return tx.run(
-            "DELETE FROM provider_clients WHERE external_user_id IS NOT NULL AND created_at < :limit "
-            "AND NOT EXISTS (SELECT 1 FROM accounts WHERE accounts.oauth_app_id = provider_clients.id)",
+            "DELETE FROM provider_clients WHERE (external_user_id IS NOT NULL AND created_at < :limit "
+            "OR registered_issuer IS NOT NULL AND EXISTS (SELECT 1 FROM provider_clients newer "
+            "WHERE newer.app = provider_clients.app AND newer.registered_issuer IS NOT NULL "
+            "AND newer.created_at > provider_clients.created_at AND newer.created_at < :limit)) "
+            "AND NOT EXISTS (SELECT 1 FROM accounts WHERE accounts.oauth_app_id = provider_clients.id) "
+            "AND NOT EXISTS (SELECT 1 FROM app_overrides WHERE app_overrides.oauth_app_id = provider_clients.id)",
             {"limit": service.clock() - DAY},
         )
 

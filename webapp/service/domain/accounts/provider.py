@@ -42,6 +42,7 @@ _lock = Lock()
 _discovered: dict[tuple[str, str], tuple[int, Mapping[str, str]]] = {}
 PieceAnswer = tuple[Literal["ok", "refused", "trouble"], str]
 _MAX_MESSAGE = 300
+_FORGOTTEN = "{app} has forgotten the client with which this account was connected. Connect the account again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,8 @@ def refresh(service: Service, account: Account, values: Mapping[str, str]) -> To
     token = values[REFRESH_TOKEN]
     named = oauth_provider(service, app, client, values)
     result = oauth.refresh(service.client_for(app), named, refresh_token=token)
+    if isinstance(result, OAuthFailure) and client.registered_issuer and result.error_code in oauth.UNKNOWN_CLIENT:
+        return OAuthFailure("grant_dead", _FORGOTTEN.format(app=app.name), result.error_code, status=result.status)
     return naming_failure(result, app) if isinstance(result, OAuthFailure) else result
 
 

@@ -14,6 +14,7 @@ from webapp.kit.clock import iso
 from webapp.service.catalog.importing.records import MOST_BYTES, Options, Record, Summary
 from webapp.service.catalog.spec import Origin
 from webapp.service.directory import directory
+from webapp.service.domain.accounts import registered_clients
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound.failures import Failure
@@ -107,6 +108,7 @@ def remove(service: Service, slug: str, *, with_accounts: bool = False) -> Recor
         subject = "1 account is" if count == 1 else f"{count} accounts are"
         raise Conflict(f"{subject} connected to {slug}. Disconnect them first.")
     standing = files.remove(service.settings.data, slug)
+    registered_clients.forget(service, slug)
     _note(service, slug, "removed", f"Removed the imported app {slug}.")
     catalog_file.update(service)
     service.catalog.refresh()

@@ -2,9 +2,9 @@
 
 An owner names the server's address. Its tools are listed with a key that is used for this once, with an account that is
 connected already, or without either; a server that shows nothing to strangers becomes an app without actions, which get
-listed once somebody has connected an account. Where people sign in at the provider, a client is registered there
-(:mod:`webapp.service.outbound.mcp_sign_in`), so that nobody has to. Nothing that the server says changes an app before
-an owner imports it again: the files of its actions stay as they were seen.
+listed once somebody has connected an account. Where people sign in at the provider, a client registers itself there
+(:mod:`webapp.service.domain.accounts.registered_clients`), so that nobody has to. Nothing that the server says changes
+an app before an owner imports it again: the files of its actions stay as they were seen.
 """
 
 import re
@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 from webapp.errors import Invalid
 from webapp.service.catalog.importing.records import Options
-from webapp.service.domain.accounts import accounts, oauth_apps
-from webapp.service.domain.accounts.oauth_apps import OAuthApp
+from webapp.service.domain.accounts import accounts, registered_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.instance import app_imports
@@ -25,7 +24,7 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound import mcp_sign_in
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.mcp import Handshake, McpClient, McpFailure, ToolList
-from webapp.service.outbound.mcp_sign_in import McpSignIn, RegisteredClient
+from webapp.service.outbound.mcp_sign_in import McpSignIn
 from webapp.service.outbound.probe import ProbeOutcome, RequestSpec, mcp_client
 from webapp.service.outbound.templates import Placement, host_rule
 from webapp.service.outbound.urls import parse_url
@@ -39,8 +38,6 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OAUTH = "oauth"
 _KEY = "key"
 _SIGN_IN_FIRST = (401, 403)
-_OWN_CLIENT = "Choose oauth, and add a client that you made there yourself."
-_REGISTERED = "Registered by itself at {issuer}."
 _GENERAL = ("api", "mcp", "www")  # names of hosts that tell nothing of whose they are
 _WAYS = "Choose how accounts sign in: bearer, header:NAME, query:NAME, oauth or none."
 _REFUSED = "The server does not accept this key. Check it, and how it is sent."
@@ -70,20 +67,12 @@ def add(service: Service, url: str, slug: str, asker: Asker, options: Options) -
     Raises :class:`Invalid`, :class:`webapp.errors.Conflict` and :class:`webapp.errors.NotFound`.
     """
     offer = _read(service, url, slug, asker)
-    if offer.sign_in is None or asker.auth == OAUTH or _client_at(service, slug, offer.sign_in):
+    if offer.sign_in is None or asker.auth == OAUTH or registered_clients.at(service, slug, offer.sign_in.issuer):
         return app_imports.bring(service, offer.source, slug, options)
     app_imports.preview(service, offer.source, slug, options)  # nothing is registered for what cannot be imported
-    registered = _register(service, offer.sign_in)
-    sign_in = replace(offer.sign_in, method=registered.method)
-    written = app_imports.bring(service, offer.made(sign_in), slug, options)
-    oauth_apps.add(
-        service,
-        app=slug,
-        client_id=registered.client_id,
-        client_secret=registered.secret,
-        name=written.plan.title,
-        description=_REGISTERED.format(issuer=sign_in.issuer),
-    )
+    registration = registered_clients.make(service, offer.sign_in)
+    written = app_imports.bring(service, offer.made(replace(offer.sign_in, method=registration.method)), slug, options)
+    registered_clients.add(service, slug, written.plan.title, registration)
     return written
 
 
@@ -153,24 +142,6 @@ def _oauth_facts(sign_in: McpSignIn) -> dict[str, Any]:
         "refresh_params": resource,
         "scopes": list(sign_in.scopes),
     }
-
-
-def _client_at(service: Service, slug: str, sign_in: McpSignIn) -> OAuthApp | None:
-    """The installation's newest client of the app, if it was registered at this issuer."""
-    client = oauth_apps.choose(service.store, "", slug)
-    return client if client and client.description == _REGISTERED.format(issuer=sign_in.issuer) else None
-
-
-def _register(service: Service, sign_in: McpSignIn) -> RegisteredClient:
-    """A new client at the issuer. Raises :class:`Invalid` where clients cannot register themselves."""
-    if not sign_in.register_url:
-        raise Invalid.of("auth", f"Clients cannot register themselves there. {_OWN_CLIENT}")
-    uri = oauth_apps.redirect_uri_at(service, sign_in.issuer, iss_required=sign_in.iss_required)
-    home = service.settings.public_url
-    outcome = mcp_sign_in.register(service.outbound, sign_in, redirect_uri=uri, name="Patchbay", home=home)
-    if isinstance(outcome, Failure):
-        raise Invalid.of("auth", f"{outcome.sentence} {_OWN_CLIENT}")
-    return outcome
 
 
 def address_of(source: str) -> str:
