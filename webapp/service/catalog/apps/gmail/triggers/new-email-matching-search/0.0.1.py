@@ -1,12 +1,8 @@
 """Tell of each e-mail that a search finds."""
 
-from webapp.service.catalog.shared.polling import EXAMPLES
 from webapp.service.components.authoring import Context, Trigger, service_db, string, timer
 
-from .. import common, history
-
-_LISTED = 100
-_REMEMBERED = 2_000
+from .. import common, history, matches
 
 
 class NewEmailMatchingSearch(Trigger):
@@ -23,18 +19,7 @@ class NewEmailMatchingSearch(Trigger):
     db = service_db()
 
     def deploy(self, ctx: Context) -> None:
-        ids = _listed(ctx)
-        history.emit(ctx, reversed(ids[:EXAMPLES]))
-        ctx.db.set("seen", ids)
+        matches.begin(ctx, ctx.props.q, history.emit)
 
     def run(self, ctx: Context) -> None:
-        seen = ctx.db.get("seen", [])
-        new = [id for id in reversed(_listed(ctx)) if id not in set(seen)][: history.AT_ONCE]
-        history.emit(ctx, new)
-        ctx.db.set("seen", [*reversed(new), *seen][:_REMEMBERED])
-
-
-def _listed(ctx: Context) -> list[str]:
-    """The ids of the newest messages that the search finds, the newest first."""
-    answer = ctx.http.get(common.MESSAGES, params={"q": ctx.props.q, "maxResults": _LISTED}).json()
-    return [message["id"] for message in answer.get("messages", [])]
+        matches.go_on(ctx, ctx.props.q, history.emit)
