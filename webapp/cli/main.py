@@ -90,6 +90,10 @@ PARTS = {
     ),
     "restore": Part("webapp.cli.commands.backups:restore", "Put a backup in the place of what is there."),
     "move": Part("webapp.cli.commands.move:move", "Copy everything into another database, PostgreSQL or embedded."),
+    "import-accounts": Part(
+        "webapp.cli.commands.import_accounts:import_accounts",
+        "Bring over the accounts of another service, from a file.",
+    ),
     "files": Part("webapp.cli.commands.files:files", "Files to copy: units for systemd, proxies, dashboards, alerts."),
     "audit": Part("webapp.cli.commands.audit:audit", "Who did what to which account, trigger, client or key."),
     "check": Part("webapp.cli.commands.check:check", "Look at everything, and say what is wrong."),

@@ -121,6 +121,14 @@ def get(reader: Reader, scene: Scene, account_id: str, *, user: ExternalUser | N
     return accounts[0]
 
 
+def find(reader: Reader, scene: Scene, account_id: str) -> Account | None:
+    """The account ``account_id`` of ``scene``, if there is one."""
+    try:
+        return get(reader, scene, account_id)
+    except NotFound:
+        return None
+
+
 def page(
     reader: Reader, scene: Scene, filters: Filter, window: cursors.Window, *, with_credentials: bool = False
 ) -> cursors.Page[Account]:

@@ -8,10 +8,11 @@ the same identity.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Literal
 
 from webapp import audit
 from webapp.audit import Actor
-from webapp.errors import Detail, Invalid, NotFound
+from webapp.errors import Conflict, Detail, Invalid, NotFound
 from webapp.kit.crypto import new_id
 from webapp.kit.retries import back_off
 from webapp.service.catalog.app import App
@@ -30,7 +31,9 @@ from webapp.service.domain.accounts.attempts import KEEP_BOTH, REPLACE, SITE, Qu
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects import activity, projects
+from webapp.service.domain.projects import activity, external_users, projects
+from webapp.service.domain.projects.external_users import ExternalUser
+from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.oauth import TokenResult
 from webapp.store.contract import Tx
 
@@ -38,6 +41,7 @@ OnCommit = Callable[[Tx, str], None]
 """Called with the account's id in the transaction that commits it, to write what belongs to it."""
 Answers = Mapping[str, str] | None
 """What the person has decided so far, by the kind of question; None where there is nobody to ask."""
+ImportState = Literal["tested", "renewed", "untested"]
 
 
 def unavailable_reason(
@@ -151,6 +155,40 @@ def connect_with_grant(
     return _commit(service, token, accepted, existing, on_commit, answers)
 
 
+def store_imported(
+    service: Service,
+    scene: Scene,
+    external_id: str,
+    accepted: AcceptedCredentials,
+    *,
+    account_id: str,
+    existing: Account | None = None,
+    state: ImportState = "tested",
+) -> Account:
+    """Store an account that comes from another service under ``account_id``, or over ``existing``.
+
+    What is not ``tested`` is tested within the hour. A ``renewed`` one is not in the activity yet: its test follows at
+    once. Raises :class:`Conflict` if its credentials were renewed since ``existing`` was read, :class:`Invalid`.
+    """
+    with service.store.write() as tx:
+        user = external_users.ensure(tx, scene, external_id, service.clock())
+        account = _account(service, tx, user, accepted, existing, account_id)
+        if state != "tested":
+            due = lifecycle.soon(account_id, account.created_at)
+            refreshed_at = account.created_at if state == "renewed" else None
+            account = account._replace(last_checked_at=None, next_check_at=due, last_refreshed_at=refreshed_at)
+        if existing is None:
+            lifecycle.insert(tx, account)
+        else:
+            if lifecycle.reread(tx, existing).revision != existing.revision:
+                raise Conflict("Its access was renewed meanwhile. Run the import again.")
+            lifecycle.replace(tx, existing, account)
+        if state != "renewed":
+            sentence = f"Imported as {accepted.identity_name}." if accepted.identity_name else "Imported."
+            activity.write(tx, account.subject, account.updated_at, "connected", sentence, good=True)
+        return accounts.get(tx, scene, account.id)
+
+
 def _existing(service: Service, token: ConnectToken, app: App, account_id: str | None) -> Account | None:
     """The account to reconnect, which must be the token's own and of the same app. Raises :class:`NotFound`."""
     if account_id is None:
@@ -205,7 +243,7 @@ def _commit(
     else:
         existing = _to_replace(service, token, accepted, answers)
     with _by(token), service.store.write() as tx:
-        account = _account(service, tx, token, accepted, existing)
+        account = _account(service, tx, token.user, accepted, existing)
         if existing is None:
             lifecycle.insert(tx, account)
         else:
@@ -267,19 +305,24 @@ def _check_identity(accepted: AcceptedCredentials, existing: Account) -> None:
 
 
 def _account(
-    service: Service, tx: Tx, token: ConnectToken, accepted: AcceptedCredentials, existing: Account | None
+    service: Service,
+    tx: Tx,
+    user: ExternalUser,
+    accepted: AcceptedCredentials,
+    existing: Account | None,
+    new_account_id: str | None = None,
 ) -> Account:
     now = service.clock()
-    account_id = existing.id if existing else new_id("apn")
-    sealed, version = credentials.seal(service, tx, token.scene.project_id, account_id, accepted.values)
+    account_id = existing.id if existing else new_account_id or new_id("apn")
+    sealed, version = credentials.seal(service, tx, user.scene.project_id, account_id, accepted.values)
     fresh = Account(
         id=account_id,
-        scene=token.scene,
-        external_user_id=token.user.id,
-        external_id=token.user.external_id,
+        scene=user.scene,
+        external_user_id=user.id,
+        external_id=user.external_id,
         app=accepted.app.slug,
         oauth_app_id=accepted.oauth_app_id,
-        name=accepted.name or (existing and existing.name) or _default_name(tx, token, accepted, account_id),
+        name=accepted.name or (existing and existing.name) or _default_name(tx, user, accepted, account_id),
         identity_id=accepted.identity_id,
         identity_name=accepted.identity_name,
         healthy=accepted.trouble is None,
@@ -309,9 +352,9 @@ def _account(
     )
 
 
-def _default_name(tx: Tx, token: ConnectToken, accepted: AcceptedCredentials, account_id: str) -> str | None:
+def _default_name(tx: Tx, user: ExternalUser, accepted: AcceptedCredentials, account_id: str) -> str | None:
     """The name of an account without one: that of its user, since clients' pickers show only the name."""
-    return accounts.free_name(tx, token.user.id, accepted.app.slug, accepted.identity_text, but=account_id)
+    return accounts.free_name(tx, user.id, accepted.app.slug, accepted.identity_text, but=account_id)
 
 
 def _next_refresh(now: int, accepted: AcceptedCredentials) -> int | None:

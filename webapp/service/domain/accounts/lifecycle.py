@@ -45,6 +45,11 @@ def check_time(account_id: str, now: int) -> int:
     return now + CHECK_EVERY - zlib.crc32(account_id.encode()) % (CHECK_EVERY // 5)
 
 
+def soon(account_id: str, now: int) -> int:
+    """The time of the first check of an account that nobody has tested: within the hour, spread."""
+    return now + zlib.crc32(account_id.encode()) % HOUR
+
+
 def expiry_time(service: Service, result: TokenResult) -> int | None:
     """When the token of ``result`` expires, in epoch milliseconds; None when the provider does not say."""
     return None if result.expires_in is None else service.clock() + result.expires_in * SECOND
@@ -100,6 +105,12 @@ def remove(tx: Tx, removed: Iterable[Account], now: int) -> None:
         if _ACCOUNTS.delete(tx, account.id):
             add_to_counts(tx, accounts.counter_names(account), -1)
             activity.write(tx, account.subject, now, "disconnected", "Disconnected.", good=True)
+
+
+def discard(tx: Tx, account: Account) -> None:
+    """Remove the row of an account of which nobody knows yet."""
+    if _ACCOUNTS.delete(tx, account.id):
+        add_to_counts(tx, accounts.counter_names(account), -1)
 
 
 def erase_of_user(service: Service, tx: Tx, user: ExternalUser) -> None:

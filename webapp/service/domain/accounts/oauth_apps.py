@@ -178,6 +178,18 @@ def choose(
     )
 
 
+def of_client_id(reader: Reader, project_id: str, app: str, client_id: str) -> OAuthApp | None:
+    """The client for connections of ``app`` in the project that its provider knows as ``client_id``: the project's
+    own, else the installation's."""
+    return _CLIENTS.one(
+        reader,
+        "app = :app AND client_id = :client_id AND (project_id = :project OR project_id IS NULL) "
+        "AND external_user_id IS NULL "
+        "ORDER BY CASE WHEN project_id IS NULL THEN 1 ELSE 0 END, created_at DESC, id LIMIT 1",
+        {"app": app, "client_id": client_id, "project": project_id},
+    )
+
+
 def share(service: Service, client: OAuthApp, app: str) -> OAuthApp:
     """Let the app with slug ``app`` use what ``client`` is at their provider.
 

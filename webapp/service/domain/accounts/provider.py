@@ -110,11 +110,14 @@ def test(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
 
 def refresh(service: Service, account: Account, values: Mapping[str, str]) -> TokenResult | OAuthFailure:
     """New tokens for ``account``. Raises :class:`webapp.errors.NotFound` if its app or client was deleted."""
-    app = service.app(account.app)
     client = oauth_apps.get(service.store, account.oauth_app_id or "")
-    token = values[REFRESH_TOKEN]
+    return renew(service, service.app(account.app), client, values)
+
+
+def renew(service: Service, app: App, client: OAuthApp, values: Mapping[str, str]) -> TokenResult | OAuthFailure:
+    """New tokens for the refresh token in ``values``, which ``client`` got. Raises :class:`TemplateError`."""
     named = oauth_provider(service, app, client, values)
-    result = oauth.refresh(service.client_for(app), named, refresh_token=token)
+    result = oauth.refresh(service.client_for(app), named, refresh_token=values[REFRESH_TOKEN])
     if isinstance(result, OAuthFailure) and client.registered_issuer and result.error_code in oauth.UNKNOWN_CLIENT:
         return OAuthFailure("grant_dead", _FORGOTTEN.format(app=app.name), result.error_code, status=result.status)
     return naming_failure(result, app) if isinstance(result, OAuthFailure) else result
