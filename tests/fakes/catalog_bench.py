@@ -50,7 +50,8 @@ from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import AnySocket, Limits, Transport
 from webapp.settings import Settings
 
-SLUGS = sorted(file.parent.name for file in BUILT_IN.glob("*/app.toml"))
+SLUGS = sorted(file.parent.name for file in BUILT_IN.glob("*/app.toml") if "\nauth_type" in file.read_text("utf-8"))
+"""The apps that have requests of their own; those of hosted MCP servers have a server of their own to play them."""
 STATE, VERIFIER = "state-1", "v" * 43
 
 

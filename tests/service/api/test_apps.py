@@ -1,14 +1,13 @@
 """Apps and their categories over the API. Searching itself is tested with the catalog."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from webapp.service.catalog.sources import Places, read
 from webapp.service.domain.accounts import oauth_apps
 
-BUILT_IN = Path(__file__).parents[3] / "webapp" / "service" / "catalog" / "apps"
 SANDBOXES = {"sandbox", "sandbox_basic", "sandbox_keys"}  # there only where the sandbox is on
 APP = {
     "id", "name_slug", "name", "img_src", "custom_fields_json", "categories", "featured_weight", "description",
@@ -35,7 +34,7 @@ def slugs(world: Any, query: str = "") -> list[str]:
 def test_every_app_has_the_whole_shape(shared: Any) -> None:
     answer = shared.get("/v1/connect/apps", shared.server()).json
     assert answer["page_info"]["count"] == len(answer["data"]) > 2
-    shipped = {file.parent.name for file in BUILT_IN.glob("*/app.toml")} - SANDBOXES
+    shipped = {source.spec.slug for source in read(Places()).apps} - SANDBOXES
     assert set(slugs(shared)) - SANDBOXES == shipped | {"tinykeys", "tinyoauth"}
     for app in answer["data"]:
         assert set(app) == APP
@@ -52,6 +51,7 @@ def test_a_list_counts_components_for_who_asks(shared: Any) -> None:
         assert app["patchbay"] == {
             "added": False,
             "origin": None,
+            "connects": alone["server"] and alone["server"]["connects"],
             **{name: alone[name] for name in ("ready", "actions", "triggers")},
         }
 
@@ -138,6 +138,7 @@ def test_extensions_tell_whether_it_can_be_connected_here(world: Any) -> None:
         "actions",
         "triggers",
         "ways",
+        "server",
         "pieces",
         "whole_api",
         "origin",
@@ -148,8 +149,14 @@ def test_extensions_tell_whether_it_can_be_connected_here(world: Any) -> None:
     assert (keys["ready"], keys["set_up"], oauth["ready"]) == (True, None, False)
     assert oauth["set_up"]["redirect_uri"].endswith("/connect/oauth/callback/tinyoauth")
     assert keys["ways"] == []
-    assert ours("monday")["ways"] == [{"name_slug": "monday_oauth", "name": "monday.com (sign-in)", "ready": False}]
-    assert ours("monday_oauth")["ways"] == [{"name_slug": "monday", "name": "monday.com", "ready": True}]
+    monday, server = ours("monday"), ours("monday_mcp")
+    assert [(way["name_slug"], way["ready"], way["connects"]) for way in monday["ways"]] == [
+        ("monday_mcp", True, "registers"),
+        ("monday_oauth", False, None),
+    ]
+    assert monday["ways"][0]["actions"] == 0 < ours("monday_oauth")["ways"][0]["actions"]
+    assert (monday["server"], server["connectable"], server["ready"]) == (None, True, True)
+    assert server["server"]["url"] == "https://mcp.monday.com/mcp"
     github = ours("github")["set_up"]
     assert github["console_url"] == "https://github.com/settings/applications/new"
     assert any(github["redirect_uri"] in step for step in github["steps"])

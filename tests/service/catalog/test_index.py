@@ -206,7 +206,8 @@ def app_row(slug: str = "my_sheets", name: str = "Éclair Sheets", **changes: An
     facts: dict[str, Any] = {
         "id": 7, "slug": slug, "name": name, "description": "Cells.", "auth_type": "keys", "categories": '["cafe"]',
         "category_names": '["Café"]', "featured_weight": 5, "custom_fields": "[]", "scope_profiles": "[]",
-        "logo_hash": "abc", "actions": 2, "triggers": 1, "variables": "[]", "aliases": "[]", "own": 0, "origin": "",
+        "logo_hash": "abc", "actions": 2, "triggers": 1, "variables": "[]", "aliases": "[]", "own": 0,
+        "server": "", "origin": "",
     }  # fmt: skip
     return row(**{**facts, **changes})
 

@@ -37,10 +37,17 @@ def test_what_is_said_of_its_size_is_so(document: str) -> None:
     apps, categories, actions, triggers = (int(number.replace(",", "")) for number in claim.groups())
     components = [component for source in SOURCES for component in source.components if component.of is None]
     kinds = [kind for kind, _key in {(component.kind, component.key) for component in components}]
-    named = [slug for slug, spec in SPECS.items() if spec.of is None]
+    named = [slug for slug, spec in SPECS.items() if spec.of is None and spec.mcp is None]
     assert categories == len({category for spec in SPECS.values() for category in spec.categories})
     for number, count in ((apps, len(named)), (actions, kinds.count("action")), (triggers, kinds.count("trigger"))):
         assert number < count < 1.2 * number
+
+
+def test_what_is_said_of_hosted_servers_is_so() -> None:
+    claim = re.search(r"(\d+) MCP servers that providers\s+host, (\d+) of them", README)
+    assert claim is not None
+    ways = [spec.mcp.way for spec in SPECS.values() if spec.mcp]
+    assert (int(claim[1]), int(claim[2])) == (len(ways), len([way for way in ways if way != "client"]))
 
 
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS.keys())

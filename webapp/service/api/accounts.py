@@ -60,7 +60,7 @@ from webapp.service.domain.accounts import (
 from webapp.service.domain.accounts.accounts import Filter
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.failures import ConnectFailed
-from webapp.service.domain.instance import removal
+from webapp.service.domain.instance import hosted_servers, removal
 from webapp.service.domain.projects import activity, external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.triggers import trigger_accounts
@@ -354,6 +354,7 @@ def create_account(call: Call) -> Response:
     except ConnectFailed as error:
         notifications.notify_refused(call.service, token, error)
         raise
+    hosted_servers.read_tools(call.service, account)
     return answer(accounts.to_json(call.service, account))
 
 

@@ -37,6 +37,7 @@ CATEGORY_ID = PathParameter("category_id", "The category's id (`appcat_…`).", 
 operations = Operations(APPS, APP, CATEGORY_ID)
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9_-]{1,100}$")]
 AuthType = Literal["oauth", "keys", "none"]
+Connects = Literal["registers", "client", "key", "none"]
 
 
 class AppFilter(Query):
@@ -148,6 +149,30 @@ class SetUp(Answer):
     read_on: str | None = Field(description="The day on which this was read in the provider's documentation.")
 
 
+class HostedServer(Answer):
+    """The MCP server that the app's provider hosts, whose tools are the actions.
+
+    They are read when the first account is connected or, where none is needed, when an owner imports them.
+
+    `connects`: by signing in, with an OAuth client that `registers` itself or one that somebody has made (`client`), by
+    a `key`, or by `none` of these.
+    """
+
+    url: str = Field(examples=["https://mcp.example.com/mcp"])
+    connects: Connects
+    source: str = Field(description="The page of the provider that says so.")
+    read_on: str = Field(description="The day on which it was read.", examples=["2026-11-28"])
+
+
+class Way(AppInFamily):
+    """Another way to connect the same, and what it can do; `connects` is set for the provider's MCP server."""
+
+    auth_type: AuthType
+    connects: Connects | None
+    actions: int
+    triggers: int
+
+
 class WholeApi(Answer):
     """The description of an app's whole API: the package and version, and when it was brought (null if it was not).
 
@@ -165,7 +190,9 @@ class WholeApi(Answer):
 class AppExtensions(Answer):
     """Patchbay's own facts about an app. `set_up` is for apps with OAuth."""
 
-    ready: bool = Field(description="Whether it can be used here: it needs no OAuth client, or there is one.")
+    ready: bool = Field(
+        description="Whether it can be used here: it needs no OAuth client that somebody makes, or there is one."
+    )
     connectable: bool
     why_not: str | None
     scopes: list[ScopeDescription]
@@ -173,7 +200,8 @@ class AppExtensions(Answer):
     set_up: SetUp | None
     actions: int
     triggers: int
-    ways: list[AppInFamily] = Field(description="The apps that are other ways to connect the same.")
+    ways: list[Way] = Field(description="The apps that are other ways to connect the same, those that are ready first.")
+    server: HostedServer | None = Field(description="The MCP server whose tools are its actions; null for other apps.")
     pieces: list[PieceOrigin] = Field(description="The npm packages from which it, or parts of it, were added.")
     whole_api: WholeApi | None = Field(description="The provider's description of its whole API; null without one.")
     origin: AppOrigin | None = Field(None, description="If it was imported from the public directory: not curated.")
@@ -183,6 +211,7 @@ class ListedExtensions(Answer):
     """Whether an app can be used here, and how many components it has."""
 
     ready: bool
+    connects: Connects | None = Field(description="How people connect to the MCP server of the provider that it is.")
     actions: int
     triggers: int
     added: bool = Field(description="Whether it was added here, such as from npm; the others come with Patchbay.")
@@ -255,8 +284,9 @@ def get_app(call: Call) -> Response:
 
 def _extended(app: CatalogApp, oauth_app_id: str | None, ready: bool) -> orjson.Fragment:
     """The App object, whether it can be used here, how many components the app has, and whether it was added here."""
-    counts = {"actions": app.actions, "triggers": app.triggers}
-    extensions = orjson.dumps({"ready": ready, **counts, "added": app.own, "origin": app.origin})
+    added = app.own and not app.server
+    counts = {"actions": app.actions, "triggers": app.triggers, "added": added, "origin": app.origin}
+    extensions = orjson.dumps({"ready": ready, "connects": app.server or None, **counts})
     return orjson.Fragment(app.with_client(oauth_app_id).removesuffix(b"}") + b',"patchbay":' + extensions + b"}")
 
 
@@ -264,7 +294,7 @@ def _with_extensions(call: Call, app: CatalogApp) -> dict[str, Any]:
     """The app with whether it can be connected here, and its scopes in words."""
     why_not = connections.unavailable_reason(call.service, app, call.caller.project_id or "")
     extensions = {
-        "ready": app.auth_type == "none" or why_not is None,
+        "ready": app.ready(()) if app.auth_type == "none" else why_not is None,
         "connectable": why_not is None,
         "why_not": why_not,
         "scopes": [{"scope": scope.scope, "words": scope.words} for scope in app.spec.scopes],
@@ -272,12 +302,36 @@ def _with_extensions(call: Call, app: CatalogApp) -> dict[str, Any]:
         "set_up": _set_up(call, app),
         "actions": app.actions,
         "triggers": app.triggers,
-        "ways": _named(call, call.service.catalog.ways(app)),
+        "ways": _ways(call, app),
+        "server": _server(app),
         "pieces": [origin.to_json() for origin in uses.of_app(call.store, app.slug)],
         "whole_api": _whole_api(call, app),
         "origin": app.origin,
     }
     return {**app.api_dict, "patchbay": extensions}
+
+
+def _ways(call: Call, app: CatalogApp) -> list[dict[str, Any]]:
+    others = call.service.catalog.ways(app)
+    ways = [
+        {
+            **named,
+            "auth_type": other.auth_type,
+            "connects": other.server or None,
+            "actions": other.actions,
+            "triggers": other.triggers,
+        }
+        for other, named in zip(others, _named(call, others), strict=True)
+    ]
+    return sorted(ways, key=lambda way: not way["ready"])
+
+
+def _server(app: CatalogApp) -> dict[str, Any] | None:
+    server = app.spec.mcp
+    if server is None:
+        return None
+    facts = {"url": server.url, "connects": server.way, "source": server.source}
+    return {**facts, "read_on": server.read_on.isoformat()}
 
 
 def _whole_api(call: Call, app: CatalogApp) -> dict[str, Any] | None:

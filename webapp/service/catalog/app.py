@@ -6,7 +6,7 @@ credentials.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -28,6 +28,8 @@ from webapp.service.outbound.urls import HostRules
 
 SANDBOX = "sandbox"
 _NO_CLIENT = b'"oauth_app_id":null}'
+ServerWay = Literal["", "registers", "client", "key", "none"]
+"""``registers``: by signing in, with a client that registers itself; ``client``: with one that somebody makes."""
 _ADDRESSES = ("authorize_url", "token_url", "refresh_url", "request_token_url", "revoke_url")
 
 
@@ -37,6 +39,7 @@ class App:
 
     ``sort_name`` is the folded name. ``name_words`` contains it and the slug, each after a line break, then the words
     of both, each after a space. ``own`` marks the operator's own apps; ``aliases`` are other slugs that find the app.
+    ``server`` says how people connect to the MCP server that the provider hosts, if its tools are the actions.
     ``origin`` says which document of the public directory an app was imported from, with its version and date.
     """
 
@@ -56,6 +59,7 @@ class App:
     variables: frozenset[str]
     aliases: tuple[str, ...]
     own: bool
+    server: ServerWay
     origin: Mapping[str, str] | None
     json: bytes = field(repr=False)
     read_spec: Callable[[str], AppSpec] = field(repr=False, compare=False)
@@ -67,8 +71,11 @@ class App:
         return self.json.removesuffix(_NO_CLIENT) + b'"oauth_app_id":' + orjson.dumps(oauth_app_id) + b"}"
 
     def ready(self, clients: Collection[str]) -> bool:
-        """Whether the app can be connected: an app with OAuth must be in ``clients``, the slugs that have a client."""
-        return self.auth_type != "oauth" or self.slug in clients
+        """Whether the app can be used: an app with OAuth must be in ``clients``, the slugs that have a client, unless
+        it gets one by itself; a server without accounts must have been asked for its tools."""
+        if self.auth_type == "oauth":
+            return self.server == "registers" or self.slug in clients
+        return self.server != "none" or self.actions > 0
 
     @property
     def api_dict(self) -> dict[str, Any]:

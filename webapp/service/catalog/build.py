@@ -36,7 +36,7 @@ from webapp.service.catalog.sources import Places, Source
 from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.components.runner import Runner
 
-VERSION = 10
+VERSION = 11
 SEARCHED = ["name", "slug", "description", "categories"]
 _FACT_COLUMNS = (
     "id", "key", "version", "kind", "app", "name", "description", "json", "prop_aliases", "dedupe", "hooks", "root",
@@ -185,7 +185,7 @@ def create_tables(database: Database) -> None:
     """Create all tables in an empty database."""
     texts = (
         "slug", "name", "description", "auth_type", "categories", "category_names", "custom_fields", "scope_profiles",
-        "logo", "logo_hash", "variables", "aliases", "origin", "spec",
+        "logo", "logo_hash", "variables", "aliases", "server", "origin", "spec",
     )  # fmt: skip
     numbers = ("id", "featured_weight", "actions", "triggers", "own")
     apps = database.table("apps").create({**dict.fromkeys(texts, str), **dict.fromkeys(numbers, int)}, pk="id")
@@ -227,6 +227,7 @@ def _app(row: int, source: Source, categories: dict[str, Category], kinds: Count
         "variables": json.dumps(sorted(variables.names(kept))),
         "aliases": json.dumps(spec.aliases),
         "own": int(source.own),
+        "server": spec.mcp.way if spec.mcp else "",
         "origin": spec.origin.model_dump_json() if spec.origin else "",
         "spec": kept,
     }

@@ -32,15 +32,15 @@ from webapp.service.components.tool_names import ToolNames
 __all__ = ["App", "Catalog", "Category"]
 _SELECT_APPS = (
     "SELECT id, slug, name, description, auth_type, categories, category_names, featured_weight, custom_fields, "
-    "scope_profiles, logo_hash, actions, triggers, variables, aliases, own, origin FROM apps ORDER BY slug"
+    "scope_profiles, logo_hash, actions, triggers, variables, aliases, own, server, origin FROM apps ORDER BY slug"
 )
 _SELECT_FAMILIES = (
     "SELECT slug, json_extract(spec, '$.oauth.family') AS family FROM apps "
     "WHERE json_extract(spec, '$.oauth.family') IS NOT NULL ORDER BY name"
 )
 _SELECT_WAYS = (
-    "SELECT slug, json_extract(spec, '$.of') AS family FROM apps "
-    "WHERE json_extract(spec, '$.of') IS NOT NULL ORDER BY name"
+    "SELECT slug, COALESCE(json_extract(spec, '$.of'), json_extract(spec, '$.mcp.beside')) AS family FROM apps "
+    "WHERE family IS NOT NULL ORDER BY name"
 )
 _SELECT_UNLISTED = "SELECT name FROM unlisted"
 _SELECT_CATEGORIES = "SELECT slug, name, description FROM categories"
@@ -175,7 +175,8 @@ class Catalog:
 
     def ways(self, app: App) -> list[App]:
         """The apps that connect the same service as ``app`` in another way."""
-        base = app.spec.of or app.slug
+        spec = app.spec
+        base = spec.of or (spec.mcp and spec.mcp.beside) or app.slug
         slugs = (base, *self._contents.by_base.get(base, ()))
         return [other for other in self.apps(slugs) if other.slug != app.slug]
 
@@ -332,6 +333,7 @@ def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_s
         variables=_names(row["variables"]),
         aliases=_texts(row["aliases"]),
         own=bool(row["own"]),
+        server=row["server"],
         origin=json.loads(row["origin"]) if row["origin"] else None,
         json=compact_json(public),
         read_spec=read_spec,

@@ -4,6 +4,7 @@ An operator's own components may also be outside any app, as ``<name>/<version>.
 own app may leave out its sources: its documentation counts as the source. An ``app.toml`` with ``joins = "<slug>"``
 adds its components to another app, as pieces do for a built-in app, except for keys that the app already has. In the
 folder of extensions, which has an app's whole API, it may also add ``allowed_hosts``, which an owner has confirmed.
+An ``app.toml`` with ``[mcp]`` also declares the app of its provider's MCP server (:mod:`hosted_servers`).
 ``unlisted.txt`` names apps and components that lists leave out, but that still work. A file that cannot be read is
 reported as a problem and left out; checking the facts of the others is left to ``check``.
 """
@@ -16,7 +17,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from webapp.service.catalog import registry, variants
+from webapp.service.catalog import hosted_servers, registry, variants
 from webapp.service.catalog.component_files import KINDS, OF_PIECES, PATTERNS, Component, components
 from webapp.service.catalog.spec import AppSpec, Category
 
@@ -89,6 +90,7 @@ def read(places: Places) -> Sources:
     for folder in places.folders:
         _read_categories(sources, folder)
         drafts += _drafts(sources, folder, own=folder != places.built_in)
+    drafts = _with_servers(drafts)
     apps = [draft for draft in drafts if _joined_app(draft.fields) is None]
     by_slug = {draft.fields.get("slug"): draft for draft in reversed(apps)}
     joining = _joining(sources, drafts, by_slug)
@@ -155,6 +157,22 @@ def _drafts(sources: Sources, folder: Path, *, own: bool) -> Iterator[_Draft]:
         fields = _load(sources, file, f"{file.parent.name}/{file.name}")
         if fields is not None:
             yield _Draft(file, fields, own)
+
+
+def _with_servers(drafts: Sequence[_Draft]) -> list[_Draft]:
+    """``drafts``, with those of hosted servers; one that the operator's installation has taken up looks as declared."""
+    kept, servers = list[_Draft](), dict[Any, _Draft]()
+    for draft in drafts:
+        if server := None if draft.own else hosted_servers.server_facts(draft.fields):
+            file = draft.file.parent.parent / str(server.get("slug")) / draft.file.name
+            servers[server.get("slug")] = _Draft(file, server, own=False)
+        fields = dict(draft.fields) if draft.own else hosted_servers.own_facts(draft.fields)
+        if fields is not None:
+            kept.append(replace(draft, fields=fields))
+    for number, draft in enumerate(kept):
+        if draft.own and (declared := servers.pop(draft.fields.get("slug"), None)):
+            kept[number] = replace(draft, fields=hosted_servers.taken_up(declared.fields, draft.fields))
+    return [*(draft for draft in kept if not draft.own), *servers.values(), *(draft for draft in kept if draft.own)]
 
 
 def _joining(sources: Sources, drafts: Iterable[_Draft], by_slug: Mapping[Any, _Draft]) -> dict[str, list[Component]]:

@@ -718,6 +718,40 @@ class Api(Facts):
         return self
 
 
+class HostedServer(Facts):
+    """The MCP server that an app's provider hosts for everybody, as its documentation says at ``source`` on the day
+    ``read_on``.
+
+    ``auth``: people sign in (``oauth``), enter a ``key``, or do neither. ``registers``: clients register themselves at
+    its authorization server, so that nobody has to make one. A key is a bearer token, or goes into the ``header``;
+    ``key_name`` is what the provider calls it. ``beside`` is the app of the same provider that has requests of its own.
+    """
+
+    url: Annotated[str, StringConstraints(pattern=r"^https://[^\s\\{}?#/]+/[^\s\\{}?#]*$", max_length=2000)]
+    auth: Literal["oauth", "key", "none"] = "oauth"
+    registers: bool = True
+    header: str = Field(default="", pattern=r"^[A-Za-z0-9-]{0,60}$")
+    key_name: str = ""
+    beside: Slug | None = None
+    source: Address
+    read_on: date
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.auth != "key" and (self.header or self.key_name):
+            raise ValueError('header and key_name belong to auth = "key"')
+        if self.auth != "oauth" and not self.registers:
+            raise ValueError('registers = false belongs to auth = "oauth"')
+        return self
+
+    @property
+    def way(self) -> Literal["registers", "client", "key", "none"]:
+        """How people connect: ``client`` is by signing in with a client that somebody has made there."""
+        if self.auth == "oauth":
+            return "registers" if self.registers else "client"
+        return self.auth
+
+
 class AppSpec(Facts):
     """One app, as its ``app.toml`` declares it."""
 
@@ -747,6 +781,7 @@ class AppSpec(Facts):
     identity: Identity | None = None
     refusals: Refusals | None = None
     api: Api | None = None
+    mcp: HostedServer | None = None  # whose tools are its actions
 
     @property
     def requests(self) -> tuple[tuple[str, Request], ...]:

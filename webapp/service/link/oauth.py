@@ -26,6 +26,7 @@ from webapp.service.domain.base.failures import (
     RejectedByProvider,
 )
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import hosted_servers
 from webapp.service.link import endings, outcome_page, redirects, scope_profiles, visit
 from webapp.service.link.responses import see_other
 from webapp.service.outbound import oauth
@@ -75,7 +76,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
     token = attempts.token_of(service.store, attempt)
     if token.expires_at <= service.clock():
         raise LinkExpired
-    app = service.app(attempt.app)
+    app = hosted_servers.prepared(service, service.app(attempt.app))
     client = _client(service, token, attempt)
     if client is None:
         raise NoClient
@@ -169,7 +170,7 @@ def _connect(service: Service, attempt: Attempt, answer: Mapping[str, str]) -> N
     fields, answers = sealed.get("fields", {}), {**sealed.get("answers", {}), **answer}
     grant = _grant(service, app, client, attempt, sealed)
     try:
-        connections.connect_with_grant(
+        connected = connections.connect_with_grant(
             service,
             token,
             app,
@@ -185,6 +186,8 @@ def _connect(service: Service, attempt: Attempt, answer: Mapping[str, str]) -> N
     except Undecided as undecided:
         kept = attempts.grant_to_json(grant, service.clock())
         attempts.ask(service, attempt, undecided.question, fields=fields, answers=answers, grant=kept)
+        return
+    hosted_servers.read_tools(service, connected)
 
 
 def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, sealed: Mapping[str, Any]) -> TokenResult:

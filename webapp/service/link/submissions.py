@@ -15,6 +15,7 @@ from webapp.service.domain.accounts.attempts import Attempt, Question, Undecided
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, NoClient
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import hosted_servers
 from webapp.service.link import forms, oauth, outcome_page, pages, visit
 from webapp.service.link.responses import see_other
 from webapp.service.link.visit import Visit
@@ -116,7 +117,7 @@ def _test(
 ) -> Response:
     """Test the keys in ``texts`` and connect; ``attempt`` was claimed for it."""
     try:
-        connections.connect_with_keys(
+        connected = connections.connect_with_keys(
             service,
             current.token,
             app,
@@ -125,6 +126,7 @@ def _test(
             on_commit=attempts.record_connected(attempt),
             answers=answers,
         )
+        hosted_servers.read_tools(service, connected)
     except Undecided as undecided:
         attempts.ask(service, attempt, undecided.question, texts=texts, answers=answers)
     except Invalid as error:

@@ -13,7 +13,7 @@ from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance import app_imports, mcp_servers
+from webapp.service.domain.instance import app_imports
 from webapp.service.domain.instance.mcp_servers import Asker, add, address_of, preview, proposed_slug
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
@@ -126,7 +126,7 @@ def test_a_slug_is_proposed(url: str, slug: str) -> None:
 
 def test_other_sources_are_of_no_server() -> None:
     assert address_of("https://api.example.com/openapi.json") == ""
-    assert mcp_servers.IN_SERVER == "mcp:"
+    assert app_imports.IN_SERVER == "mcp:"
 
 
 class TestSignIn:

@@ -137,11 +137,14 @@ class Written:
     by_hand: tuple[str, ...]
 
 
-def check_slug(data: Path, slug: str) -> Record | None:
-    """What was imported as ``slug``. Raises :class:`Invalid` and :class:`Conflict` for one that cannot be taken."""
+def check_slug(data: Path, slug: str, *, hosted: bool = False) -> Record | None:
+    """What was imported as ``slug``; with ``hosted``, it is that of a server that is declared here, too.
+
+    Raises :class:`Invalid` and :class:`Conflict` for one that cannot be taken.
+    """
     if not _SLUG.fullmatch(slug):
         raise Invalid.of("slug", "Write it in lower case with underscores, such as acme_shop.")
-    if (BUILT_IN / slug).exists():
+    if (BUILT_IN / slug).exists() and not hosted:
         raise Conflict(f"There is a built-in app with the slug {slug}. Give this one another, such as own_{slug[:40]}.")
     folder = data / "apps" / slug
     standing = Record.read(folder)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from webapp import audit
 from webapp.errors import Conflict, Invalid
 from webapp.kit.clock import iso
+from webapp.service.catalog.app import App
 from webapp.service.catalog.importing.records import MOST_BYTES, Options, Record, Summary
 from webapp.service.catalog.spec import Origin
 from webapp.service.directory import directory
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 FETCH_S = 60.0
 HOPS = 5
+IN_SERVER = "mcp:"
+"""What the source of an app begins with that comes from an MCP server."""
 IN_DIRECTORY = "directory:"
 """What the source of a document of the public directory begins with."""
 METADATA_S, METADATA_BYTES, MOST_METADATA = 8.0, 256 * 1024, 3  # of what a document refers to
@@ -138,9 +141,10 @@ def _plan(
 
     data = service.settings.data
     folders.recover(data)
-    before = files.check_slug(data, slug)
     known = service.catalog.app(slug)
-    if known is not None and (known.slug != slug or not known.own):
+    is_hosted = known is not None and _is_hosted(known, source)
+    before = files.check_slug(data, slug, hosted=is_hosted)
+    if known is not None and (known.slug != slug or not (known.own or is_hosted)):
         raise Conflict(f"{slug} is already the slug of the app {known.name}. Give this one another slug.")
     document = documents.read(source.content, source.address)
     reserved = files.others(data, slug, before)
@@ -148,6 +152,12 @@ def _plan(
     if source.origin is not None:
         planned = replace(planned, app={**planned.app, "origin": source.origin.model_dump()})
     return planned, before
+
+
+def _is_hosted(app: App, source: Source) -> bool:
+    """Whether ``source`` is the MCP server whose tools are the actions of ``app``."""
+    server = app.spec.mcp if app.server else None
+    return server is not None and source.name == f"{IN_SERVER}{server.url}"
 
 
 def _metadata(service: Service) -> Callable[[str], bytes]:

@@ -19,7 +19,7 @@ from webapp.service.domain.accounts import accounts, registered_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.instance import app_imports
-from webapp.service.domain.instance.app_imports import Source
+from webapp.service.domain.instance.app_imports import IN_SERVER, Source
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound import mcp_sign_in
 from webapp.service.outbound.failures import Failure
@@ -32,8 +32,6 @@ from webapp.service.outbound.urls import parse_url
 if TYPE_CHECKING:
     from webapp.service.catalog.importing.files import Written
 
-IN_SERVER = "mcp:"
-"""What the source of an app begins with that comes from a server."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OAUTH = "oauth"
 _KEY = "key"
@@ -117,7 +115,7 @@ def _read(service: Service, url: str, slug: str, asker: Asker) -> _Offer:
 def _sign_in(service: Service, url: str, slug: str, asker: Asker, refused: McpFailure | None) -> McpSignIn | None:
     """Where people sign in to the server; None where accounts have a key, or none are needed."""
     app = service.catalog.app(slug)
-    has_oauth = app is not None and app.oauth is not None and app.own
+    has_oauth = app is not None and app.oauth is not None and bool(app.own or app.server)
     if asker.key or asker.auth not in ("", OAUTH) or not (refused or has_oauth or asker.auth == OAUTH):
         return None
     outcome = mcp_sign_in.discover(service.outbound, url, refused.challenge if refused else "")

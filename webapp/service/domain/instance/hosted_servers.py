@@ -1,0 +1,71 @@
+"""The MCP servers that providers host, as apps that nobody has to add: where people sign in is asked of the server when
+the first of them does, and its tools are read when the first account is there.
+
+What the server says then becomes an app of the operator's with the same slug, as for a server that an owner adds by its
+address (:mod:`mcp_servers`). So it is asked once for all projects, and what has changed since waits for an owner.
+"""
+
+import logging
+
+from webapp.errors import Invalid, PatchbayError
+from webapp.service.catalog.app import App
+from webapp.service.catalog.hosted_servers import key_way
+from webapp.service.catalog.importing.records import Options
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base import catalog_file
+from webapp.service.domain.base.failures import ProviderDown
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import mcp_servers
+from webapp.service.domain.instance.mcp_servers import OAUTH, Asker
+
+LOCK = ".hosted-servers"
+_NOWHERE = "{app} does not say right now where people sign in. Try again in a few minutes."
+log = logging.getLogger(__name__)
+
+
+def prepared(service: Service, app: App) -> App:
+    """``app``, whose server has said where people sign in, and knows a client of this installation unless somebody has
+    to make one there. Other apps are returned as they are.
+
+    Raises :class:`ProviderDown` where the server does not say it.
+    """
+    if app.server not in ("registers", "client") or app.own:
+        return app
+    with catalog_file.one_at_a_time(service.settings.data / LOCK):
+        service.catalog.refresh()
+        app = service.app(app.slug)
+        if not app.own:
+            try:
+                _add(service, app)
+            except Invalid as error:
+                log.warning("The server of %s cannot be connected: %s", app.slug, error.message)
+                raise ProviderDown(_NOWHERE.format(app=app.name)) from error
+    return service.app(app.slug)
+
+
+def read_tools(service: Service, account: Account) -> None:
+    """List the tools of the account's server, if it is one whose tools are not known yet.
+
+    The account is connected in any case: a server that does not answer is asked again with the next one.
+    """
+    app = service.catalog.app(account.app)
+    if app is None or not app.server or app.actions:
+        return
+    try:
+        with catalog_file.one_at_a_time(service.settings.data / LOCK):
+            service.catalog.refresh()
+            app = service.app(account.app)
+            if not app.actions:
+                _add(service, app, account)
+    except PatchbayError as error:
+        log.warning("The tools of %s cannot be read: %s", account.app, error.message)
+
+
+def _add(service: Service, app: App, account: Account | None = None) -> None:
+    server = app.spec.mcp
+    assert server is not None
+    ways = {"registers": "", "client": OAUTH, "key": key_way(server.header), "none": "none"}
+    way = ways[server.way]
+    asker = Asker(way, account_id=account.id, scene=account.scene) if account else Asker(way)
+    options = Options(auth="" if server.auth == "oauth" else way, name=app.name, docs_url=server.source)
+    mcp_servers.add(service, server.url, app.slug, asker, options)
