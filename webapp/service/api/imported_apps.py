@@ -6,6 +6,7 @@ import base64
 import binascii
 import zlib
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from flask import Response
@@ -18,6 +19,7 @@ from webapp.service.api.base.models import Answer, AppOrigin, Body, Data, DateTi
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.importing.records import MOST_ACTIONS, MOST_BYTES, Options, Summary
 from webapp.service.domain.base import scopes
+from webapp.service.domain.components import held_tools
 from webapp.service.domain.instance import app_imports, mcp_servers
 from webapp.service.domain.instance.app_imports import Source
 from webapp.service.domain.instance.mcp_servers import Asker
@@ -89,7 +91,8 @@ class AppImport(Body):
 
 class ImportedApp(Answer):
     """An app that was imported. `source` is the address or the name of its document, or `mcp:` and the address of its
-    server; `directory` is its name in the public directory, or empty.
+    server; `directory` is its name in the public directory, or empty. `held` are its actions that were not run because
+    their tool has changed at the server, or is gone: importing again shows the change, and accepts it.
     """
 
     name_slug: str = Field(examples=["acme_shop"])
@@ -100,6 +103,7 @@ class ImportedApp(Answer):
     imported_at: DateTime
     actions: int = Field(examples=[12])
     accounts: int = Field(examples=[3])
+    held: list[str] = Field(examples=[["acme_shop-search-notes"]])
 
 
 class ImportOperation(Answer):
@@ -123,6 +127,16 @@ class ImportGroup(Answer):
 
     name: str = Field(examples=["Users"])
     operations: int = Field(examples=[12])
+
+
+class ImportTool(Answer):
+    """A tool of an MCP server that is not as it was when the app was imported last: its description and schemas
+    `before` and `after`, empty for a tool that is new or gone. Long ones begin shortly before the first difference.
+    """
+
+    name: str = Field(examples=["search_notes"])
+    before: str = Field(examples=['Finds notes.\n{"inputSchema": {"type": "object"}}'])
+    after: str = Field(examples=['Finds your notes.\n{"inputSchema": {"type": "object"}}'])
 
 
 class ImportReport(Answer):
@@ -161,6 +175,7 @@ class ImportReport(Answer):
     notes: list[str] = Field(examples=[[]])
     origin: AppOrigin | None = None
     removed_runs: dict[str, int] = Field(examples=[{}])
+    tools: list[ImportTool] = Field(examples=[[]])
 
 
 @operations.get(ALL, answer=Data[list[ImportedApp]])
@@ -241,6 +256,7 @@ def _listed(call: Call, standing: Summary) -> dict[str, Any]:
         "imported_at": iso(standing.imported_at),
         "actions": standing.actions,
         "accounts": app_imports.accounts(call.service, standing.slug),
+        "held": [each.component_key for each in held_tools.waiting(call.service.store, standing.slug)],
     }
 
 
@@ -284,6 +300,7 @@ def _report(written: "Written", *, preview: bool) -> dict[str, Any]:
         "by_hand": list(written.by_hand),
         "notes": list(plan.notes),
         "origin": plan.app.get("origin"),
+        "tools": [asdict(tool) for tool in written.tools],
     }
 
 

@@ -22,6 +22,10 @@ class HttpError(ComponentError):
         self.status, self.body = status, body
 
 
+class HeldBackError(ComponentError):
+    """The component would not do what its owner saw when it was added, so it waits until the owner has looked."""
+
+
 class LoadError(ComponentError):
     """The file contains no component that can be loaded."""
 

@@ -9,6 +9,7 @@ What a server says is data: it is bounded, and its own requests (sampling, elici
 are values. Specification: https://modelcontextprotocol.io/specification/2025-11-25, read 2026-11-28.
 """
 
+import hashlib
 import json
 import re
 import time
@@ -52,6 +53,8 @@ _WORDS = {
     **dict.fromkeys(_REDIRECTS, "The server redirects to another address. Use the final one."),
 }
 _VENDOR = "io.modelcontextprotocol"
+TOLD = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+"""What a server says of a tool to those who choose it and fill it in."""
 _NAMED = {"tools/call": "name"}
 Params = Mapping[str, Any]
 T = TypeVar("T")
@@ -114,13 +117,15 @@ class McpClient:
     """Speaks with one server for one caller. Not for several threads.
 
     ``known`` is the handshake of an earlier conversation, which is begun anew once the server has forgotten it.
-    ``note`` is called with each line that the server reports while it works.
+    ``note`` is called with each line that the server reports while it works. ``tools_changed``: whether it said that
+    its list of tools is another one now.
     """
 
     def __init__(self, url: str, ask: Ask, known: Handshake | None = None, note: Callable[[str], None] | None = None):
         self._url, self._ask, self._note = url, ask, note or (lambda line: None)
         self.handshake = known
         self._last_id, self._noted = 0, 0
+        self.tools_changed = False
 
     def begin(self) -> Handshake | McpFailure:
         """Agree on a revision, unless that was done."""
@@ -278,6 +283,8 @@ class McpClient:
             self.post({"jsonrpc": "2.0", "id": message["id"], **_reply(method)}, url)
             if method != "ping":
                 self._note(f"The server asked for {one_line(method, 100)}, which was declined.")
+        elif method == "notifications/tools/list_changed":
+            self.tools_changed = True
         elif line := _reported(method, message.get("params")):
             self._note(line)
         return True
@@ -388,6 +395,13 @@ class _SseTalk(Generic[T]):
 
     def _end(self, value: T | McpFailure) -> None:
         self.ended = _Ended(value)
+
+
+def fingerprint(tool: Params) -> str:
+    """What tells a tool from any other, and from itself once it has changed: the SHA-256, in hex, of all that a server
+    says about it to those who choose and fill it in."""
+    facts = {name: tool.get(name) for name in TOLD}
+    return hashlib.sha256(json.dumps(facts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def _joined(base: str, reference: str) -> Url | Failure:

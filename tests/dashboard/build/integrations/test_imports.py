@@ -16,6 +16,8 @@ from webapp.service.api import imported_apps
 from webapp.service.catalog.importing import plans
 from webapp.service.directory import directory
 from webapp.service.domain.base import catalog_file
+from webapp.service.domain.components import held_tools
+from webapp.service.domain.components.held_tools import HeldTool
 
 PATHS: dict[str, Any] = {
     "/pets": {"get": {"operationId": "listPets", "tags": ["Pets"]}, "post": {"tags": ["Pets"], "deprecated": True}},
@@ -182,8 +184,18 @@ class TestServers:
             assert "Notes is imported with 1 action." in page
             assert f"MCP server: {server.url}" in page and "/build/integrations/servers/new?slug=notes" in page
             server.manner.tools = [{**mcp_server.SEARCH, "description": "Now otherwise."}, mcp_server.ERASE]
+            waits = HeldTool("notes-search-notes", "notes", 1)
+            with office.service.store.write() as tx:
+                held_tools._HELD.insert(tx, waits)
+            page = browser.get("/build/integrations")
+            assert "1 tool waits for your look" in page and "See what changed: Notes" in page
             again = browser.send(PREVIEW, {"mcp": server.url, "slug": "notes"})
             assert "Changed" in again.text and checked(again.text) == ["search_notes"]
+            assert "Finds notes by their words." in again.text and "Now otherwise." in again.text
+            browser.follow(IMPORT, {**asked, "only": ["search_notes"], "name": "Notes"})
+            assert held_tools.waiting(office.service.store, "notes") == []
+            assert "for your look" not in browser.get("/build/integrations")
+            assert "What changed at the server" not in browser.send(PREVIEW, {"mcp": server.url, "slug": "notes"}).text
         assert "notes is removed." in browser.follow(f"{IMPORT}/notes/removal")
 
     def test_one_where_people_sign_in_is_added_before_it_shows_its_tools(

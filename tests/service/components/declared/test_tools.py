@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.mcp_server import STREAM, McpServer, serving
+from tests.fakes.mcp_server import ERASE, SEARCH, STREAM, McpServer, serving
 from webapp.service.components.calls import AccountGrant, Call, Reply
 from webapp.service.components.declared import definition, tools
 from webapp.service.components.declared.interpreter import Interpreter
-from webapp.service.outbound.mcp import Handshake
+from webapp.service.outbound.mcp import Handshake, fingerprint
 from webapp.service.outbound.templates import Placement
 
 KEY = "canary-k3y"
@@ -48,7 +48,8 @@ PNG = base64.b64encode(b"a picture").decode()
 
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "HANDSHAKES", tools.Handshakes())
+    monkeypatch.setattr(tools, "HANDSHAKES", tools.Remembered[Handshake](600.0, 1_000))
+    monkeypatch.setattr(tools, "LISTED", tools.Remembered[frozenset[str]](600.0, 200))
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def server() -> Iterator[McpServer]:
         yield started
 
 
-def call(folder: Path, server: McpServer, key: str = KEY, *, account: bool = True, **more: Any) -> Reply:
+def call(folder: Path, server: McpServer, key: str = KEY, *, account: bool = True, pin: str = "", **more: Any) -> Reply:
     path = folder / "notes" / "actions" / "search-notes.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     text = (
@@ -65,7 +66,8 @@ def call(folder: Path, server: McpServer, key: str = KEY, *, account: bool = Tru
         if account
         else ACTION.replace('type = "app"\napp = "notes"', 'type = "string"\nlabel = "None"\noptional = true')
     )
-    path.write_text(text if account else text.replace('"/mcp"', f'"{server.url}"'), "utf-8")
+    text = text if account else text.replace('"/mcp"', f'"{server.url}"')
+    path.write_text(f'{text}sha256 = "{pin}"\n' if pin else text, "utf-8")
     grant = AccountGrant(
         {"token": key}, f"http://{server.host}", {}, (Placement("bearer", value="{token}"),), (server.host,), ("token",)
     )
@@ -207,12 +209,88 @@ def test_it_declares_that_it_may_give_files(tmp_path: Path, server: McpServer) -
     assert facts["stash"] == "optional"
 
 
-def test_handshakes_are_few_and_of_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    known, handshake = tools.Handshakes(), Handshake("2025-11-25")
-    monkeypatch.setattr(tools, "MOST_REMEMBERED", 2)
+def test_what_is_known_of_servers_is_little_and_of_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = tools.Remembered[str](600.0, 2)
     for name in ("one", "two", "three"):
-        known.put((name, ""), handshake)
-    assert [known.get((name, "")) for name in ("one", "two", "three")] == [None, handshake, handshake]
+        known.put((name, ""), name)
+    assert [known.get((name, "")) for name in ("one", "two", "three")] == [None, "two", "three"]
     known.put(("two", ""), None)
-    monkeypatch.setattr(tools, "REMEMBERED_S", 0.0)
+    monkeypatch.setattr(known, "_seconds", 0.0)
     assert (known.get(("two", "")), known.get(("three", ""))) == (None, None)
+
+
+OTHER = {**SEARCH, "description": "Sends all notes to everybody."}
+LIST_CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+CHANGED = "The tool search_notes has changed at its server since an owner of this service looked at it"
+GONE = "The server has no tool search_notes for this account"
+
+
+def pinned(folder: Path, server: McpServer) -> Reply:
+    return call(folder, server, pin=fingerprint(SEARCH))
+
+
+@pytest.mark.parametrize(
+    ("listed", "sentence"),
+    [
+        ([SEARCH, ERASE], None),
+        ([{**SEARCH, "_meta": {"at": "today"}}], None),
+        ([OTHER], CHANGED),
+        ([{**SEARCH, "inputSchema": {"type": "object"}}], CHANGED),
+        ([{**SEARCH, "annotations": {"readOnlyHint": False}}], CHANGED),
+        ([{**SEARCH, "title": "Delete notes"}], CHANGED),
+        ([ERASE], GONE),
+        ([{**SEARCH, "name": "search"}], GONE),
+    ],
+)
+def test_a_tool_that_is_not_as_it_was_pinned_is_not_called(
+    tmp_path: Path, server: McpServer, listed: list[Any], sentence: str | None
+) -> None:
+    server.manner.tools = listed
+    reply = pinned(tmp_path, server)
+    assert len(server.messages("tools/call")) == (0 if sentence else 1)
+    if sentence is None:
+        assert reply.ok
+    else:
+        assert reply.error is not None
+        assert (reply.error.name, reply.error.message[: len(sentence)]) == ("HeldBackError", sentence)
+
+
+@pytest.mark.parametrize("manner", ["told", "old news", "quiet"])
+def test_a_list_is_read_again_when_the_server_says_so_and_after_some_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, manner: str
+) -> None:
+    before = [LIST_CHANGED] if manner == "told" else []
+    with serving(key=KEY, answer=STREAM, before=before) as server:
+        assert pinned(tmp_path, server).ok
+        server.manner.tools, server.manner.before = [OTHER], []
+        if manner == "old news":
+            monkeypatch.setattr(tools.LISTED, "_seconds", 0.0)
+        reply = pinned(tmp_path, server)
+        assert len(server.messages("tools/call")) == (2 if manner == "quiet" else 1)
+        assert len(server.messages("tools/list")) == (1 if manner == "quiet" else 2)
+        assert reply.ok is (manner == "quiet")
+        server.manner.tools = [SEARCH]
+        assert pinned(tmp_path, server).ok, "the server took its change back"
+
+
+def test_each_credential_has_a_list_of_its_own(tmp_path: Path, server: McpServer) -> None:
+    assert pinned(tmp_path, server).ok
+    server.manner.key, server.manner.tools = "another", [ERASE]
+    reply = call(tmp_path, server, "another", pin=fingerprint(SEARCH))
+    assert reply.error is not None
+    assert reply.error.message.startswith(GONE)
+
+
+def test_a_list_that_cannot_be_had_is_a_failure_of_the_call(tmp_path: Path, server: McpServer) -> None:
+    server.manner.results["tools/list"] = {"code": -32000, "message": "Not today"}
+    reply = pinned(tmp_path, server)
+    assert reply.error is not None
+    assert reply.error.message == "The server says: Not today"
+    assert server.messages("tools/call") == []
+
+
+def test_a_session_that_the_server_forgot_is_begun_anew_for_a_pinned_tool(tmp_path: Path, server: McpServer) -> None:
+    assert pinned(tmp_path, server).ok
+    server.sessions.clear()
+    assert pinned(tmp_path, server).ok
+    assert len(server.messages("initialize")) == 2

@@ -70,6 +70,17 @@ def test_a_server_that_shows_nothing_yet_is_an_app_without_actions(service: Serv
     assert (written.added, written.plan.app["auth_type"]) == ((), "keys")
 
 
+def test_tools_that_an_owner_saw_stay_where_strangers_see_none(service: Service, server: McpServer) -> None:
+    service = reaching(service, server)
+    add(service, server.url, "notes", Asker("bearer", "right"), Options(auth="bearer"))
+    again = add(service, server.url, "notes", Asker("bearer"), Options(auth="bearer"))
+    assert (again.same, again.removed, again.tools) == (("search-notes", "erase"), (), ())
+    server.manner.tools = []
+    none = add(service, server.url, "notes", Asker("bearer", "right"), Options(auth="bearer"))
+    assert (none.removed, [tool.name for tool in none.tools]) == (("search-notes", "erase"), ["erase", "search_notes"])
+    app_imports.remove(service, "notes")
+
+
 @pytest.mark.parametrize(
     ("asker", "sentence"),
     [

@@ -22,7 +22,8 @@ _GZIP = "data:application/gzip;base64,"
 class ImportedApp(Lenient):
     """An app that was imported; ``source`` is the address or the name of its document, or ``mcp:`` and a server's.
 
-    ``directory`` is its name in the public directory, "" for another one.
+    ``directory`` is its name in the public directory, "" for another one. ``held`` are actions that wait for an owner's
+    look.
     """
 
     slug: NonEmpty = Field(alias="name_slug")
@@ -33,6 +34,7 @@ class ImportedApp(Lenient):
     imported_at: str = ""
     actions: int = 0
     accounts: int = 0
+    held: list[str] = Field(default_factory=list)
 
     @property
     def has_address(self) -> bool:
@@ -73,6 +75,14 @@ class ImportGroup(Lenient):
     operations: int = 0
 
 
+class ImportTool(Lenient):
+    """A tool of an MCP server that has changed: as it was and as it is; "" for one that is new or gone."""
+
+    name: NonEmpty
+    before: str = ""
+    after: str = ""
+
+
 class ImportReport(Lenient):
     """What an import did, or would do, and what may be chosen.
 
@@ -102,6 +112,7 @@ class ImportReport(Lenient):
     notes: list[str] = Field(default_factory=list)
     origin: AppOrigin | None = None
     removed_runs: Mapping[str, int] = Field(default_factory=dict)
+    tools: list[ImportTool] = Field(default_factory=list)
 
     @property
     def tags(self) -> Mapping[str, int]:

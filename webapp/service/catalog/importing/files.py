@@ -12,19 +12,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit.scratch import LOCK, Scratch
 from webapp.service.catalog import sources
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.components import release
+from webapp.service.catalog.importing import mcp_tools
 from webapp.service.catalog.importing.actions import FIRST_VERSION
 from webapp.service.catalog.importing.folders import alone, exchange, recover, remove_folder
+from webapp.service.catalog.importing.mcp_tools import ToolChange
 from webapp.service.catalog.importing.plans import Left, Plan
 from webapp.service.catalog.importing.records import RECORD, Imported, Record, Summary, digest, summary
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.declared.definition import examine
 
-APP_FILE = "app.toml"
+APP_FILE, TOOLS_FILE = "app.toml", "tools.json"
 _VERSION = re.compile(r'^version = "([^"]*)"$', re.MULTILINE)
 _LINE_PREFIX = re.compile(r"^line \d+: ")
 _SLUG = re.compile(r"[a-z][a-z0-9_]{0,49}")
@@ -126,7 +130,7 @@ class Written:
     """What an import did, or would do: ``plan`` with all that turned out to be impossible.
 
     ``added``, ``changed``, ``same`` and ``removed`` are names of actions. ``by_hand`` are files that somebody changed,
-    which stay as they are.
+    which stay as they are. ``tools`` is what has changed at an MCP server since somebody looked.
     """
 
     plan: Plan
@@ -135,6 +139,7 @@ class Written:
     same: tuple[str, ...]
     removed: tuple[str, ...]
     by_hand: tuple[str, ...]
+    tools: tuple[ToolChange, ...] = ()
 
 
 def check_slug(data: Path, slug: str, *, hosted: bool = False) -> Record | None:
@@ -217,17 +222,29 @@ def remove(data: Path, slug: str) -> Record:
 def _make(plan: Plan, data: Path, before: Record | None, scratch: Path, source: str, imported_at: int) -> Written:
     """Make the app's folder in ``scratch``."""
     folder, place = scratch / "apps" / plan.slug, data / "apps" / plan.slug
+    tools = mcp_tools.changes(pinned_tools(data, plan.slug), plan.tools) if before else ()
     shutil.copytree(place, folder) if place.exists() else (folder / "actions").mkdir(parents=True)
     (folder / "actions").mkdir(exist_ok=True)
     files = Files(folder, before)
     plan = files.actions(plan)
     files.removals(plan)
     files.put(APP_FILE, toml(plan.app))
+    if plan.tools or (folder / TOOLS_FILE).exists():
+        files.put(TOOLS_FILE, orjson.dumps(plan.tools, option=orjson.OPT_INDENT_2))
     _judge(folder, data)
     (folder / RECORD).write_bytes(remembered(plan, source, imported_at, files.digests).to_json())
     (folder / LOCK).unlink(missing_ok=True)
-    kinds = (files.added, files.changed, files.same, files.removed, files.by_hand)
-    return Written(plan, *map(tuple, kinds))
+    added, changed, same = tuple(files.added), tuple(files.changed), tuple(files.same)
+    return Written(plan, added, changed, same, tuple(files.removed), tuple(files.by_hand), tuple(tools))
+
+
+def pinned_tools(data: Path, slug: str) -> Mapping[str, Mapping[str, Any]]:
+    """The tools of the server of the app ``slug`` as somebody saw them last; none where that was not kept."""
+    try:
+        tools: Mapping[str, Mapping[str, Any]] = orjson.loads((data / "apps" / slug / TOOLS_FILE).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return tools
 
 
 def _judge(folder: Path, data: Path) -> None:

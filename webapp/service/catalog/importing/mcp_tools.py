@@ -9,21 +9,25 @@ Names and descriptions are the server's: they are shown as plain text, shortened
 missing one counts as the careful answer: a tool that says nothing may destroy.
 """
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import orjson
 
+from webapp.kit.text import one_line
 from webapp.service.catalog.importing import words
+from webapp.service.outbound.mcp import NAME_CHARS, TOLD, fingerprint
 
 KIND = "mcp"
 _TAG = "Tools"
 _GENERAL = ("api", "mcp", "www")  # names of hosts that tell nothing of whose they are
 DESCRIPTION_CHARS = 900
 _DEEPEST = 60
+SHOWN_CHARS, _SAME_CHARS = 12_000, 400  # of a tool that has changed; of these, what stands before the first difference
 _WEBSITE = re.compile(r"https://[\w.~:/?#@!$&*+,;=%-]{1,300}")
 _BODY = ("post", "requestBody", "content", "application/json", "schema")
 _HINTS = {  # by destructiveHint, idempotentHint
@@ -51,6 +55,45 @@ class Server:
     oauth: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[str] = ()
     website: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChange:
+    """What became of a tool: as it was and as it is now, for an owner to compare; empty where there was or is none."""
+
+    name: str
+    before: str
+    after: str
+
+
+def changes(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[ToolChange]:
+    """What is not the same in the tools ``after`` as it was in those ``before``, in the order of their names; nothing
+    where none were seen before."""
+    for name in sorted({*before, *after}) if before else ():
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None or fingerprint(old) != fingerprint(new):
+            texts = _text(old), _text(new)
+            first = max(0, _first_difference(*texts) - _SAME_CHARS) if all(texts) else 0
+            yield ToolChange(one_line(name, NAME_CHARS), *(_part(text, first) for text in texts))
+
+
+def _text(tool: Mapping[str, Any] | None) -> str:
+    """All that a server says of a tool. What could not be seen is escaped."""
+    if tool is None:
+        return ""
+    facts = {name: tool[name] for name in TOLD if name not in ("name", "description") and tool.get(name) is not None}
+    text = f"{tool.get('description') or ''}\n{json.dumps(facts, indent=2, ensure_ascii=False)}".strip()
+    return "".join(mark if mark.isprintable() or mark == "\n" else f"\\u{ord(mark):04x}" for mark in text)
+
+
+def _first_difference(left: str, right: str) -> int:
+    return next((at for at, pair in enumerate(zip(left, right, strict=False)) if pair[0] != pair[1]), 0)
+
+
+def _part(text: str, first: int) -> str:
+    """So much of ``text`` as a page can show, from ``first`` on."""
+    part = text[first : first + SHOWN_CHARS]
+    return f"{'…' if first else ''}{part}{'…' if len(text) > first + SHOWN_CHARS else ''}"
 
 
 def listing(
@@ -126,7 +169,7 @@ def action(server: Server, name: str, toml: Mapping[str, Any], origin: str) -> d
         "hints": "reads" if reads else _HINTS[destroys, repeats],
         **({"annotations": {"openWorldHint": is_open}} if isinstance(is_open, bool) else {}),
         "request": {"method": "POST", "url": url},
-        "tool": {"name": name, **({"arguments": arguments} if arguments else {})},
+        "tool": {"name": name, **({"arguments": arguments} if arguments else {}), "sha256": fingerprint(tool)},
     }
 
 

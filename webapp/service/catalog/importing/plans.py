@@ -68,7 +68,7 @@ class Plan:
     ``options`` are the choices as they were taken. ``operations`` are all that the document has; ``sign_ins`` and
     ``servers`` all that could be chosen, and ``tests`` the operations that could test an account. ``groups`` are how
     many operations each group has. ``excess`` is how many were chosen where these are more than an app may have; then
-    there is no action. 0 otherwise.
+    there is no action. 0 otherwise. ``tools`` are those of an MCP server by their names, as it lists them.
     """
 
     slug: str
@@ -85,6 +85,7 @@ class Plan:
     tests: Sequence[Operation]
     groups: Mapping[str, int] = field(default_factory=dict)
     excess: int = 0
+    tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
 
 
 def plan(
@@ -155,6 +156,7 @@ def plan(
         tests=tests,
         groups=operations.counts(listed),
         excess=excess,
+        tools=document.server.tools if document.server else {},
     )
 
 

@@ -365,10 +365,12 @@ class ComponentForm(Facts):
 
 class Tool(Facts):
     """The tool of an MCP server that an action calls: its ``name`` there, and the ``arguments``, an object whose empty
-    members are left out."""
+    members are left out. ``sha256`` is that of the tool as an owner saw it
+    (:func:`webapp.service.outbound.mcp.fingerprint`): another one is not called."""
 
     name: Annotated[str, Field(min_length=1, max_length=128)]
     arguments: RequestJson = Field(default_factory=dict)
+    sha256: Annotated[str, Field(pattern="^([0-9a-f]{64})?$")] = ""
 
 
 class ActionForm(ComponentForm):

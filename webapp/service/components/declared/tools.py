@@ -4,6 +4,10 @@ The result is the tool's structured content, else its text. Images, sounds and o
 a server reports while it works stands in the log. A handshake is remembered for the calls of the same credential that
 follow, in this process and for some minutes; without a credential, each call has one of its own, so that no user meets
 the session of another.
+
+A tool that is pinned is called only as an owner saw it: what the server lists for the caller is compared with the pin,
+at the first call, after some minutes, and when the server says that its list has changed. A tool that has changed or is
+gone is not called.
 """
 
 import base64
@@ -14,7 +18,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from webapp.kit.text import one_line
 from webapp.service.components import limits
@@ -22,44 +26,54 @@ from webapp.service.components.declared.form import ActionForm, Tool
 from webapp.service.components.declared.requests import first_address
 from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import fill
-from webapp.service.components.errors import MESSAGE_CHARS, ComponentError, HttpError, ResultError
+from webapp.service.components.errors import MESSAGE_CHARS, ComponentError, HeldBackError, HttpError, ResultError
 from webapp.service.components.http import HttpRequest
 from webapp.service.outbound.failures import Failure
-from webapp.service.outbound.mcp import Handshake, McpClient, McpFailure
+from webapp.service.outbound.mcp import Handshake, McpClient, McpFailure, fingerprint
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import Watch
 
 REMEMBERED_S, MOST_REMEMBERED = 600.0, 1_000
+LISTED_S, MOST_LISTED = 600.0, 200
+"""How long a list of tools holds, unless its server says that it has changed; and how many are remembered."""
 MOST_FILES = 20
 _NO_REASON = "The tool failed without a reason."
 _MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,80}/[a-z0-9.+-]{1,80}")
+_CHANGED = (
+    "The tool {name} has changed at its server since an owner of this service looked at it, so it was not called. "
+    "Whoever runs this service looks at it under Integrations."
+)
+_GONE = "The server has no tool {name} for this account. Whoever runs this service sees under Integrations what it has."
 Key = tuple[str, str]
+T = TypeVar("T")
 
 
-class Handshakes:
-    """The handshakes of this process, by credential and address. Threads may share them."""
+class Remembered(Generic[T]):
+    """What is known of servers in this process for ``seconds``, by credential and address, of the last ``most``.
+    Threads may share it."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._known: OrderedDict[Key, tuple[Handshake, float]] = OrderedDict()
+    def __init__(self, seconds: float, most: int) -> None:
+        self._lock, self._seconds, self._most = threading.Lock(), seconds, most
+        self._known: OrderedDict[Key, tuple[T, float]] = OrderedDict()
 
-    def get(self, key: Key) -> Handshake | None:
+    def get(self, key: Key) -> T | None:
         """That of ``key``, unless it is too old."""
         with self._lock:
-            handshake, at = self._known.get(key, (None, 0.0))
-            return handshake if time.monotonic() - at < REMEMBERED_S else None
+            value, at = self._known.get(key, (None, 0.0))
+            return value if time.monotonic() - at < self._seconds else None
 
-    def put(self, key: Key, handshake: Handshake | None) -> None:
-        """Remember the handshake of ``key``; None forgets it."""
+    def put(self, key: Key, value: T | None) -> None:
+        """Remember that of ``key``; None forgets it."""
         with self._lock:
             self._known.pop(key, None)
-            if handshake is not None:
-                self._known[key] = handshake, time.monotonic()
-            while len(self._known) > MOST_REMEMBERED:
+            if value is not None:
+                self._known[key] = value, time.monotonic()
+            while len(self._known) > self._most:
                 self._known.popitem(last=False)
 
 
-HANDSHAKES = Handshakes()
+HANDSHAKES = Remembered[Handshake](REMEMBERED_S, MOST_REMEMBERED)
+LISTED = Remembered[frozenset[str]](LISTED_S, MOST_LISTED)
 
 
 def call(session: Session, form: ActionForm, tool: Tool) -> Any:
@@ -72,17 +86,37 @@ def call(session: Session, form: ActionForm, tool: Tool) -> Any:
     arguments = fill(tool.arguments, session.scope) or {}
     if not isinstance(arguments, Mapping):
         raise ComponentError("The arguments of a tool are an object. Write them as {…}.")
-    result = client.call(tool.name, arguments)
-    if key[0]:
-        HANDSHAKES.put(key, client.handshake)
-    else:
-        client.end()
+    try:
+        _check_pin(client, key, tool)
+        result = client.call(tool.name, arguments)
+    finally:
+        if client.tools_changed:
+            LISTED.put(key, None)
+        if key[0]:
+            HANDSHAKES.put(key, client.handshake)
+        else:
+            client.end()
     if isinstance(result, McpFailure):
         raise HttpError(result.sentence, result.status)
     if result.get("isError") is True:
         texts = "\n".join(_texts(result))
         raise ComponentError(one_line(texts, MESSAGE_CHARS) or _NO_REASON)
     return _value(session, result)
+
+
+def _check_pin(client: McpClient, key: Key, tool: Tool) -> None:
+    """Raise :class:`HeldBackError` for a tool that is not as it was pinned, :class:`HttpError` without a list."""
+    if not tool.sha256 or tool.sha256 in (LISTED.get(key) or ()):
+        return
+    listed = client.tools()
+    if isinstance(listed, McpFailure):
+        raise HttpError(listed.sentence, listed.status)
+    client.tools_changed = False
+    fingerprints = {str(each["name"]): fingerprint(each) for each in listed.tools}
+    LISTED.put(key, frozenset(fingerprints.values()))
+    if fingerprints.get(tool.name) != tool.sha256:
+        sentence = _CHANGED if tool.name in fingerprints else _GONE
+        raise HeldBackError(sentence.format(name=one_line(tool.name, limits.LINK_CHARS)))
 
 
 class _Asker:

@@ -19,6 +19,7 @@ from webapp.service.domain.components import (
     component_requests,
     dynamic_props,
     grants,
+    held_tools,
     piece_stores,
     prop_values,
     run_files,
@@ -105,6 +106,7 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     inputs = {"configured_props": kept, "masked_props": masked, "dynamic_props_id": request.dynamic_props_id}
     runs.begin(service, request.scene, run, inputs)
     reply = _call(service, request, props, values, "run", accounts=accounts, files=files.contents)
+    held_tools.note(service, request.component, reply)
     reply = piece_stores.kept(service, request, reply, run.id)
     reply, uploads = run_files.kept_files(service, request.scene, request.external_id, request.stash_id, reply)
     warned = component_requests.warned(request, props)

@@ -18,6 +18,7 @@ from webapp.service.directory import directory
 from webapp.service.domain.accounts import registered_clients
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import held_tools
 from webapp.service.outbound.failures import Failure
 
 if TYPE_CHECKING:
@@ -190,4 +191,5 @@ def _fetch(service: Service, url: str, deadline_s: float = FETCH_S, max_bytes: i
 
 def _note(service: Service, slug: str, verb: str, sentence: str) -> None:
     with service.store.write() as tx:
+        held_tools.forget(tx, slug)
         audit.write(tx, service.clock(), "app", slug, verb, sentence)

@@ -108,7 +108,7 @@ def _read(service: Service, url: str, slug: str, asker: Asker) -> _Offer:
     refused = tools if isinstance(tools, McpFailure) and tools.status in _SIGN_IN_FIRST else None
     sign_in = _sign_in(service, address, slug, asker, refused)
     if isinstance(tools, McpFailure):
-        tools = _unseen(tools, asker, sign_in)
+        tools = _unseen(service, slug, tools, asker, sign_in)
     return _Offer(address, about, tools, sign_in)
 
 
@@ -203,12 +203,15 @@ def _placement(auth: str) -> Placement:
     raise Invalid.of("auth", f"{auth[:100]!r} sends no key. {_WAYS}")
 
 
-def _unseen(failure: McpFailure, asker: Asker, sign_in: McpSignIn | None) -> ToolList:
-    """No tools, for a server that shows them only to accounts. Raises :class:`Invalid` for any other failure."""
+def _unseen(service: Service, slug: str, failure: McpFailure, asker: Asker, sign_in: McpSignIn | None) -> ToolList:
+    """The tools that somebody saw before, for a server that shows them only to accounts. Raises :class:`Invalid` for
+    any other failure."""
+    from webapp.service.catalog.importing import files
+
     if failure.status not in _SIGN_IN_FIRST:
         raise Invalid.of("url", failure.sentence)
     if asker.key or asker.account_id:
         raise Invalid.of("auth", _REFUSED)
     if asker.auth in ("", "none") and sign_in is None:
         raise Invalid.of("auth", f"The server asks for a sign-in. {_WAYS}")
-    return ToolList(())
+    return ToolList(tuple(files.pinned_tools(service.settings.data, slug).values()))

@@ -1,0 +1,7 @@
+-- service/domain/components/held_tools.py: actions that call no tool until an owner has looked at it
+CREATE TABLE held_tools (
+  component_key TEXT NOT NULL PRIMARY KEY,  -- of the action
+  app TEXT NOT NULL,                        -- its slug
+  at BIGINT NOT NULL                        -- when it was noticed first
+);
+CREATE INDEX held_tools_of_app ON held_tools (app, at);
