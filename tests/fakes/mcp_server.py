@@ -127,6 +127,7 @@ class McpServer(ThreadingHTTPServer):
         self.sessions, self.left = set[str](), list[Any]()
         self.streams: queue.Queue[Any] = queue.Queue()
         self.sign_ins: SignIns | None = None
+        self.clients = 0
 
     def messages(self, method: str) -> list[Any]:
         """The messages of ``method`` that came in."""
@@ -210,7 +211,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._note(message)
         manner = self.server.manner
         if self.path == "/register":
-            client = manner.client or {"client_id": f"client-{len(self.server.registered)}"}
+            self.server.clients += 1
+            client = manner.client or {"client_id": f"client-{self.server.clients}"}
             if self.server.sign_ins:
                 self.server.sign_ins.clients.add(client.get("client_id", ""))
             self._send(201 if "client_id" in client else 400, json.dumps(client).encode(), JSON)
