@@ -75,6 +75,23 @@ def catalog_of(*rows: Mapping[str, Any], hidden: tuple[str, ...] = ()) -> Compon
     )
 
 
+def test_a_page_of_a_search_is_read_in_order_without_sorting_whatever_matches() -> None:
+    database = Database(sqlite3.connect(":memory:"))
+    build.create_component_tables(database)
+    build.write_components(database, [row("acme-list")], APPS)
+    database.conn.row_factory = sqlite3.Row
+    plans = list[str]()
+
+    def read(sql: str, params: Any) -> list[sqlite3.Row]:
+        plans.extend(step["detail"] for step in database.conn.execute(f"EXPLAIN QUERY PLAN {sql}", params))
+        return database.conn.execute(sql, params).fetchall()
+
+    components = Components(read, lambda found: component(dict(found), {}, Path("/somewhere")))
+    page = components.search(ComponentFilter.of("list", None, None, "all"), cursors.Window(2))
+    assert [item.key for item in page.items] == ["acme-list"]
+    assert any("listed_words" in step for step in plans) and not any("ORDER BY" in step for step in plans)
+
+
 @pytest.fixture
 def found() -> Components:
     return catalog_of(

@@ -239,9 +239,10 @@ class Components:
             low = max(first, after[1] if after[0] == near else 0 if after[0] < near else _END)
             high = min(last, before[1] if before[0] == near else _END if before[0] > near else 0)
             params = {**narrowed.params, "match": match, "low": low, "high": high, "room": room}
-            where = f"{self._where(narrowed, match)} AND n > :low AND n < :high"
-            way = "DESC" if plan.reverse else "ASC"
-            rows = self._read(f"SELECT key, sort_name FROM {where} ORDER BY n {way} LIMIT :room", params)  # noqa: S608
+            # The full-text index has its rows in this order and is read no further than to the limit.
+            number, way = "listed_words.rowid" if match else "n", "DESC" if plan.reverse else "ASC"
+            where = f"{self._where(narrowed, match)} AND {number} > :low AND {number} < :high"
+            rows = self._read(f"SELECT key, sort_name FROM {where} ORDER BY {number} {way} LIMIT :room", params)  # noqa: S608
             yield from ((near, row) for row in rows)
             room -= len(rows)
             if room <= 0:
