@@ -1,11 +1,13 @@
 """Reading never fails: a wrong field is its default, a wrong entry is left out, the rest is read."""
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
 
 from webapp.dashboard.client.models.accounts import Account, App, Category
-from webapp.dashboard.client.models.lenient import PageOf
+from webapp.dashboard.client.models.lenient import Lenient, PageOf
 
 
 @pytest.mark.parametrize("wrong", [None, 5, [], {}, "text", True, 1.5, [None, 5], {"name": []}])
@@ -18,6 +20,15 @@ def test_one_wrong_field_leaves_the_others(field: str, wrong: Any) -> None:
     assert field == "name" or account.name == "Work"
     assert field == "error" or account.error == "It said no."
     assert field == "app" or account.app.name == "GitHub"
+
+
+def test_the_model_of_a_page_is_built_once() -> None:
+    class Entry(Lenient):
+        """What nothing else refers to a page of."""
+
+    built = weakref.ref(PageOf[Entry])
+    gc.collect()
+    assert built() is PageOf[Entry]
 
 
 def test_entries_that_cannot_be_read_are_left_out() -> None:

@@ -5,6 +5,7 @@ read is left out. A field without a default is what its model cannot do without:
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
@@ -57,7 +58,11 @@ class PageInfo(Lenient):
 
 
 class PageOf(Lenient, Generic[T]):
-    """One page of a list (section 2.11)."""
+    """One page of a list (section 2.11).
+
+    Pydantic forgets the model of a kind of entry that nothing refers to, and takes milliseconds to build it again, so
+    each one is kept.
+    """
 
     items: tuple[T, ...] = Field(default=(), alias="data")
     page_info: PageInfo | None = None
@@ -72,6 +77,12 @@ class PageOf(Lenient, Generic[T]):
     def end_cursor(self) -> str:
         """What asks for the next page; "" on the last one."""
         return self.page_info.end_cursor if self.page_info else ""
+
+    @classmethod
+    @cache
+    def __class_getitem__(cls, entry: Any) -> Any:
+        """The model of a page of ``entry``, the same one each time."""
+        return super().__class_getitem__(entry)
 
 
 def _without(data: dict[str, Any], problems: list[tuple[int | str, ...]]) -> dict[str, Any]:
