@@ -5,10 +5,10 @@ variable (:func:`acting`); otherwise the actor is the system. Entries are never 
 contain no secrets.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -128,6 +128,22 @@ def page(reader: Reader, filters: Filter, window: cursors.Window) -> cursors.Pag
         total += _ENTRIES.count(reader, where, params)
     entries.sort(key=attrgetter("at", "id"), reverse=not plan.reverse)
     return cursors.page(entries[: plan.limit], window, plan, mark, attrgetter("at", "id"), total)
+
+
+def nouns(reader: Reader, filters: Filter, names: Sequence[str]) -> frozenset[str]:
+    """Those of ``names`` that any entry which ``filters`` select is about; one entry of each is read."""
+    if not names:
+        return frozenset()
+    params, columns = dict[str, Any](), list[str]()
+    for number, name in enumerate(names):
+        entries = list[str]()
+        for where, named in _conditions(replace(filters, noun=None)):
+            entries.append(f"EXISTS (SELECT 1 FROM audit WHERE {where} AND noun = :noun_{number})")  # noqa: S608
+            params |= named
+        columns.append(" OR ".join(entries))
+        params[f"noun_{number}"] = name
+    (row,) = reader.tuples(f"SELECT {', '.join(columns)}", params)
+    return frozenset(name for name, is_there in zip(names, row, strict=True) if is_there)
 
 
 def _conditions(filters: Filter) -> list[tuple[str, dict[str, Any]]]:

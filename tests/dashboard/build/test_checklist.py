@@ -9,6 +9,9 @@ import pytest
 
 from tests.dashboard.embedded import Browser, Embedded
 from webapp.dashboard.build.checklist import STEPS
+from webapp.dashboard.client.build import projects
+from webapp.dashboard.client.build.projects import ProjectProgress
+from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.dashboard import KEY
 from webapp.kit.clock import FakeClock
 from webapp.people import invitations, users
@@ -87,6 +90,24 @@ def test_steps_are_done_by_what_happens_and_stay_so_after_a_restart(fresh: Embed
     assert set(done(browser)) >= set(expected) - {label("embed")}, "what was deleted since then counts"
     browser.send(f"{URL}/steps/key")
     assert label("key") not in done(browser)
+
+
+def test_it_asks_the_api_once_for_all_steps_and_never_again_for_what_is_done(
+    fresh: Embedded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, progress, browser = list[object](), projects.progress, fresh.browser()
+
+    def counted(client: ConnectClient) -> ProjectProgress:
+        asked.append(client)
+        return progress(client)
+
+    monkeypatch.setattr(projects, "progress", counted)
+    browser.get(URL)
+    browser.get("/apps")
+    assert len(asked) == 2
+    for name in STEPS:
+        fresh.app.extensions[KEY].done_steps.put(name, True)
+    assert len(done(browser)) == len(STEPS) and len(asked) == 2
 
 
 def test_a_person_hides_it_from_apps_and_shows_it_again(fresh: Embedded) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from tests.once import stores
+from webapp import audit
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.accounts import oauth_apps
-from webapp.service.domain.projects import logos, projects
+from webapp.service.domain.projects import logos, projects, usage
+from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployed_triggers
 
 ALL = "/v1/connect/projects"
@@ -46,6 +48,34 @@ def test_the_list(world: Any) -> None:
     first = world.get("/v1/connect/projects?limit=1", world.server()).json
     second = world.get(f"/v1/connect/projects?limit=1&after={first['page_info']['end_cursor']}", world.server()).json
     assert len(first["data"]) == len(second["data"]) == 1 and first["data"] != second["data"]
+
+
+def test_what_was_done_at_least_once_in_a_project(world: Any) -> None:
+    bound = world.server(project_id=world.scene.project_id)
+
+    def done(token: str, **more: Any) -> set[str]:
+        answer = world.get("P/progress", token, **more)
+        assert answer.status_code == 200, answer.text
+        return {name for name, is_done in answer.json["data"].items() if is_done}
+
+    assert done(bound) == {"client"} == done(bound, env="production"), "in either environment"
+    account = world.plant()
+    assert world.call("DELETE", f"P/accounts/{account.id}", bound).status_code == 204
+    with world.service.store.write() as tx:
+        usage.add(tx, Scene(world.scene.project_id, "production"), "run", world.clock())
+    oauth_apps.add(world.service, app="github", client_id="i", client_secret="s", project_id=world.scene.project_id)
+    assert done(bound) == {"client", "account", "run", "oauth_app"}, "what was deleted counts"
+    with world.service.store.write() as tx:
+        audit.write(tx, world.clock(), "trigger", "dc_1", "deployed", "Deployed.", project=world.scene.project_id)
+    assert done(bound) == {"client", "account", "run", "oauth_app", "trigger"}, "also what has no environment"
+    oauth_clients.flush_uses(world.service)
+    assert "call" not in done(bound), "only this one has called"
+    assert "call" in done(world.server()), "the one before"
+    other = projects.create(world.service, name="Other")
+    path, headers = f"/v1/connect/{other.id}/progress", {"x-pd-environment": "production"}
+    answer = world.get(path, world.server(project_id=other.id), headers=headers)
+    assert {name for name, is_done in answer.json["data"].items() if is_done} == {"client"}
+    assert world.get("P/progress", world.frontend()).status_code == 403
 
 
 def test_a_client_of_one_project_sees_that_one(world: Any) -> None:

@@ -1,11 +1,12 @@
 """The checklist of a new installation, for developers and owners: its steps, and which of them are done.
 
-A step is done when something shows that it was: the audit, which is kept for ever, and else the API and the logins. So
-progress survives a restart, and what is deleted later stays done. Only a step that nothing tells of is marked by hand.
+A step is done when something shows that it was: one call of the API, and the logins. The API knows it from the audit,
+which is kept for ever, so progress survives a restart, and what is deleted later stays done. Only a step that nothing
+shows is marked by hand.
 Each person hides the checklist from Apps, and shows it again, for themselves.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,21 +14,17 @@ from flask import Blueprint, abort, flash, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build import menu
-from webapp.dashboard.client.build import usage
-from webapp.dashboard.client.build.clients import Clients
-from webapp.dashboard.client.connect import ConnectClient, object_of
+from webapp.dashboard.client.build import projects
+from webapp.dashboard.client.build.projects import ProjectProgress
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.gate import person
 from webapp.dashboard.pages import go
 from webapp.errors import PatchbayError
-from webapp.kit.clock import DAY, SECOND
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 from webapp.people import checklist, invitations, users
 
 blueprint = Blueprint("checklist", __name__, url_prefix="/checklist")
-ENVIRONMENTS = ("development", "production")
-USAGE_DAYS = 365
 NEXT = 3  # steps on Apps
 
 
@@ -35,14 +32,15 @@ NEXT = 3  # steps on Apps
 class Step:
     """A step: what to do, why, where, how it is known to be done, and who may do it.
 
-    One that is ``by_hand`` can also be marked as done. ``without_sandbox`` takes the place of ``gist`` where none runs.
+    Without ``is_done``, the field of its name in :class:`ProjectProgress` says so. One that is ``by_hand`` can also be
+    marked as done. ``without_sandbox`` takes the place of ``gist`` where none runs.
     """
 
     glyph: str
     label: str
     gist: str
     url: Callable[[], str]
-    is_done: Callable[[], bool]
+    is_done: Callable[[], bool] | None = None
     roles: tuple[str, ...] = menu.DEVELOPERS
     by_hand: bool = False
     without_sandbox: str = ""
@@ -68,46 +66,12 @@ def _of_sandbox(endpoint: str, **values: Any) -> Callable[[], str]:
     return url
 
 
-def _audited(noun: str) -> Callable[[], bool]:
-    """Whether the audit has anything about a ``noun`` in this project, in either environment."""
-
-    def is_done() -> bool:
-        entries = (client.audit({"noun": noun}, limit=1) for client in _scenes())
-        return any(page is not None and page.items for page in entries)
-
-    return is_done
-
-
-def _ran() -> bool:
-    """Whether an action was run: one is kept, or counted in the last year."""
-    kept = (client.as_project("GET", client.path("runs"), params={"limit": 1}) for client in _scenes())
-    if any(object_of(page).get("data") for page in kept):
-        return True
-    now = dashboard().clock()
-    counted = usage.hours(viewer().client, (now - USAGE_DAYS * DAY) // SECOND, now // SECOND + 1)
-    return any(hour.runs for hour in counted or ())
-
-
-def _embedded() -> bool:
-    """Whether a server of the product has called the API."""
-    own = dashboard().settings.connect_client_id
-    known = Clients(viewer().client).list()
-    return any(client.last_used is not None for client in (known.items if known else ()) if client.id != own)
-
-
-def _scenes() -> Iterable[ConnectClient]:
-    client = viewer().client
-    chosen = client.project_id if viewer().in_chosen_project else ""
-    return (client.within(chosen, environment) for environment in ENVIRONMENTS)
-
-
 STEPS: Mapping[str, Step] = {
     "account": Step(
         "accounts",
         _("Connect a first account"),
         _("“Sandbox Tasks” is part of Patchbay: it needs no account anywhere."),
         _of_sandbox("apps.show"),
-        _audited("account"),
         without_sandbox=_("Choose an app that you have an account with."),
     ),
     "action": Step(
@@ -115,36 +79,31 @@ STEPS: Mapping[str, Step] = {
         _("Run an action"),
         _("Fill in a form, run it, and copy the same call as code."),
         _of_sandbox("components.index", kind="actions"),
-        _ran,
     ),
     "trigger": Step(
         "triggers",
         _("Deploy a trigger"),
         _("Get an event at a webhook URL whenever something happens in an app."),
         _of_sandbox("components.index", kind="triggers"),
-        _audited("trigger"),
     ),
     "client": Step(
         "key",
         _("Create an OAuth client"),
         _("Your server signs in to the API with its client ID and secret."),
         _page("build_keys.section", section="clients"),
-        _audited("client"),
     ),
     "embed": Step(
         "embed",
         _("Embed the Connect Link"),
         _("Your server creates Connect tokens, your pages open the Link. Done with your server’s first call."),
         _page("build_embed.page"),
-        _embedded,
     ),
     "oauth_app": Step(
         "apps",
         _("Add an app’s OAuth client"),
         _("People sign in to GitHub, Google or Slack with a client that you register there."),
         _page("build_apps.page"),
-        _audited("oauth_app"),
-        menu.OWNERS,
+        roles=menu.OWNERS,
     ),
     "people": Step(
         "people",
@@ -168,9 +127,10 @@ STEPS: Mapping[str, Step] = {
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The steps of a person's role by name, and the names of those that are done."""
+    """The steps of a person's role by name, and the names of those that are done: ``seen`` to be, or marked."""
 
     steps: Mapping[str, Step]
+    seen: frozenset[str]
     done: frozenset[str]
 
     @property
@@ -182,21 +142,25 @@ class Progress:
 def read() -> Progress:
     """The progress now. A step whose service does not answer counts as not done."""
     steps = {name: step for name, step in STEPS.items() if viewer().role in step.roles}
-    marked = checklist.marked(dashboard().store)
-    return Progress(steps, frozenset(name for name in steps if _is_done(name, marked)))
+    kept, seen = dashboard().done_steps, set[str]()
+    for name in steps:
+        if kept.get(viewer().here(name)):
+            seen.add(name)
+    told = _told() if any(step.is_done is None for name, step in steps.items() if name not in seen) else None
+    for name in steps.keys() - seen:
+        is_done = steps[name].is_done
+        if is_done() if is_done else getattr(told, name):
+            kept.put(viewer().here(name), True)
+            seen.add(name)
+    marked = {name for name in checklist.marked(dashboard().store) if name in steps and steps[name].by_hand}
+    return Progress(steps, frozenset(seen), frozenset(seen | marked))
 
 
-def _is_done(name: str, marked: frozenset[str]) -> bool:
-    step = STEPS[name]
-    if step.by_hand and name in marked:
-        return True
-    kept, key = dashboard().done_steps, viewer().here(f"{viewer().role} {name}")
-    if kept.get(key):
-        return True
+def _told() -> ProjectProgress:
     try:
-        return step.is_done() and kept.put(key, True)
+        return projects.progress(viewer().client)
     except PatchbayError:
-        return False
+        return ProjectProgress()
 
 
 def on_apps() -> Progress | None:

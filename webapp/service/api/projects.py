@@ -7,12 +7,14 @@ from typing import Any
 from flask import Response
 from pydantic import Field
 
+from webapp import audit
 from webapp.errors import Invalid, TooLarge
 from webapp.kit.contrast import DEFAULT_HUE, MAX_HUE
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, answer_image, answer_page, no_content
 from webapp.service.api.base.models import (
     Answer,
     Body,
+    Data,
     Extensions,
     Page,
     Paged,
@@ -22,14 +24,16 @@ from webapp.service.api.base.models import (
     identifier,
 )
 from webapp.service.api.base.operations import Example, Group, Operations
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import removal
-from webapp.service.domain.projects import logos, projects
+from webapp.service.domain.projects import logos, projects, usage
 
 PROJECTS = Group("Projects", "A project holds users, accounts and triggers, apart for development and production.")
 operations = Operations(PROJECTS, read=(scopes.PROJECTS_READ,))
 WRITE = (scopes.PROJECTS_WRITE,)
+_AUDITED = ("account", "trigger", "client", "oauth_app")  # nouns, as fields of ProjectProgress are called
 ALL, ONE = "/v1/connect/projects", "/v1/connect/projects/<project_id>"
 
 
@@ -73,6 +77,17 @@ class ProjectInfo(Answer):
     """The apps for which a project has an OAuth client of its own."""
 
     apps: list[AppName]
+
+
+class ProjectProgress(Answer):
+    """What was done at least once in a project, in either environment. What was deleted since then counts."""
+
+    account: bool = Field(description="An account was connected.")
+    run: bool = Field(description="An action was run in the last 400 days.")
+    trigger: bool = Field(description="A trigger was deployed.")
+    client: bool = Field(description="An OAuth client was created.")
+    call: bool = Field(description="Another OAuth client than yours has called the API.")
+    oauth_app: bool = Field(description="An OAuth client of an app was added.")
 
 
 class ProjectChange(Body):
@@ -130,6 +145,19 @@ def get_project_info(call: Call) -> Response:
     slugs = oauth_apps.own_clients(call.store, call.scene.project_id)
     apps = [app for app in map(call.service.catalog.app, slugs) if app]
     return answer({"apps": [{"id": app.id, "name_slug": app.slug} for app in apps]})
+
+
+@operations.get("P/progress", answer=Data[ProjectProgress], connect=False, extension=True)
+def get_project_progress(call: Call) -> Response:
+    """What was done at least once in the project."""
+    project_id, caller = call.scene.project_id, call.caller
+    done = dict.fromkeys(_AUDITED, False)
+    for environment in projects.ENVIRONMENTS:
+        place = audit.Filter(project_id, environment, workspace=caller.project_id is None)
+        done |= dict.fromkeys(audit.nouns(call.store, place, [noun for noun in _AUDITED if not done[noun]]), True)
+    ran = usage.has_any(call.store, project_id, "run")
+    called = oauth_clients.is_any_used(call.store, without=caller.client_id, project_id=caller.project_id)
+    return answer({"data": {**done, "run": ran, "call": called}})
 
 
 def to_json(call: Call, project: projects.Project, options: ProjectOptions | ProjectList) -> dict[str, Any]:

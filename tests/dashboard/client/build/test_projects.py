@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.client.recorder import Recorder
-from webapp.dashboard.client.build.projects import MOST_PAGES, Projects
+from webapp.dashboard.client.build.projects import MOST_PAGES, ProjectProgress, Projects, progress
 from webapp.errors import Forbidden, NotFound
 
 PATH = "/v1/connect/projects"
@@ -62,3 +62,14 @@ def test_all_pages_of_projects_are_read_up_to_a_bound() -> None:
     assert afters == [None, *(f"after-{number}" for number in range(MOST_PAGES - 1))]
     last = Recorder(pages[0], {"data": [{"id": "proj_new"}], "page_info": {"end_cursor": ""}})
     assert [project.id for project in Projects(last).list().items] == ["proj_0", "proj_new"]
+
+
+def test_progress_is_read_by_the_steps_that_it_shows() -> None:
+    recorder = Recorder({"data": {"account": True, "run": True, "call": None, "trigger": "x"}})
+    assert progress(recorder) == ProjectProgress(account=True, run=True)
+    assert recorder.calls == [("the project", "GET", "P/progress", {})]
+
+
+@pytest.mark.parametrize("refusal", [NotFound(), Forbidden()])
+def test_nothing_was_done_where_the_service_does_not_say(refusal: Exception) -> None:
+    assert progress(Recorder(refusal)) == ProjectProgress()

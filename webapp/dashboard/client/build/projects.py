@@ -4,6 +4,8 @@ import base64
 from collections.abc import Mapping
 from urllib.parse import quote
 
+from pydantic import Field
+
 from webapp.dashboard.client.connect import ConnectClient, read
 from webapp.dashboard.client.models.lenient import Lenient, NonEmpty, PageOf
 from webapp.errors import Forbidden, NotFound
@@ -24,6 +26,25 @@ class Project(Lenient):
     connect_require_key_auth_test: bool = False
     brand_hue: int | None = None
     logo_url: str = ""
+
+
+class ProjectProgress(Lenient):
+    """What was done at least once in a project, by the steps of the checklist that it shows to be done."""
+
+    account: bool = False
+    action: bool = Field(default=False, alias="run")
+    trigger: bool = False
+    client: bool = False
+    embed: bool = Field(default=False, alias="call")
+    oauth_app: bool = False
+
+
+def progress(client: ConnectClient) -> ProjectProgress:
+    """``GET P/progress`` (an extension); nothing was done where the service does not say."""
+    try:
+        return read(ProjectProgress, client.as_project("GET", client.path("progress")))
+    except (NotFound, Forbidden):
+        return ProjectProgress()
 
 
 class Projects:

@@ -5,7 +5,6 @@ read is left out. A field without a default is what its model cannot do without:
 """
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, Va
 Json = Mapping[str, Any]
 NonEmpty = Annotated[str, Field(min_length=1)]
 T = TypeVar("T")
+_PAGES = dict[Any, Any]()
 
 
 class Lenient(BaseModel):
@@ -78,11 +78,11 @@ class PageOf(Lenient, Generic[T]):
         """What asks for the next page; "" on the last one."""
         return self.page_info.end_cursor if self.page_info else ""
 
-    @classmethod
-    @cache
-    def __class_getitem__(cls, entry: Any) -> Any:
-        """The model of a page of ``entry``, the same one each time."""
-        return super().__class_getitem__(entry)
+    def __class_getitem__(cls, typevar_values: Any) -> Any:
+        """The model of a page of such entries, the same one each time."""
+        if typevar_values not in _PAGES:
+            _PAGES[typevar_values] = super().__class_getitem__(typevar_values)
+        return _PAGES[typevar_values]
 
 
 def _without(data: dict[str, Any], problems: list[tuple[int | str, ...]]) -> dict[str, Any]:

@@ -168,6 +168,14 @@ def every(reader: Reader) -> list[OAuthClient]:
     return _CLIENTS.all(reader, "1 = 1 ORDER BY created_at, id")
 
 
+def is_any_used(reader: Reader, *, without: str | None, project_id: str | None = None) -> bool:
+    """Whether any stored client but ``without`` has called; with ``project_id``, one that was made for that project."""
+    where, params = "last_used_at IS NOT NULL AND id <> :without", {"without": without or ""}
+    if project_id is not None:
+        where, params["project"] = f"{where} AND project_id = :project", project_id
+    return _CLIENTS.one(reader, f"{where} LIMIT 1", params) is not None
+
+
 def _of_scripts(reader: Reader) -> list[OAuthClient]:
     """Those made for scripts, oldest first."""
     return _CLIENTS.all(reader, "origin = 'init' ORDER BY created_at, id")

@@ -61,6 +61,12 @@ def hours(reader: Reader, since: int, until: int, *, project_id: str | None = No
     return list(records.values())
 
 
+def has_any(reader: Reader, project_id: str, kind: Kind) -> bool:
+    """Whether anything of ``kind`` is counted in the project, in either environment."""
+    sql = "SELECT 1 FROM usage WHERE project_id = :project AND kind = :kind LIMIT 1"
+    return reader.one(sql, {"project": project_id, "kind": kind}) is not None
+
+
 def purge(service: Service) -> int:
     """Forget hours of more than 400 days ago; how many rows there were."""
     with service.store.write() as tx:
