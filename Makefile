@@ -19,7 +19,7 @@ IN_MEMORY = TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tm
 # Kept as bytecode, what tests assert takes six seconds less to read. Plugins that come along with schemathesis stay away.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p no:hypothesispytest -p no:anyio
 
-.PHONY: run test postgres wheel format check bench bench-processes bench-servers bench-workers bench-growth bench-logs steady sizes far shape mutants browser faults peer schemathesis messages marks facts lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test postgres wheel release installed format check bench bench-processes bench-servers bench-workers bench-growth bench-logs steady sizes far shape mutants browser faults peer schemathesis messages marks facts lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -52,6 +52,14 @@ check: setup-dev frontend-tests
 # What is installed on a server, with templates, styles and all else in it; requirements.lock goes beside it.
 wheel: setup
 	$(BIN)/python -m hatchling build -t wheel
+
+# What is published: built twice, compared, installed as people install it, used, upgraded and removed; with hashes in dist.
+release: setup-dev
+	$(BIN)/python -m tests.release
+
+# The wheel in an empty environment and folder: the first steps of a newcomer.
+installed: setup-dev
+	$(PYTEST) -m installed tests/test_wheel.py
 
 # POSTGRES=1: each request over the embedded database and over PostgreSQL, side by side (needs PostgreSQL's server).
 bench: setup

@@ -16,6 +16,7 @@ import pytest
 import requests
 
 from tests.fakes.ports import free_port
+from tests.installed import Copy, environment, journey, kept
 
 ROOT = Path(__file__).parent.parent
 
@@ -86,3 +87,12 @@ def test_the_wheel_carries_apps_templates_styles_and_the_packages_of_the_front_e
     ):  # fmt: skip
         assert any(re.fullmatch(pattern, name) for name in names), pattern
     assert not [name for name in names if re.search(r"^instance/|tests/|\.db$|node_modules", name)]
+
+
+@pytest.mark.installed
+def test_a_newcomers_first_steps_without_the_source(wheel: Path, tmp_path: Path) -> None:
+    """Served in an empty folder: the first login, the sandbox connected by OAuth, an action, a trigger and a tool."""
+    copy = Copy(environment(tmp_path / "env", wheel), tmp_path / "empty")
+    names = journey(copy)
+    assert not [path for path in copy.folder.iterdir() if path.name not in ("instance", "serve.log")]
+    kept(copy, names)
