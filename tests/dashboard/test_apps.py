@@ -270,6 +270,47 @@ def test_another_way_to_connect_the_same_is_named(stage: Any) -> None:
     )
 
 
+HOSTED = {"url": "https://mcp.globex.example/mcp", "connects": "registers"}
+
+
+def test_an_app_that_needs_setup_begins_with_the_server_that_needs_none(stage: Any) -> None:
+    """What each of a provider's two can do is said on both pages, and nothing stands in the way of the one."""
+    server = {"name_slug": "globex_mcp", "name": "Globex (MCP)", "ready": True, "auth_type": "oauth", "actions": 0}
+    client = {
+        "name_slug": "globex",
+        "name": "Globex",
+        "ready": False,
+        "auth_type": "oauth",
+        "actions": 9,
+        "triggers": 3,
+    }
+    needs = {"ready": False, "actions": 9, "triggers": 3, "ways": [{**server, "connects": "registers"}]}
+    stage.connect.add_app("globex", "Globex", auth_type="oauth", patchbay=needs)
+    ready = {"ready": True, "connects": "registers", "server": HOSTED, "actions": 0, "triggers": 0, "ways": [client]}
+    stage.connect.add_app("globex_mcp", "Globex (MCP)", auth_type="oauth", patchbay=ready)
+    browser = stage.signed_in()
+    for slug, connects in (("globex", True), ("globex_mcp", False)):
+        ways = browser.get(f"/apps/{slug}").text.split("What each can do</h2>")[1].split("</section>")[0]
+        first, second = ways.index("Globex (MCP)"), ways.index("9 actions, 3 triggers")
+        assert first < ways.index("Nothing to set up") < second < ways.index("Needs setup")
+        assert ('action="/apps/globex_mcp/connect"' in ways) is connects
+        assert "which are read once the first account is connected" in ways
+    assert "servers/new?mcp=https://mcp.globex.example/mcp" in browser.get("/apps/globex_mcp").text
+    cards = browser.get("/apps?q=globex").text
+    assert re.search(r"By signing in · MCP server.*?Nothing to set up.*?Needs setup", cards, re.DOTALL)
+
+
+def test_tools_of_a_server_without_accounts_wait_for_an_owner(stage: Any) -> None:
+    server = {"ready": False, "connects": "none", "server": {**HOSTED, "connects": "none"}, "actions": 0, "ways": []}
+    stage.connect.add_app("wiki", "Wiki", auth_type="none", patchbay=server)
+    page = stage.signed_in().get("/apps/wiki").text
+    assert "Wiki needs no account." in page and "servers/new?mcp=https://mcp.globex.example/mcp" in page
+    assert "No account is needed" not in page
+    users.create(stage.store, stage.clock, email="marc@example.com", password=PASSWORD, role="member")
+    page = stage.signed_in("marc@example.com").get("/apps/wiki").text
+    assert "alice@example.com can add its tools, once for everybody." in page and "servers/new" not in page
+
+
 def test_key_app_names_what_is_needed(stage: Any) -> None:
     page = stage.signed_in().get("/apps/stripe").text
     assert "Secret key" in page

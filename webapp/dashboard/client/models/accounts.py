@@ -83,11 +83,23 @@ class ScopeInWords(Lenient):
     words: NonEmpty
 
 
+class HostedServer(Lenient):
+    """The MCP server of an app's provider, and how people connect to it (contract "Apps")."""
+
+    url: NonEmpty
+    connects: str = ""
+
+
 class OtherWay(Lenient):
-    """An app that is another way to connect the same."""
+    """An app that is another way to connect the same; ``connects`` is "" unless it is its provider's MCP server."""
 
     slug: NonEmpty = Field(alias="name_slug")
     name: NonEmpty
+    ready: bool = False
+    auth_type: str = "keys"
+    connects: str = ""
+    actions: int = 0
+    triggers: int = 0
 
 
 class WholeApi(Lenient):
@@ -102,6 +114,8 @@ class Extras(Lenient):
     """What the embedded service adds about one app (an extension). ``ready`` is None where the service does not say."""
 
     ready: bool | None = None
+    connects: str = ""
+    server: HostedServer | None = None
     set_up: SetUp | None = None
     connectable: bool = True
     why_not: str | None = None
@@ -161,6 +175,24 @@ class App(Lenient):
     def ready(self) -> bool:
         """Whether it can be used here; what nobody denies, can."""
         return self.extras is None or self.extras.ready is not False
+
+    @property
+    def ways(self) -> list[OtherWay]:
+        """It and the other ways to connect the same, if one of them is an MCP server; those that are ready first."""
+        more = self.extras or Extras()
+        server, others = more.server, more.ways
+        if not (server or any(way.connects for way in others)):
+            return []
+        own = OtherWay(
+            name_slug=self.slug,
+            name=self.name,
+            ready=self.ready,
+            auth_type=self.auth_type,
+            connects=server.connects if server else "",
+            actions=more.actions or 0,
+            triggers=more.triggers or 0,
+        )
+        return sorted((own, *others), key=lambda way: not way.ready)
 
     @property
     def custom_fields(self) -> list[CustomField]:

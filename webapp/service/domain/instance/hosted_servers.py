@@ -9,14 +9,13 @@ import logging
 
 from webapp.errors import Invalid, PatchbayError
 from webapp.service.catalog.app import App
-from webapp.service.catalog.hosted_servers import key_way
 from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.failures import ProviderDown
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import mcp_servers
-from webapp.service.domain.instance.mcp_servers import OAUTH, Asker
+from webapp.service.domain.instance.mcp_servers import Asker
 
 LOCK = ".hosted-servers"
 _NOWHERE = "{app} does not say right now where people sign in. Try again in a few minutes."
@@ -62,10 +61,5 @@ def read_tools(service: Service, account: Account) -> None:
 
 
 def _add(service: Service, app: App, account: Account | None = None) -> None:
-    server = app.spec.mcp
-    assert server is not None
-    ways = {"registers": "", "client": OAUTH, "key": key_way(server.header), "none": "none"}
-    way = ways[server.way]
-    asker = Asker(way, account_id=account.id, scene=account.scene) if account else Asker(way)
-    options = Options(auth="" if server.auth == "oauth" else way, name=app.name, docs_url=server.source)
-    mcp_servers.add(service, server.url, app.slug, asker, options)
+    asker = Asker(account_id=account.id, scene=account.scene) if account else Asker()
+    mcp_servers.add(service, app.spec.mcp.url if app.spec.mcp else "", app.slug, asker, Options())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from webapp.errors import Invalid
+from webapp.service.catalog.hosted_servers import key_way
 from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.accounts import accounts, registered_clients
 from webapp.service.domain.base.service import Service
@@ -55,6 +56,7 @@ class Asker:
 
 def preview(service: Service, url: str, slug: str, asker: Asker, options: Options) -> "Written":
     """What :func:`add` would do. No client is registered. Raises like it."""
+    asker, options = _as_declared(service, url, slug, asker, options)
     return app_imports.preview(service, _read(service, url, slug, asker).source, slug, options)
 
 
@@ -64,6 +66,7 @@ def add(service: Service, url: str, slug: str, asker: Asker, options: Options) -
 
     Raises :class:`Invalid`, :class:`webapp.errors.Conflict` and :class:`webapp.errors.NotFound`.
     """
+    asker, options = _as_declared(service, url, slug, asker, options)
     offer = _read(service, url, slug, asker)
     if offer.sign_in is None or asker.auth == OAUTH or registered_clients.at(service, slug, offer.sign_in.issuer):
         return app_imports.bring(service, offer.source, slug, options)
@@ -72,6 +75,18 @@ def add(service: Service, url: str, slug: str, asker: Asker, options: Options) -
     written = app_imports.bring(service, offer.made(replace(offer.sign_in, method=registration.method)), slug, options)
     registered_clients.add(service, slug, written.plan.title, registration)
     return written
+
+
+def _as_declared(service: Service, url: str, slug: str, asker: Asker, options: Options) -> tuple[Asker, Options]:
+    """``asker`` and ``options`` with what is declared of a server that its provider hosts, where nothing was chosen."""
+    app = service.catalog.app(slug)
+    server = app.spec.mcp if app and app.server else None
+    if app is None or server is None or server.url != _checked(url):
+        return asker, options
+    way = {"registers": "", "client": OAUTH, "key": key_way(server.header), "none": "none"}[server.way]
+    auth = "" if server.auth == "oauth" else way
+    declared = Options(auth=auth, name=app.name, docs_url=server.source)
+    return replace(asker, auth=asker.auth or way), options.or_else(declared)
 
 
 @dataclass(frozen=True, slots=True)
