@@ -11,6 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.fakes.hosted_servers import lead_to, play
+from tests.fakes.mcp_server import serving
 from webapp.kit.clock import HOUR, MINUTE
 from webapp.service.domain.accounts import attempts, oauth_apps, provider
 from webapp.service.domain.accounts.provider import CheckResult
@@ -444,3 +446,23 @@ def test_a_provider_that_does_not_begin_ends_the_attempt(
     refused = leave(world, browser)
     assert refused.status_code >= 400 and "cannot answer right now" in refused.text
     assert world.service.store.all("SELECT status FROM connect_attempts") == [{"status": "failed"}]
+
+
+def test_the_first_who_signs_in_to_a_hosted_server_needs_nobody(
+    world: Any, browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody made a client for it: it registers itself at what the server says when the person goes there."""
+    link = "&connectLink=true&app=linear_mcp"
+    with serving(key="right") as server:
+        lead_to(monkeypatch, world.service, server)
+        page = browser.open(world.token(), link)
+        assert server.asked == []  # a page that is only looked at asks nobody
+        play(server, "https://mcp.linear.app/mcp", registration_endpoint="")
+        refused = browser.start(page, profile="")
+        assert "does not say right now where people sign in" in unescape(refused.text)
+        play(server, "https://mcp.linear.app/mcp")
+        begun = browser.start(browser.open(world.token(), link), profile="")
+    asked = query(begun.headers["Location"])
+    assert begun.headers["Location"].startswith("https://mcp.linear.app/authorize?")
+    assert (asked["client_id"], asked["resource"]) == ("client-1", "https://mcp.linear.app/mcp")
+    assert asked["redirect_uri"] == f"{CALLBACK}/mcp.linear.app"

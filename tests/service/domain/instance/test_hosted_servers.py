@@ -1,13 +1,12 @@
 """Servers that providers host are connected without anybody's work: one strict server plays each of those declared."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from tests.fakes.hosted_servers import lead_to, play
 from tests.fakes.mcp_server import McpServer, serving
 from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import Places, read
@@ -19,24 +18,11 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import hosted_servers
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound import mcp_sign_in
-from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.guard import Guard, Target
 from webapp.service.outbound.mcp_sign_in import McpSignIn
 from webapp.service.outbound.oauth import TokenResult
 from webapp.service.outbound.probe import mcp_client
-from webapp.service.outbound.transport import AnySocket, Limits, Transport, connect
 
 SERVERS = {source.spec.slug: source.spec for source in read(Places()).apps if source.spec.mcp}
-
-
-@dataclass(frozen=True)
-class Rerouting(Transport):
-    """Every connection arrives at ``port`` of this machine, unencrypted; every check comes before that."""
-
-    port: int
-
-    def connect(self, target: Target, limits: Limits) -> AnySocket:
-        return connect([ip_address("127.0.0.1")], self.port, limits)
 
 
 @pytest.fixture
@@ -46,32 +32,10 @@ def server() -> Iterator[McpServer]:
 
 
 @pytest.fixture
-def reaching(service: Service, server: McpServer) -> Service:
+def reaching(monkeypatch: pytest.MonkeyPatch, service: Service, server: McpServer) -> Service:
     """A service for which every name leads to ``server``."""
-    guard = Guard(resolver=lambda *_: [ip_address("93.184.216.34")])
-    client = OutboundClient(guard, user_agent="Patchbay/tests")
-    client._transport = Rerouting(guard, "Patchbay/tests", client.tls, server.server_address[1])
-    return replace(service, outbound=client)
-
-
-def play(server: McpServer, url: str, **changes: Any) -> None:
-    """Let ``server`` be the one at ``url``, where people sign in at its own origin."""
-    parts = urlsplit(url)
-    home, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    metadata = {
-        "issuer": home,
-        "authorization_endpoint": f"{home}/authorize",
-        "token_endpoint": f"{home}/token",
-        "registration_endpoint": f"{home}/register",
-        "code_challenge_methods_supported": ["S256"],
-        "token_endpoint_auth_methods_supported": ["none"],
-        **changes,
-    }
-    about = {"resource": url, "authorization_servers": [home], "scopes_supported": ["use"]}
-    server.manner.pages = {
-        f"/.well-known/oauth-protected-resource{path}": about,
-        "/.well-known/oauth-authorization-server": metadata,
-    }
+    lead_to(monkeypatch, service, server)
+    return service
 
 
 def test_each_is_listed_and_asked_at_its_address(reaching: Service, server: McpServer) -> None:
