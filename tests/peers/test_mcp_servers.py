@@ -161,12 +161,13 @@ def test_its_tools_are_actions_of_an_app_over_the_api_and_for_agents(data: Path)
             assert kept["ret"]["files"] == [{"name": "image-1.png", "size": 10, "content_type": "image/png"}]
             (upload,) = kept["exports"]["$filestash_uploads"]
             assert upload["path"].endswith("image-1.png")
-            _as_agents_see_it(served, token)
+            as_agents_see_it(served, token)
         finally:
             served.stop()
 
 
-def _as_agents_see_it(served: Installation, token: str) -> None:
+def as_agents_see_it(served: Installation, token: str) -> None:
+    """An agent with ``token`` runs the action, and gets both forms of its result."""
     call = {"name": "weather_weather", "arguments": {"city": "Bern"}}
     answer = requests.post(
         f"{served.url}/mcp",

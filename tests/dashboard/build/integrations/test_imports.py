@@ -12,17 +12,22 @@ from tests.dashboard.embedded import Browser, Embedded
 from tests.fakes import mcp_server
 from tests.fakes.openapi_documents import root
 from tests.fakes.public_directory import brought
+from tests.fakes.user_data import plant_account
 from webapp.service.api import imported_apps
 from webapp.service.catalog.importing import plans
 from webapp.service.directory import directory
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.components import held_tools
 from webapp.service.domain.components.held_tools import HeldTool
+from webapp.service.domain.instance import app_imports
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 
 PATHS: dict[str, Any] = {
     "/pets": {"get": {"operationId": "listPets", "tags": ["Pets"]}, "post": {"tags": ["Pets"], "deprecated": True}},
     "/xml": {"post": {"requestBody": {"content": {"application/xml": {}}}}},
 }
+UPDATE = catalog_file.update
 PREVIEW, IMPORT = "/build/integrations/imports/preview", "/build/integrations/imports"
 
 
@@ -213,6 +218,30 @@ class TestServers:
             ).replace("Notes is", "127.0.0.1 is")
             assert len(server.registered) == 1
         assert "notes is removed." in browser.follow(f"{IMPORT}/notes/removal")
+
+    def test_tools_are_listed_with_an_account_of_ones_own(
+        self, office: Embedded, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(catalog_file, "update", UPDATE)
+        browser, owner, other = office.browser(), office.people["owner"].id, office.people["member"].id
+        with mcp_server.serving(key="right") as server:
+            mcp_server.reach(monkeypatch, office.service, server)
+            server.sign_in()
+            browser.follow(IMPORT, {"mcp": server.url, "slug": "notes", "auth": "", "name": "Notes"})
+            scene = Scene(projects.first(office.service.store).id, "development")  # type: ignore[union-attr]
+            own, others = (
+                plant_account(office.service, scene, user, "notes", {"oauth_access_token": "right"}, expires_at=None)
+                for user in (owner, other)
+            )
+            form = browser.get(f"/build/integrations/servers/new?slug=notes&mcp={server.url}")
+            assert f'value="{own.id}" selected' in form and others.id not in form
+            asked = {"mcp": server.url, "slug": "notes", "auth": "", "account_id": own.id}
+            assert checked(browser.send(PREVIEW, asked).text) == ["search_notes", "erase"]
+            page = browser.follow(IMPORT, {**asked, "only": ["search_notes", "erase"], "name": "Notes"})
+            assert "Notes is imported with 2 actions." in page
+            refused = browser.send(PREVIEW, {**asked, "account_id": others.id})
+            assert (refused.status_code, "one of your own accounts" in refused.text) == (422, True)
+        app_imports.remove(office.service, "notes", with_accounts=True)
 
     @pytest.mark.parametrize(
         ("form", "told"),
