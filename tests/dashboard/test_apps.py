@@ -311,6 +311,11 @@ def test_tools_of_a_server_without_accounts_wait_for_an_owner(stage: Any) -> Non
     assert "alice@example.com can add its tools, once for everybody." in page and "servers/new" not in page
 
 
+def test_an_app_that_is_connected_by_either_says_so(stage: Any) -> None:
+    stage.connect.add_app("globex", "Globex", auth_type="keys", patchbay={"ready": True, "signs_in": True})
+    assert "By signing in, or with a key" in stage.signed_in().get("/apps/globex").text
+
+
 def test_key_app_names_what_is_needed(stage: Any) -> None:
     page = stage.signed_in().get("/apps/stripe").text
     assert "Secret key" in page

@@ -52,6 +52,8 @@ from webapp.settings import Settings
 
 SLUGS = sorted(file.parent.name for file in BUILT_IN.glob("*/app.toml") if "\nauth_type" in file.read_text("utf-8"))
 """The apps that have requests of their own; those of hosted MCP servers have a server of their own to play them."""
+SIGN_IN = " by sign-in"  # behind the slug of an app of keys: the app as people sign in to it
+BY_SIGN_IN = [f"{slug}{SIGN_IN}" for slug in SLUGS if "[sign_in" in (BUILT_IN / slug / "app.toml").read_text("utf-8")]
 STATE, VERIFIER = "state-1", "v" * 43
 
 
@@ -126,8 +128,9 @@ class Bench:
     mail: smtp_server.MailServer
     databases: Mapping[str, postgres_fake.DatabaseServer | mysql_fake.MySQLServer]
 
-    def app(self, slug: str) -> App:
-        return self.service.app(slug)
+    def app(self, name: str) -> App:
+        """The app with that slug, or with :data:`SIGN_IN` behind it as people sign in to it."""
+        return _app(self.service, name)
 
     def provider(self, app: App, **facts: Any) -> DeclaredProvider:
         """The provider of ``app``, taking requests from now on."""
@@ -202,6 +205,11 @@ class Bench:
         return int(row["n"])
 
 
+def _app(service: Service, name: str) -> App:
+    app = service.app(name.removesuffix(SIGN_IN))
+    return app.by_sign_in if name.endswith(SIGN_IN) else app
+
+
 def _samples(app: App, kind: str) -> dict[str, str]:
     """A value for every name, each fit for its place; the wrong ones differ in what is secret."""
     found = {}
@@ -256,7 +264,8 @@ def catalog_bench(data: Path, ca: Path) -> Iterator[Bench]:
         settings = Settings.from_env({"PATCHBAY_SANDBOX_PORT": str(plain.port)}, data=data)
         service = open_service(settings, FakeClock())
         stack.callback(close_service, service)
-        hosts = {host for slug in SLUGS for host in _hosts(service.app(slug))} | {"localhost", "www.googleapis.com"}
+        apps = [_app(service, name) for name in (*SLUGS, *BY_SIGN_IN)]
+        hosts = {host for app in apps for host in _hosts(app)} | {"localhost", "www.googleapis.com"}
         names = sorted(hosts | {"mail.example.com"})
         secure.scheme = "https"
         secure.socket = authority.context(*names).wrap_socket(secure.socket, server_side=True)
@@ -267,7 +276,7 @@ def catalog_bench(data: Path, ca: Path) -> Iterator[Bench]:
         service = replace(service, outbound=client)
         service.executor._interpreter._client = client
         project = projects.create(service, name="Shop", support_email="help@shop.example")
-        for app in (service.app(slug) for slug in SLUGS):
+        for app in apps:
             if app.oauth:
                 secret = None if app.oauth.token_auth_method == "none" else CLIENT_SECRET
                 oauth_apps.add(service, app=app.slug, client_id=CLIENT_ID, client_secret=secret, project_id=project.id)

@@ -104,7 +104,7 @@ def disconnection_page(account_id: str) -> str:
     """Ask for confirmation before disconnecting, and list what stops working."""
     account = service().account(account_id)
     text = gettext("Its credentials are deleted here. {app} itself keeps the access until it is revoked there.")
-    if account.app.auth_type != "oauth":
+    if not account.by_sign_in:
         text = gettext("Its credentials are deleted here. The key itself stays valid at {app}.")
     text = text.format(app=account.app.name)
     if others := _siblings(account):
@@ -181,7 +181,7 @@ def _verdict(account: Account, result: TestResult | None) -> tuple[str, str]:
 
 def _siblings(account: Account) -> list[str]:
     """The titles of other accounts that end when this one is revoked."""
-    others = service().siblings(account.id) if account.app.auth_type == "oauth" else None
+    others = service().siblings(account.id) if account.by_sign_in else None
     return [f"{other.app.name} · {other.title}" for other in others.items] if others else []
 
 

@@ -102,7 +102,7 @@ def show(slug: str) -> str:
         access=access(app),
         setup=setup,
         may_extend=viewer().role == "owner" and not g.get("portal"),
-        may_add_client=app.auth_type == "oauth" and viewer().role == "owner",
+        may_add_client=app.takes_clients and viewer().role == "owner",
         starters=starters(app) if app.ready else [],
     )
 

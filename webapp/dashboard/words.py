@@ -15,7 +15,12 @@ STATES: Mapping[str, str] = {
 }
 STATE_TONES: Mapping[str, str] = {"working": "ok", "retrying": "warn", "needs-you": "bad", "no-app": "warn"}
 ROLES: Mapping[str, str] = {"owner": _("Owner"), "developer": _("Developer"), "member": _("Member")}
-AUTH: Mapping[str, str] = {"oauth": _("By signing in"), "keys": _("With a key"), "none": _("No account needed")}
+AUTH: Mapping[str, str] = {
+    "oauth": _("By signing in"),
+    "keys": _("With a key"),
+    "both": _("By signing in, or with a key"),
+    "none": _("No account needed"),
+}
 
 # The menu of Build, by noun. Its pages are in English; the menu is in the language of the page that it stands on.
 BUILD: Mapping[str, str] = {

@@ -29,7 +29,7 @@ def test_an_oauth_app_with_its_secret_from_standard_input(patchbay: Commands, da
     ("app", "sentence"),
     [
         ("absent", "Error: There is no app 'absent' in the catalog; `patchbay catalog check` lists them."),
-        ("stripe", "Error: Stripe does not use OAuth, so it needs no client."),
+        ("openai", "Error: OpenAI does not use OAuth, so it needs no client."),
     ],
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(patchbay: Commands, app: str, sentence: str) -> None:

@@ -75,7 +75,7 @@ class DeclaredProvider:
             return signed
         if oauth and heard.place == fill(oauth.authorize_url or "", self.right):
             return self._authorize(heard)
-        if oauth and (heard.method, heard.place) == ("POST", fill(oauth.token_url or "", self.right)):
+        if oauth and (heard.method, heard.place) == ("POST", fill(oauth.token_url or "", self.right).partition("?")[0]):
             return self._token(heard)
         session = self.app.spec.session
         if (
@@ -226,7 +226,12 @@ class DeclaredProvider:
             return Answer(400, {"error": "invalid_grant"})
         hashed = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
         self._expect("the code verifier", hashed if verifier else "", challenge)
-        declared = {"grant_type": "authorization_code", "redirect_uri": REDIRECT_URI} | oauth.token_params
+        self._expect("the token URL's query", urlencode(heard.query), urlsplit(oauth.token_url or "").query)
+        declared: dict[str, Any] = {"grant_type": "authorization_code", "redirect_uri": REDIRECT_URI}
+        declared |= {
+            name: fill(value, self.right) if isinstance(value, str) else value
+            for name, value in oauth.token_params.items()
+        }
         authorization = None
         if oauth.token_auth_method == "client_secret_basic":
             pair = f"{quote_plus(CLIENT_ID)}:{quote_plus(CLIENT_SECRET)}"

@@ -49,6 +49,7 @@ def test_a_list_counts_components_for_who_asks(shared: Any) -> None:
     for app in found[:3]:
         alone = shared.get(f"/v1/connect/apps/{app['id']}?extensions=true", shared.frontend()).json["data"]["patchbay"]
         assert app["patchbay"] == {
+            "signs_in": False,
             "added": False,
             "origin": None,
             "connects": alone["server"] and alone["server"]["connects"],
@@ -137,6 +138,8 @@ def test_extensions_tell_whether_it_can_be_connected_here(world: Any) -> None:
         "set_up",
         "actions",
         "triggers",
+        "signs_in",
+        "sign_in_ready",
         "ways",
         "server",
         "pieces",
@@ -157,6 +160,10 @@ def test_extensions_tell_whether_it_can_be_connected_here(world: Any) -> None:
     assert monday["ways"][0]["actions"] == 0 < ours("monday_oauth")["ways"][0]["actions"]
     assert (monday["server"], server["connectable"], server["ready"]) == (None, True, True)
     assert server["server"]["url"] == "https://mcp.monday.com/mcp"
+    stripe = ours("stripe")
+    assert (stripe["ready"], stripe["signs_in"], stripe["sign_in_ready"]) == (True, True, False)
+    assert stripe["set_up"]["redirect_uri"].endswith("/connect/oauth/callback/stripe")
+    assert [scope["scope"] for scope in stripe["scopes"]] == ["read_write"]
     github = ours("github")["set_up"]
     assert github["console_url"] == "https://github.com/settings/applications/new"
     assert any(github["redirect_uri"] in step for step in github["steps"])

@@ -17,8 +17,36 @@ from webapp.service.catalog.sources import Places, read
 from webapp.service.catalog.spec import AppSpec
 
 Declare = Callable[[str, str], Path]
+SIGN_IN = """
+[sign_in]
+fields = ["subdomain"]
+
+[[sign_in.credentials]]
+place = "bearer"
+source = "https://docs.acme.example/auth"
+
+[sign_in.oauth]
+authorize_url = "https://{subdomain}.acme.example/authorize"
+token_url = "https://{subdomain}.acme.example/token"
+sources = ["https://docs.acme.example/auth"]
+
+[sign_in.oauth.client]
+console_url = "https://docs.acme.example/"
+steps = ["Make a client."]
+source = "https://docs.acme.example/auth"
+"""
+BOTH = KEYS + SIGN_IN
 # What is changed in a sound app, and what the checker must then say of it.
 MISTAKES = {
+    "sign-in beside a sign-in": (OAUTH + SIGN_IN, 'slug = "globex"', 'slug = "globex"', "[sign_in] is another way"),
+    "sign-in with a field that is none": (BOTH, 'fields = ["subdomain"]', 'fields = ["region"]', "names region, which"),
+    "sign-in without a field that it needs": (BOTH, 'fields = ["subdomain"]', "", "sign_in: base_url uses {subdomain}"),
+    "sign-in at plain http": (
+        BOTH,
+        '"https://{subdomain}.acme.example/token"',
+        '"http://a.example/"',
+        "sign_in: oauth",
+    ),
     "not TOML": (KEYS, 'slug = "acme"', 'slug = "acme', "cannot be read as TOML"),
     "unknown section": (
         KEYS,

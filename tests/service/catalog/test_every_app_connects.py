@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.catalog_bench import SLUGS, Bench, catalog_bench
+from tests.fakes.catalog_bench import BY_SIGN_IN, SLUGS, Bench, catalog_bench
 from tests.fakes.declared.provider import (
     IDENTITY_ID,
     IDENTITY_NAME,
@@ -34,7 +34,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         yield opened
 
 
-@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("slug", [*SLUGS, *BY_SIGN_IN])
 def test_it_connects(bench: Bench, slug: str) -> None:
     app = bench.app(slug)
     if app.auth_type == "none":
@@ -44,7 +44,7 @@ def test_it_connects(bench: Bench, slug: str) -> None:
     made = bench.connect(app)
     assert fake.problems == []
     account = accounts.get(bench.service.store, bench.scene, made.id)
-    assert (account.app, account.healthy, account.dead, account.error) == (slug, True, False, None)
+    assert (account.app, account.healthy, account.dead, account.error) == (app.slug, True, False, None)
     assert account.authorized_scopes == app.default_scopes
     kept = credentials.read(bench.service, account)
     right = bench.values(app, "right")
@@ -159,7 +159,7 @@ def test_those_that_cannot_be_tested_are_known() -> None:
     assert declared == ["segment"]
 
 
-@pytest.mark.parametrize("slug", TESTED)
+@pytest.mark.parametrize("slug", [*TESTED, *BY_SIGN_IN])
 def test_a_wrong_credential_is_refused(bench: Bench, slug: str) -> None:
     app = bench.app(slug)
     before = bench.count()
@@ -178,7 +178,7 @@ def _refusals(app: App) -> list[Any]:
     return [*sorted(rules.statuses), *(["body"] if rules.body else [])]
 
 
-@pytest.mark.parametrize("slug", TESTED)
+@pytest.mark.parametrize("slug", [*TESTED, *BY_SIGN_IN])
 def test_a_provider_that_is_down_is_trouble(bench: Bench, slug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     app = bench.app(slug)
     fake = bench.provider(app)

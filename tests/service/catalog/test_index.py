@@ -207,7 +207,7 @@ def app_row(slug: str = "my_sheets", name: str = "Éclair Sheets", **changes: An
         "id": 7, "slug": slug, "name": name, "description": "Cells.", "auth_type": "keys", "categories": '["cafe"]',
         "category_names": '["Café"]', "featured_weight": 5, "custom_fields": "[]", "scope_profiles": "[]",
         "logo_hash": "abc", "actions": 2, "triggers": 1, "variables": "[]", "aliases": "[]", "own": 0,
-        "server": "", "origin": "",
+        "server": "", "origin": "", "signs_in": 0,
     }  # fmt: skip
     return row(**{**facts, **changes})
 

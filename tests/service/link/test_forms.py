@@ -10,12 +10,15 @@ import pytest
 from flask import template_rendered
 
 from tests.service.link.conftest import CALLBACK, CLIENT_SECRET, FORM, opened
+from webapp.errors import Conflict
 from webapp.kit.clock import DAY
 from webapp.kit.cursors import Window
+from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import accounts, app_overrides, credentials, oauth_apps
+from webapp.service.domain.accounts import accounts, app_overrides, credentials, health, oauth_apps, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import AppOverride, Draft
+from webapp.service.domain.components import grants
 from webapp.service.link import forms
 from webapp.service.link.visit import Visit
 
@@ -214,3 +217,93 @@ def test_what_is_missing_is_named_and_a_secret_is_not_sent_back(world: Any, brow
 def test_only_apps_that_allow_it(parameter: str, app: Any, brought: bool) -> None:
     visit: Any = SimpleNamespace(parameters={"customOauthClient": parameter})
     assert forms.asks_for_client(visit, app) is brought
+
+
+@pytest.fixture
+def two_ways(world: Any) -> str:
+    """The slug of an app of keys that people may also sign in to: both ways are the sandbox's."""
+    files = {name: (BUILT_IN / name / "app.toml").read_text("utf-8") for name in ("sandbox", "sandbox_keys")}
+    sign_in = re.sub(r"(?m)^(\[+)(credentials|oauth)", r"\1sign_in.\2", files["sandbox"])
+    sign_in = sign_in[sign_in.index("[[sign_in.credentials]]") : sign_in.index("[test]")]
+    folder = world.service.settings.data / "apps" / "tasks"
+    folder.mkdir(parents=True)
+    keys = files["sandbox_keys"].replace('slug = "sandbox_keys"', 'slug = "tasks"')
+    (folder / "app.toml").write_text(f"{keys}\n{sign_in}")
+    world.restart()
+    return "tasks"
+
+
+def add_client(world: Any, app: str) -> str:
+    return oauth_apps.add(world.service, app=app, client_id="patchbay", client_secret=CLIENT_SECRET).id
+
+
+def test_without_an_oauth_client_there_is_only_the_key(world: Any, browser: Any, two_ways: str) -> None:
+    page = opened(world, browser, two_ways)
+    assert 'name="cf_api_key"' in page.text and "Sign in instead" not in page.text
+    asked = browser.open(world.token(), f"&connectLink=true&app={two_ways}&authType=oauth")
+    assert asked.status_code == 409 and "cf_api_key" not in asked.text
+
+
+def test_people_sign_in_or_enter_a_key(world: Any, browser: Any, hidden_fields: Any, two_ways: str) -> None:
+    client_id = add_client(world, two_ways)
+    page = opened(world, browser, two_ways)
+    assert "cf_api_key" not in page.text and "Enter a key instead" in page.text
+    assert "Connected" in browser.get(browser.callback(page).headers["Location"]).text
+    (signed_in,) = world.accounts()
+    assert (signed_in.app, signed_in.oauth_app_id, signed_in.identity_id) == (two_ways, client_id, "per_ada")
+    page = opened(world, browser, two_ways)
+    url = re.search(r'action="(/_static/connect/ls_\w+)"', page.text)[1]  # type: ignore[index]
+    form = browser.get(f"{url}?authType=keys")
+    assert "Sign in instead" in form.text
+    wrong = browser.post(FORM, {**hidden_fields(form.text, FORM), "cf_api_key": "sbx_live_none"})
+    assert wrong.status_code == 422 and 'name="cf_api_key"' in wrong.text
+    sent = {**hidden_fields(wrong.text, FORM), "cf_api_key": world.sandbox.key(1)}
+    assert "Connected" in browser.post(FORM, sent).text
+    entered = next(account for account in world.accounts() if account.id != signed_in.id)
+    assert (entered.app, entered.oauth_app_id, entered.healthy) == (two_ways, None, True)
+
+
+def test_each_account_is_used_in_the_way_in_which_it_was_connected(
+    world: Any, browser: Any, hidden_fields: Any, two_ways: str
+) -> None:
+    page = opened(world, browser, two_ways)
+    browser.post(FORM, {**hidden_fields(page.text, FORM), "cf_api_key": world.sandbox.key(1)})
+    (entered,) = world.accounts()
+    add_client(world, two_ways)
+    browser.callback(opened(world, browser, two_ways))
+    (signed_in,) = (account for account in world.accounts() if account.id != entered.id)
+    service = world.service
+    for account, place in ((entered, "header"), (signed_in, "bearer")):
+        used = accounts.get(service.store, account.scene, account.id)
+        granted = grants.grant_accounts(service, {"app": used}, two_ways).accounts["app"]
+        assert [each.kind for each in granted.placements] == [place]
+        assert health.check(service, used).healthy
+    renewed = token_refresh.refresh(service, accounts.get(service.store, signed_in.scene, signed_in.id))
+    assert renewed.healthy and renewed.last_refreshed_at is not None
+    assert health.revoke(service, renewed).dead
+    with pytest.raises(Conflict):
+        health.revoke(service, accounts.get(service.store, entered.scene, entered.id))
+
+
+def test_an_account_is_reconnected_in_its_way_unless_the_person_chooses_the_other(
+    world: Any, browser: Any, hidden_fields: Any, two_ways: str
+) -> None:
+    page = opened(world, browser, two_ways)
+    browser.post(FORM, {**hidden_fields(page.text, FORM), "cf_api_key": world.sandbox.key()})
+    (account,) = world.accounts()
+    client_id = add_client(world, two_ways)
+    again = f"&connectLink=true&accountId={account.id}"
+    assert 'name="cf_api_key"' in browser.open(world.token(), again).text
+    browser.callback(browser.open(world.token(), f"{again}&authType=oauth"))
+    (reconnected,) = world.accounts()
+    assert (reconnected.id, reconnected.oauth_app_id) == (account.id, client_id)
+    assert "cf_api_key" not in browser.open(world.token(), again).text
+
+
+def test_the_way_is_chosen_in_a_frame_by_a_form(world: Any, browser: Any, hidden_fields: Any, two_ways: str) -> None:
+    add_client(world, two_ways)
+    page = browser.frame(world.token(allowed_origins=["https://app.acme.example"]), f"&app={two_ways}")
+    form = browser.post("/_static/connect", {**hidden_fields(page.text), "authType": "keys"})
+    done = browser.post(FORM, {**hidden_fields(form.text, FORM), "cf_api_key": world.sandbox.key()})
+    assert 'data-outcome="success"' in done.text
+    assert [account.oauth_app_id for account in world.accounts()] == [None]

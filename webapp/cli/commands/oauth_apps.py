@@ -34,7 +34,7 @@ def add(
         app = service.catalog.app(slug)
         if app is None:
             raise Invalid(f"There is no app {slug!r} in the catalog; `patchbay catalog check` lists them.")
-        if app.auth_type != "oauth":
+        if not app.takes_clients:
             raise Invalid(f"{app.name} does not use OAuth, so it needs no client.")
         if project_id:
             projects.get(service.store, project_id)

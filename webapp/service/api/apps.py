@@ -202,6 +202,8 @@ class AppExtensions(Answer):
     triggers: int
     ways: list[Way] = Field(description="The apps that are other ways to connect the same, those that are ready first.")
     server: HostedServer | None = Field(description="The MCP server whose tools are its actions; null for other apps.")
+    signs_in: bool = Field(description="Whether people may also sign in to it; `auth_type` is keys.")
+    sign_in_ready: bool = Field(description="Whether there is an OAuth client, so that the Connect Link offers it.")
     pieces: list[PieceOrigin] = Field(description="The npm packages from which it, or parts of it, were added.")
     whole_api: WholeApi | None = Field(description="The provider's description of its whole API; null without one.")
     origin: AppOrigin | None = Field(None, description="If it was imported from the public directory: not curated.")
@@ -212,6 +214,7 @@ class ListedExtensions(Answer):
 
     ready: bool
     connects: Connects | None = Field(description="How people connect to the MCP server of the provider that it is.")
+    signs_in: bool = Field(False, description="Whether people may also sign in to it; `auth_type` is keys.")
     actions: int
     triggers: int
     added: bool = Field(description="Whether it was added here, such as from npm; the others come with Patchbay.")
@@ -286,24 +289,29 @@ def _extended(app: CatalogApp, oauth_app_id: str | None, ready: bool) -> orjson.
     """The App object, whether it can be used here, how many components the app has, and whether it was added here."""
     added = app.own and not app.server
     counts = {"actions": app.actions, "triggers": app.triggers, "added": added, "origin": app.origin}
-    extensions = orjson.dumps({"ready": ready, "connects": app.server or None, **counts})
+    facts = {"ready": ready, "connects": app.server or None, "signs_in": app.signs_in}
+    extensions = orjson.dumps({**facts, **counts})
     return orjson.Fragment(app.with_client(oauth_app_id).removesuffix(b"}") + b',"patchbay":' + extensions + b"}")
 
 
 def _with_extensions(call: Call, app: CatalogApp) -> dict[str, Any]:
     """The app with whether it can be connected here, and its scopes in words."""
-    why_not = connections.unavailable_reason(call.service, app, call.caller.project_id or "")
+    project_id, by_sign_in = call.caller.project_id or "", app.by_sign_in
+    why_not = connections.unavailable_reason(call.service, app, project_id)
+    lacks_client = app.signs_in and connections.unavailable_reason(call.service, by_sign_in, project_id)
     extensions = {
         "ready": app.ready(()) if app.auth_type == "none" else why_not is None,
         "connectable": why_not is None,
         "why_not": why_not,
-        "scopes": [{"scope": scope.scope, "words": scope.words} for scope in app.spec.scopes],
+        "scopes": [{"scope": scope.scope, "words": scope.words} for scope in by_sign_in.spec.scopes],
         "docs_url": app.spec.docs_url,
-        "set_up": _set_up(call, app),
+        "set_up": _set_up(call, by_sign_in),
         "actions": app.actions,
         "triggers": app.triggers,
         "ways": _ways(call, app),
         "server": _server(app),
+        "signs_in": app.signs_in,
+        "sign_in_ready": app.signs_in and not lacks_client,
         "pieces": [origin.to_json() for origin in uses.of_app(call.store, app.slug)],
         "whole_api": _whole_api(call, app),
         "origin": app.origin,

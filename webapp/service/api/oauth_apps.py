@@ -176,9 +176,10 @@ def create_oauth_app(call: Call) -> Response:
     """Register a client. Accounts that connect from now on use the newest one of their app."""
     body = call.body(NewOAuthApp)
     app = call.service.catalog.app(body.app)
-    if app is None or app.auth_type != "oauth":
+    if app is None or not app.takes_clients:
         message = "There is no such app." if app is None else f"{app.name} is not connected by OAuth."
         raise Invalid.of("app", message)
+    app = app.by_sign_in
     _check_events(app, body)
     uri = oauth_apps.new_redirect_uri(call.service, app.slug)
     verdict = _checked(call.service, app, body.client_id, body.client_secret, uri) if body.check else None
@@ -212,13 +213,13 @@ def get_oauth_app(call: Call) -> Response:
 def update_oauth_app(call: Call) -> Response:
     """Change a client; another client id is refused while accounts use this one."""
     client, body = load(call), call.body(OAuthAppChange)
-    _check_events(call.service.app(client.app), body)
+    _check_events(call.service.app(client.app).by_sign_in, body)
     changed, secret = _changed(client, body), body.client_secret
     verdict = None
     if body.check:
         known = secret or oauth_apps.secret(call.service, client)
         uri = oauth_apps.redirect_uri(call.service, client)
-        verdict = _checked(call.service, call.service.app(client.app), changed.client_id, known, uri)
+        verdict = _checked(call.service, call.service.app(client.app).by_sign_in, changed.client_id, known, uri)
     return _answer(
         call,
         oauth_apps.update(call.service, changed, client_secret=secret, events_secret=body.events_secret),
@@ -307,7 +308,7 @@ def check_oauth_app(call: Call) -> Response:
     client = load(call)
     verdict = oauth_app_checks.check(
         call.service,
-        call.service.app(client.app),
+        call.service.app(client.app).by_sign_in,
         client.client_id,
         oauth_apps.secret(call.service, client),
         oauth_apps.redirect_uri(call.service, client),

@@ -41,6 +41,7 @@ class App:
     of both, each after a space. ``own`` marks the operator's own apps; ``aliases`` are other slugs that find the app.
     ``server`` says how people connect to the MCP server that the provider hosts, if its tools are the actions.
     ``origin`` says which document of the public directory an app was imported from, with its version and date.
+    ``signs_in``: people may also sign in to an app that is connected by keys (see :attr:`by_sign_in`).
     """
 
     id: str
@@ -63,6 +64,7 @@ class App:
     origin: Mapping[str, str] | None
     json: bytes = field(repr=False)
     read_spec: Callable[[str], AppSpec] = field(repr=False, compare=False)
+    signs_in: bool = False
 
     def with_client(self, oauth_app_id: str | None) -> bytes:
         """``json`` with the id of the OAuth client that a connection uses."""
@@ -87,6 +89,23 @@ class App:
     def spec(self) -> AppSpec:
         """Its whole ``app.toml``, with the installation's variables filled in."""
         return self.read_spec(self.slug)
+
+    @property
+    def takes_clients(self) -> bool:
+        """Whether it can be connected by OAuth, with a client."""
+        return self.auth_type == "oauth" or self.signs_in
+
+    @property
+    def by_sign_in(self) -> "App":
+        """The app as people sign in to it, and as its accounts that did: itself if there is no other way."""
+        if not self.signs_in:
+            return self
+        spec = self.spec.by_sign_in
+        return replace(self, auth_type="oauth", signs_in=False, read_spec=lambda _: spec)
+
+    def connected_by(self, oauth_app_id: str | None) -> "App":
+        """The app as an account uses it that was connected with that OAuth client, or with none."""
+        return self.by_sign_in if oauth_app_id else self
 
     @property
     def is_sandbox(self) -> bool:
@@ -286,7 +305,10 @@ class App:
             scope_param=(chosen and chosen.scope_param) or oauth.scope_param,
             scope_separator=oauth.scope_separator,
             extra_authorize_params={name: fill(text, values) for name, text in oauth.authorize_params.items()},
-            extra_token_params=oauth.token_params,
+            extra_token_params={
+                name: fill(value, values) if isinstance(value, str) else value
+                for name, value in oauth.token_params.items()
+            },
             extra_refresh_params=oauth.refresh_params,
             token_at=oauth.token_at if chosen is None or chosen.token_at is None else chosen.token_at,
             json_body=oauth.token_body == "json",  # noqa: S105

@@ -187,7 +187,7 @@ def create_tables(database: Database) -> None:
         "slug", "name", "description", "auth_type", "categories", "category_names", "custom_fields", "scope_profiles",
         "logo", "logo_hash", "variables", "aliases", "server", "origin", "spec",
     )  # fmt: skip
-    numbers = ("id", "featured_weight", "actions", "triggers", "own")
+    numbers = ("id", "featured_weight", "actions", "triggers", "own", "signs_in")
     apps = database.table("apps").create({**dict.fromkeys(texts, str), **dict.fromkeys(numbers, int)}, pk="id")
     apps.create_index(["slug"], unique=True)
     database.table("categories").create(dict.fromkeys(("slug", "name", "description"), str), pk="slug")
@@ -219,7 +219,9 @@ def _app(row: int, source: Source, categories: dict[str, Category], kinds: Count
         "category_names": json.dumps([categories[slug].name for slug in spec.categories]),
         "featured_weight": spec.featured_weight,
         "custom_fields": json.dumps([field.to_json() for field in spec.fields]),
-        "scope_profiles": json.dumps([{"name": each.name, "scopes": each.scopes} for each in spec.scope_profiles]),
+        "scope_profiles": json.dumps(
+            [{"name": each.name, "scopes": each.scopes} for each in spec.by_sign_in.scope_profiles]
+        ),
         "logo": logo,
         "logo_hash": logos.digest(logo),
         "actions": kinds["action"],
@@ -228,6 +230,7 @@ def _app(row: int, source: Source, categories: dict[str, Category], kinds: Count
         "aliases": json.dumps(spec.aliases),
         "own": int(source.own),
         "server": spec.mcp.way if spec.mcp else "",
+        "signs_in": int(spec.sign_in is not None),
         "origin": spec.origin.model_dump_json() if spec.origin else "",
         "spec": kept,
     }

@@ -121,6 +121,15 @@ def breaches(spec: AppSpec, categories: Mapping[str, Category], *, own: bool) ->
     yield from _scopes(spec)
     yield from _api(spec)
     yield from address_problems(spec, own=own)
+    if spec.sign_in is not None:
+        if spec.auth_type != "keys":
+            yield "[sign_in] is another way to connect an app of keys; auth_type is not keys."
+        way = spec.by_sign_in
+        for name in set(spec.sign_in.fields) - {field.name for field in spec.fields}:
+            yield f"sign_in.fields names {name}, which is not a field of this app."
+        checks = (_auth(way), _fields(way), _templates(way), _credentials(way), _scopes(way))
+        yield from (f"sign_in: {sentence}" for check in checks for sentence in check)
+        yield from (f"sign_in: {sentence}" for sentence in address_problems(way, own=own))
 
 
 def _api(spec: AppSpec) -> Iterator[str]:
@@ -240,6 +249,7 @@ def _texts(spec: AppSpec) -> Iterator[tuple[str, str]]:
         for name in ("authorize_url", "token_url", "refresh_url", "revoke_url", "issuer"):
             yield f"oauth.{name}", getattr(spec.oauth, name) or ""
         yield from ((f"oauth.authorize_params.{name}", text) for name, text in spec.oauth.authorize_params.items())
+        yield from ((f"oauth.token_params.{name}", str(text)) for name, text in spec.oauth.token_params.items())
 
 
 def _credentials(spec: AppSpec) -> Iterator[str]:

@@ -32,11 +32,12 @@ from webapp.service.components.tool_names import ToolNames
 __all__ = ["App", "Catalog", "Category"]
 _SELECT_APPS = (
     "SELECT id, slug, name, description, auth_type, categories, category_names, featured_weight, custom_fields, "
-    "scope_profiles, logo_hash, actions, triggers, variables, aliases, own, server, origin FROM apps ORDER BY slug"
+    "scope_profiles, logo_hash, actions, triggers, variables, aliases, own, server, origin, signs_in "
+    "FROM apps ORDER BY slug"
 )
 _SELECT_FAMILIES = (
-    "SELECT slug, json_extract(spec, '$.oauth.family') AS family FROM apps "
-    "WHERE json_extract(spec, '$.oauth.family') IS NOT NULL ORDER BY name"
+    "SELECT slug, coalesce(json_extract(spec, '$.oauth.family'), json_extract(spec, '$.sign_in.oauth.family')) "
+    "AS family FROM apps WHERE family IS NOT NULL ORDER BY name"
 )
 _SELECT_WAYS = (
     "SELECT slug, COALESCE(json_extract(spec, '$.of'), json_extract(spec, '$.mcp.beside')) AS family FROM apps "
@@ -337,6 +338,7 @@ def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_s
         origin=json.loads(row["origin"]) if row["origin"] else None,
         json=compact_json(public),
         read_spec=read_spec,
+        signs_in=bool(row["signs_in"]),
     )
 
 

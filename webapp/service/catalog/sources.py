@@ -24,7 +24,7 @@ from webapp.service.catalog.spec import AppSpec, Category
 BUILT_IN = Path(__file__).parent / "apps"
 CATEGORIES = "categories.toml"
 _TABLES = ("test", "identity", "refusals", "session", "assertion", "client", "look_up", "revocation", "check", "events")
-_INNER = ("request", "seen_by", "oauth", *_TABLES)
+_INNER = ("request", "seen_by", "oauth", "sign_in", *_TABLES)
 JOINS = "joins"
 UNLISTED = "unlisted.txt"
 

@@ -263,8 +263,8 @@ class OAuth(Facts):
 
     ``refresh``: whether a refresh returns a new refresh token, keeps the first, or is not supported.
     ``refresh_url`` is the endpoint for refreshing tokens if it is not ``token_url``. ``authorize_params`` are sent with
-    the person and may contain ``{field}``, for a scope that names the account's own address. ``token_params`` and
-    ``refresh_params`` are sent with a code and with a refresh token.
+    the person and may contain ``{field}``, for a scope that names the account's own address; so may ``token_params``,
+    which are sent with a code. ``refresh_params`` are sent with a refresh token.
     ``keep``: members of the token response (dotted paths) that are stored as fields of the account, by name.
     ``shown``: those of these fields, or of the look-up's, that are no secret, so that components may read them.
     ``own_clients``: whether a person may use their own client (contract "Connect Link").
@@ -752,6 +752,24 @@ class HostedServer(Facts):
         return self.auth
 
 
+class SignIn(Facts):
+    """How people connect an app of keys by signing in instead, once there is an OAuth client.
+
+    What it leaves out is as with a key. ``fields`` are the names of those fields of the app that a person enters before
+    the sign-in.
+    """
+
+    oauth: OAuth
+    credentials: tuple[Credential, ...] = Field(min_length=1)
+    fields: tuple[FieldName, ...] = ()
+    base_url: Address | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    headers: dict[str, str] = Field(default_factory=dict)
+    test: Test | None = None
+    identity: Identity | None = None
+    refusals: Refusals | None = None
+
+
 class AppSpec(Facts):
     """One app, as its ``app.toml`` declares it."""
 
@@ -780,8 +798,21 @@ class AppSpec(Facts):
     test: Test | None = None
     identity: Identity | None = None
     refusals: Refusals | None = None
+    sign_in: SignIn | None = None
     api: Api | None = None
     mcp: HostedServer | None = None  # whose tools are its actions
+
+    @property
+    def by_sign_in(self) -> "AppSpec":
+        """The facts of its accounts that were connected by :attr:`sign_in`; itself if it has none."""
+        if self.sign_in is None:
+            return self
+        other = self.sign_in
+        facts = {name: value for name in SignIn.model_fields if (value := getattr(other, name)) not in (None, (), {})}
+        fields = tuple(field for field in self.fields if field.name in other.fields)
+        return self.model_copy(
+            update={**facts, "fields": fields, "auth_type": "oauth", "session": None, "sign_in": None}
+        )
 
     @property
     def requests(self) -> tuple[tuple[str, Request], ...]:

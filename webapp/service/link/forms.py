@@ -20,7 +20,7 @@ from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
 from webapp.service.link.responses import page
-from webapp.service.link.scope_profiles import addition_of
+from webapp.service.link.scope_profiles import addition_of, chosen_client
 from webapp.service.link.visit import Visit
 
 PREFIX = "cf_"
@@ -89,7 +89,39 @@ def show(
         problem=translated(problem or ""),
         wrong=len(details),
         can_choose="picked" in current.parameters,
+        other_way=other_way(service, current, app),
     )
+
+
+def chosen_way(service: Service, current: Visit, app: App, account: Account | None) -> App:
+    """``app`` as this page connects it, if there are two ways: by the one that was chosen, or that ``account`` was
+    connected by; else by signing in if there is an OAuth client for it.
+
+    Raises :class:`NotFound` for an unknown OAuth client.
+    """
+    if not app.signs_in:
+        return app
+    wanted = current.parameters.get("authType")
+    if wanted is None and account is not None and current.oauth_app_id is None:
+        wanted = "oauth" if account.oauth_app_id else "keys"
+    if wanted in ("keys", "oauth"):
+        return app if wanted == "keys" else app.by_sign_in
+    return app.by_sign_in if _may_sign_in(service, current, app) else app
+
+
+def other_way(service: Service, current: Visit, app: App) -> str:
+    """The ``authType`` of the other way to connect ``app`` than that of this page; empty if there is none."""
+    whole = service.app(app.slug)
+    if not whole.signs_in:
+        return ""
+    if app.auth_type == "oauth":
+        return "keys"
+    return "oauth" if _may_sign_in(service, current, whole) else ""
+
+
+def _may_sign_in(service: Service, current: Visit, app: App) -> bool:
+    """Whether the person can sign in to ``app``, which needs an OAuth client."""
+    return asks_for_client(current, app.by_sign_in) or chosen_client(service, current, app) is not None
 
 
 def attempt_request(

@@ -76,7 +76,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
     token = attempts.token_of(service.store, attempt)
     if token.expires_at <= service.clock():
         raise LinkExpired
-    app = hosted_servers.prepared(service, service.app(attempt.app))
+    app = hosted_servers.prepared(service, service.app(attempt.app).by_sign_in)
     client = _client(service, token, attempt)
     if client is None:
         raise NoClient
@@ -162,7 +162,7 @@ def _authorization_url(service: Service, app: App, client: OAuthApp, started: Si
 
 
 def _connect(service: Service, attempt: Attempt, answer: Mapping[str, str]) -> None:
-    app, token = service.app(attempt.app), attempts.token_of(service.store, attempt)
+    app, token = service.app(attempt.app).by_sign_in, attempts.token_of(service.store, attempt)
     client = _client(service, token, attempt)
     if client is None:
         raise NoClient

@@ -67,7 +67,7 @@ def show(service: Service, current: Visit) -> Response:
     if slug is None or request.values.get("choose"):
         return _show_choice(service, current)
     try:
-        app = service.app(slug)
+        app = forms.chosen_way(service, current, service.app(slug), account)
         why_not = _why_not(service, current, app)
     except NotFound as error:
         raise Ended(endings.NO_SUCH_APP) from error
@@ -141,6 +141,7 @@ def show_start(
         ),
         last=last if last is not None and last.status == "failed" else None,
         can_choose="picked" in current.parameters,
+        other_way=forms.other_way(service, current, app),
     )
 
 

@@ -32,8 +32,8 @@ def route(blueprint: Blueprint, service: Service) -> None:
         attempt = attempts.find(service, secret)
         if attempt is None or attempt.token_hash != current.token.token_hash:
             raise AttemptUnknown
-        app = service.app(attempt.app)
         account = visit.account_of(service, current.token, attempt.account_id) if attempt.account_id else None
+        app = forms.chosen_way(service, current, service.app(attempt.app), account)
         if app.auth_type == "oauth":
             return _show_sign_in(service, current, app, account, secret)
         return _connect(service, current, app, account, attempt, secret)

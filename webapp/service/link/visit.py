@@ -46,6 +46,7 @@ PARAMETERS = (
     "connectLink",
     "appOverrideId",
     "customOauthClient",
+    "authType",  # ours: keys or oauth, for an app that is connected by either
     "theme",
     "display",  # where embed.js shows it: iframe, popup or redirect
     "returnTo",  # the page that opened it, for the way back
@@ -170,6 +171,7 @@ def of_session(service: Service, request: Request, handle: str, *, late: bool = 
     if session is None or token is None:
         raise Ended(COOKIE_GONE)
     narrowed = {name: value for name, value in _parameters(request.args).items() if name in ("app", "picked")}
+    narrowed |= {name: value for name, value in _parameters(request.values).items() if name == "authType"}
     parameters = {**session.parameters, **narrowed}
     proof, override = session_proof(service, handle), _override(service, token, parameters)
     visit = _remembered(service, token, parameters, session=session, handle=handle, proof=proof, override=override)

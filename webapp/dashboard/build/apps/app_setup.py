@@ -152,7 +152,7 @@ def _app(slug: str) -> App:
     if viewer().role != "owner":
         abort(404)
     app = service().app(slug)
-    if app.auth_type != "oauth" or not (app.extras and app.extras.set_up):
+    if not app.takes_clients or not (app.extras and app.extras.set_up):
         abort(404)
     return app
 

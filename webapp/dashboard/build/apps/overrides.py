@@ -100,7 +100,7 @@ def _choices(query: str) -> dict[str, Any]:
     """The first apps by name, or of those that were searched for, that an override can be made for."""
     query = query.strip()[:MAX_QUERY]
     listed = service().apps(AppFilter(q=query, sort_key="name", sort_direction="asc"), limit=MOST_LISTED)
-    apps = [app for app in listed.items if app.auth_type == "oauth" or _presettable(app)]
+    apps = [app for app in listed.items if app.takes_clients or _presettable(app)]
     return {"apps": apps, "query": query, "more": listed.total > len(listed.items)}
 
 
@@ -121,7 +121,7 @@ def _by_field(error: Invalid | Conflict, app: App) -> dict[str, str]:
 
 
 def _page(app: App, known: AppOverride | None, errors: Mapping[str, str], code: int = 200) -> AnyResponse:
-    clients = OAuthApps(viewer().client).list(app=app.slug) if app.auth_type == "oauth" else None
+    clients = OAuthApps(viewer().client).list(app=app.slug) if app.takes_clients else None
     page = render_template(
         "dashboard/build/apps/override.html",
         app=app,

@@ -124,6 +124,8 @@ class Extras(Lenient):
     actions: int | None = None
     triggers: int | None = None
     added: bool = False
+    signs_in: bool = False
+    sign_in_ready: bool = False
     ways: tuple[OtherWay, ...] = ()
     pieces: tuple[PieceOrigin, ...] = ()
     whole_api: WholeApi | None = None
@@ -195,6 +197,16 @@ class App(Lenient):
         return sorted((own, *others), key=lambda way: not way.ready)
 
     @property
+    def takes_clients(self) -> bool:
+        """Whether people sign in to it with an OAuth client, or may do so instead of entering a key."""
+        return self.auth_type == "oauth" or bool(self.extras and self.extras.signs_in)
+
+    @property
+    def ways_to_connect(self) -> str:
+        """``auth_type``, or ``both`` where people either sign in or enter a key."""
+        return "both" if self.extras and self.extras.signs_in else self.auth_type
+
+    @property
     def custom_fields(self) -> list[CustomField]:
         """What has to be filled in to connect it."""
         try:
@@ -236,6 +248,11 @@ class Account(Lenient):
     scope_profile: str | None = None
     oauth_app_id: str | None = None
     available: bool = True
+
+    @property
+    def by_sign_in(self) -> bool:
+        """Whether it was connected by signing in, and not with a key."""
+        return self.app.auth_type == "oauth" or self.oauth_app_id is not None
 
     @property
     def identity(self) -> str | None:

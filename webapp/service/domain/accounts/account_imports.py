@@ -176,6 +176,8 @@ def _candidate(service: Service, scene: Scene, row: Row) -> _Candidate:
         raise Invalid(f"There is no app {row.app[:50]!r}; `patchbay catalog check` lists them.")
     if app.auth_type == "none":
         raise Invalid(f"{app.name} needs no account.")
+    if app.signs_in and (row.access_token or row.refresh_token or row.oauth_client):
+        app = app.by_sign_in
     client, expires_at = None, None
     if app.auth_type == "oauth":
         client = _client(service, scene, app, row)

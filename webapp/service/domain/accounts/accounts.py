@@ -15,6 +15,7 @@ from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import iso, iso_or_none
 from webapp.kit.text import one_line
+from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import apps
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
@@ -172,6 +173,18 @@ def free_name(reader: Reader, user_id: str, app: str, text: str | None, *, but: 
     base = one_line(text, MAX_NAME - 10)  # leaves room for a number
     numbered = (f"{base} ({number})" for number in itertools.count(2))
     return next(name for name in itertools.chain([base], numbered) if name not in taken)
+
+
+def find_app(service: Service, account: Account) -> App | None:
+    """The app of ``account`` in the way in which it was connected, by a key or a sign-in; None if it left the
+    catalog."""
+    app = service.catalog.app(account.app)
+    return app.connected_by(account.oauth_app_id) if app else None
+
+
+def app_of(service: Service, account: Account) -> App:
+    """:func:`find_app` of an app that is there. Raises :class:`NotFound`."""
+    return service.app(account.app).connected_by(account.oauth_app_id)
 
 
 def to_json(

@@ -137,7 +137,7 @@ def _usable(service: Service, project_id: str, app: App, oauth_app_id: str) -> b
         client = oauth_apps.choose(service.store, project_id, app.slug, oauth_app_id)
     except NotFound:
         return False
-    return app.auth_type == "oauth" and client is not None
+    return app.takes_clients and client is not None
 
 
 def _check_free(tx: Tx, project_id: str, name: str) -> None:

@@ -51,6 +51,8 @@ def unavailable_reason(
     if app.auth_type == "none":
         return f"{app.name} needs no account."
     chosen = (service.store, project_id, app.slug, oauth_app_id)
+    if app.signs_in and oauth_app_id:
+        app = app.by_sign_in
     if app.auth_type == "oauth" and oauth_apps.choose(*chosen, user_id=user_id) is None and app.server != "registers":
         return f"{app.name} has no OAuth client yet. Whoever runs this service adds one, once for everybody."
     return None

@@ -28,7 +28,7 @@ SEALED = SealedColumn("accounts", "credentials_sealed", version="credentials_key
 def read(service: Service, account: Account) -> dict[str, str]:
     """The credentials of ``account``, opened, and what its client signs with (OAuth 1.0a). They must not leave the
     process but to the account's own provider."""
-    values, app = _opened(service, account), service.catalog.app(account.app)
+    values, app = _opened(service, account), accounts.find_app(service, account)
     if app is None or app.oauth is None or app.oauth.request_token_url is None:
         return values
     client = oauth_apps.get(service.store, account.oauth_app_id or "")

@@ -22,7 +22,7 @@ def check(service: Service, account: Account) -> Account:
     An expired token is refreshed first. A dead account stays dead until it is reconnected. An account whose app was
     removed is returned as it is.
     """
-    app = service.catalog.app(account.app)
+    app = accounts.find_app(service, account)
     if account.dead or app is None:
         return account
     try:
@@ -43,7 +43,7 @@ def after_refusal(service: Service, used: Account) -> Account:
     dead. An account that passes its app's test is unchanged, since the refusal was about the request. Without such a
     test, the refusal of a token (RFC 6750 section 3.1) counts.
     """
-    account, app = lifecycle.reread(service.store, used), service.catalog.app(used.app)
+    account, app = lifecycle.reread(service.store, used), accounts.find_app(service, used)
     if account.dead or account.revision != used.revision or app is None:
         return account
     if (app.oauth or app.session) and not provider.can_test(app):
@@ -56,7 +56,7 @@ def revoke(service: Service, account: Account) -> Account:
 
     Raises :class:`Conflict` where the provider has no way to do it, :class:`UpstreamFailed` when it does not answer.
     """
-    app = service.app(account.app)
+    app = accounts.app_of(service, account)
     if not app.can_revoke:
         raise Conflict(f"{app.name} cannot revoke access from here. Remove it in your settings at {app.name}.")
     if account.dead:
@@ -102,7 +102,7 @@ def _record(service: Service, account: Account, outcome: CheckResult) -> Account
 
 def also_revoked(service: Service, account: Account) -> list[Account]:
     """The user's other working accounts whose access also ends when that of ``account`` is revoked at the provider."""
-    app = service.catalog.app(account.app)
+    app = accounts.find_app(service, account)
     user = external_users.find(service.store, account.scene, account.external_id)
     if app is None or app.oauth is None or app.oauth.revokes == "sign_in" or user is None or not account.identity_id:
         return []

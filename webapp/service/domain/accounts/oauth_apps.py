@@ -141,9 +141,10 @@ def _callback(service: Service, slug: str) -> str:
     as another's (RFC 9700 section 4.4.2): empty if its answers name it, else its issuer's host, family or app.
     """
     app = service.catalog.app(slug)
-    if app is None or app.oauth is None or app.oauth.iss_required:
+    oauth = app.by_sign_in.oauth if app else None
+    if oauth is None or oauth.iss_required:
         return ""
-    return urlsplit(app.oauth.issuer or "").hostname or app.oauth.family or slug
+    return urlsplit(oauth.issuer or "").hostname or oauth.family or slug
 
 
 def get(reader: Reader, oauth_app_id: str) -> OAuthApp:
@@ -211,7 +212,8 @@ def share(service: Service, client: OAuthApp, app: str) -> OAuthApp:
 def family(service: Service, slug: str) -> list[str]:
     """The slugs of the other apps that a client for the app ``slug`` serves too, for they are one provider's."""
     app = service.catalog.app(slug)
-    name = app.oauth.family if app and app.oauth else None
+    oauth = app.by_sign_in.oauth if app else None
+    name = oauth.family if oauth else None
     return [other for other in service.catalog.family(name) if other != slug] if name else []
 
 

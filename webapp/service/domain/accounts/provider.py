@@ -20,7 +20,7 @@ from webapp.service.catalog.spec import SESSION_TOKEN
 from webapp.service.components.calls import CONFIGURE_S
 from webapp.service.components.pieces import auth_values
 from webapp.service.components.pieces.package_calls import PackageCall
-from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts import accounts, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.credentials import ACCESS_TOKEN, REFRESH_TOKEN
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
@@ -111,7 +111,7 @@ def test(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
 def refresh(service: Service, account: Account, values: Mapping[str, str]) -> TokenResult | OAuthFailure:
     """New tokens for ``account``. Raises :class:`webapp.errors.NotFound` if its app or client was deleted."""
     client = oauth_apps.get(service.store, account.oauth_app_id or "")
-    return renew(service, service.app(account.app), client, values)
+    return renew(service, accounts.app_of(service, account), client, values)
 
 
 def renew(service: Service, app: App, client: OAuthApp, values: Mapping[str, str]) -> TokenResult | OAuthFailure:
@@ -133,7 +133,7 @@ def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAu
 
     Raises :class:`webapp.errors.NotFound` if its app or client was deleted.
     """
-    app = service.app(account.app)
+    app = accounts.app_of(service, account)
     client = oauth_apps.get(service.store, account.oauth_app_id or "")
     if app.revocation_request is not None:
         return _revoke_by_request(service, app, app.revocation_request, client, values)

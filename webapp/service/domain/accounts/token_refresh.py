@@ -76,7 +76,7 @@ def _exchange(service: Service, account: Account, *, cut_off: bool = False) -> A
     ``cut_off``: the last refresh was interrupted before its result was stored, which may have been the only valid
     token.
     """
-    values, app = credentials.read(service, account), service.catalog.app(account.app)
+    values, app = credentials.read(service, account), accounts.find_app(service, account)
     if app is not None and app.session is not None:
         session = provider.begin_session(service, app, app.session, values)
         if isinstance(session, OAuthFailure):
@@ -117,13 +117,13 @@ def _failed(service: Service, account: Account, failure: OAuthFailure) -> Accoun
 
 
 def _not_renewable(service: Service, account: Account) -> str:
-    app = service.catalog.app(account.app)
+    app = accounts.find_app(service, account)
     name = app.name if app else account.app
     return f"The access has expired and {name} gave no way to renew it. Reconnect the account."
 
 
 def _lost(service: Service, account: Account) -> str:
-    name = service.app(account.app).name
+    name = accounts.app_of(service, account).name
     return (
         f"This server was stopped in the middle of renewing the access, before {name}'s new token was saved, "
         "and the old one is no longer valid. Reconnect the account."

@@ -105,7 +105,7 @@ def find_accounts(
 
 def grant_accounts(service: Service, chosen: Mapping[str, Account], app_slug: str | None) -> CallGrants:
     """``chosen`` as a component may use them. Raises :class:`AccountUnusable`, with a sentence for the person."""
-    apps = {name: service.app(account.app) for name, account in chosen.items()}
+    apps = {name: accounts.app_of(service, account) for name, account in chosen.items()}
     own = service.catalog.app(app_slug) if app_slug else None
     used = {name: fresh(service, account) for name, account in chosen.items()}
     granted = {name: account_grant(apps[name], given_values(service, account)) for name, account in used.items()}
@@ -134,12 +134,12 @@ def reconnect(service: Service, account: Account, reason: str | None) -> Account
 
 def _names(service: Service, account: Account) -> tuple[str, str]:
     """The app, and the account by its best name."""
-    return service.app(account.app).name, account.name or account.identity_name or account.id
+    return accounts.app_of(service, account).name, account.name or account.identity_name or account.id
 
 
 def given_values(service: Service, account: Account) -> dict[str, str]:
     """The credentials of ``account`` without its refresh token and the fields that were exchanged for others."""
-    app = service.catalog.app(account.app)
+    app = accounts.find_app(service, account)
     kept_back = {credentials.REFRESH_TOKEN, *(app.exchanged if app else ())}
     return {name: value for name, value in credentials.read(service, account).items() if name not in kept_back}
 
@@ -197,7 +197,7 @@ def _naming_scopes(service: Service, request: Call, granted: CallGrants, reply: 
         return reply
     alternatives = needed_scopes.alternatives(Path(request.path))
     for account in granted.used.values():
-        lacking = needed_scopes.lacking(service.app(account.app), account.authorized_scopes, alternatives)
+        lacking = needed_scopes.lacking(accounts.app_of(service, account), account.authorized_scopes, alternatives)
         if lacking:
             name = account.name or account.identity_name or account.id
             sentence = f"The account {name} was not given {', '.join(lacking)}, which this needs; reconnect it."

@@ -12,6 +12,7 @@ from webapp.service.catalog.app import App
 from webapp.service.components.declared import definition, source
 from webapp.service.components.declared.form import ActionForm
 from webapp.service.components.errors import LoadError
+from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
@@ -57,7 +58,7 @@ def addition(service: Service, account: Account, client: OAuthApp | None, key: s
     A ``client`` with scopes of its own asks for no others.
     """
     component = service.catalog.component(key)
-    app = service.catalog.app(account.app)
+    app = accounts.find_app(service, account)
     if component is None or app is None or component.app != account.app:
         return None
     missing = lacking(app, account.authorized_scopes, alternatives(component.path))

@@ -18,7 +18,7 @@ import orjson
 from webapp.errors import Forbidden, Invalid, PatchbayError, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.service.components.calls import AccountGrant
 from webapp.service.components.masking import MASK, BodyMask, Mask
-from webapp.service.domain.accounts import health, token_refresh
+from webapp.service.domain.accounts import accounts, health, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
@@ -87,7 +87,7 @@ def _replayable(request: ProxyRequest) -> tuple[ProxyRequest, bool]:
 
 
 def _send(service: Service, account: Account, request: ProxyRequest, ends: float) -> Stream:
-    app, grant = service.app(account.app), _grant(service, account)
+    app, grant = accounts.app_of(service, account), _grant(service, account)
     credential, client = _credential(grant), service.client_for(app)
     url, rules = _absolute(grant, request.target), HostRules.of(*grant.allowed_hosts)
     checked = client.guard.check(url)
@@ -115,7 +115,7 @@ def _send(service: Service, account: Account, request: ProxyRequest, ends: float
 def _grant(service: Service, account: Account) -> AccountGrant:
     """The grant for a request with ``account``."""
     try:
-        return grants.account_grant(service.app(account.app), grants.given_values(service, account))
+        return grants.account_grant(accounts.app_of(service, account), grants.given_values(service, account))
     except grants.AccountUnusable as error:
         raise Refused(error.message) from error
 

@@ -193,7 +193,7 @@ def _of_account(service: Service, url: str, asker: Asker) -> McpClient:
     if asker.scene is None:
         raise Invalid.of("account_id", "Name the project and the environment of the account, too.")
     account = grants.fresh(service, accounts.get(service.store, asker.scene, asker.account_id))
-    app = service.app(account.app)
+    app = accounts.app_of(service, account)
     spec = app.mcp_request
     if spec is None or spec.url != url:
         raise Invalid.of("account_id", f"This account is one of {app.name}, which does not sign in to this server.")

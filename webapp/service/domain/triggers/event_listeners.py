@@ -84,7 +84,7 @@ def listen(
     account = chosen.get(prop["appProp"])
     if account is None:
         raise Invalid("Choose the account whose events this trigger receives.")
-    app = service.app(account.app)
+    app = accounts.app_of(service, account)
     _check_ready(service, app, account)
     names = tuple(prop.get("eventNames") or ()) if listeners is None else listener_names(listeners)
     listener, asked_at = EventListener(trigger.id, account.id, "", names), None
@@ -137,7 +137,7 @@ def renew(service: Service) -> int:
             trigger = deployed_triggers.find(service.store, listener.trigger_id)
             if trigger is not None:
                 account = accounts.get(service.store, trigger.scene, listener.account_id)
-                app = service.app(account.app)
+                app = accounts.app_of(service, account)
                 keys = _keys(app, _answer(service, app, grants.fresh(service, account)))
         except PatchbayError as error:  # such as a provider that is down: what is known is used until the next time
             log.info("The provider could not be asked whose events %s receives: %s", listener.trigger_id, error.message)
@@ -229,7 +229,7 @@ def account_sees(service: Service, trigger: DeployedTrigger, request: Mapping[st
         return False  # it was disconnected
     if account.dead:
         return True  # the event waits until the person reconnects, and is checked again then
-    app, event = service.catalog.app(account.app), request.get("body")
+    app, event = accounts.find_app(service, account), request.get("body")
     if app is None:
         return None
     facts = app.spec.events
