@@ -176,7 +176,7 @@ class Bench:
         address = oauth.authorization_url(
             asked, redirect_uri=REDIRECT_URI, state=STATE, verifier=VERIFIER, scopes=app.default_scopes
         )
-        redirect = outbound.request("GET", address)  # the person's browser
+        redirect = outbound.request("GET", address.replace("/#/", "/"))  # the person's browser, and the page's script
         assert isinstance(redirect, Response), redirect
         assert redirect.status == 302, redirect
         back = {name: values[0] for name, values in parse_qs(urlsplit(redirect.headers["location"]).query).items()}

@@ -17,11 +17,12 @@ from tests.fakes.declared import sessions
 from tests.fakes.declared.filling import fill, put
 from tests.fakes.declared.oauth1 import SignIns
 from webapp.service.catalog.app import App
-from webapp.service.catalog.spec import Credential, LookUp, OAuth, Request, Revocation, Session
+from webapp.service.catalog.spec import Credential, LongLived, LookUp, OAuth, Request, Revocation, Session
 
 CLIENT_ID, CLIENT_SECRET = "client+1", "client secret/+=&%"
 REDIRECT_URI = "http://localhost:8600/connect/oauth/callback"
 IDENTITY_ID, IDENTITY_NAME = "id-4711", "Ada Lovelace"
+SHORT = "short-lived-token"
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class DeclaredProvider:
     down: Literal["", "all", "api"] = ""
     problems: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
+    given: str = ""
     _codes: dict[str, str] = field(default_factory=dict)
     sign_ins: SignIns = field(default_factory=lambda: SignIns(CLIENT_ID, CLIENT_SECRET))
 
@@ -73,7 +75,10 @@ class DeclaredProvider:
             return _MAINTENANCE
         if oauth and oauth.request_token_url and (signed := self._signed_sign_in(heard, oauth)):
             return signed
-        if oauth and heard.place == fill(oauth.authorize_url or "", self.right):
+        long_lived = oauth.long_lived if oauth and heard.method == "GET" else None
+        if long_lived and heard.place in (long_lived.exchange_url, long_lived.renewal_url):
+            return self._lengthen(heard, long_lived)
+        if oauth and heard.place == fill(oauth.authorize_url or "", self.right).replace("/#/", "/"):
             return self._authorize(heard)
         if oauth and (heard.method, heard.place) == ("POST", fill(oauth.token_url or "", self.right).partition("?")[0]):
             return self._token(heard)
@@ -146,6 +151,9 @@ class DeclaredProvider:
         self._expect("the body", left.body, dict(request.json_body or {}))
         sought = request.keep if isinstance(request, LookUp) else ()
         for name, value in {**self.app.spec.headers, **request.headers}.items():
+            if isinstance(request, LookUp) and name == "Authorization":
+                accepted &= left.headers.pop("authorization", None) == fill(value, self.right)
+                continue
             expected = None if any(f"{{{field}}}" in value for field in sought) else fill(value, self.right)
             self._expect(f"the header {name}", left.headers.get(name.lower()), expected)
         for secret in left.secrets_in(self.right):
@@ -246,9 +254,23 @@ class DeclaredProvider:
             self._expect(f"the header {name}", heard.headers.get(name.lower()), value)
         return Answer(200, self._tokens())
 
+    def _lengthen(self, heard: Heard, facts: LongLived) -> Answer:
+        """Exchange or renew a token: only the one that was given last, and only with what is declared."""
+        params = facts.exchange_params if heard.place == facts.exchange_url else facts.renewal_params
+        values = {"oauth_client_id": CLIENT_ID, "oauth_client_secret": CLIENT_SECRET, "oauth_access_token": self.given}
+        self._expect("the request for a long-lived token", heard.query, {n: fill(t, values) for n, t in params.items()})
+        if heard.query != {name: fill(text, values) for name, text in params.items()}:
+            return Answer(400, {"error": {"code": 190}})
+        token = (self.right if self.grants == "right" else self.wrong)["oauth_access_token"]
+        self.given = token if self.given == SHORT else f"{self.given}+"
+        return Answer(200, {"access_token": self.given, "token_type": "bearer", "expires_in": 60 * 86_400})
+
     def _tokens(self) -> Any:
         oauth, values = self.app.oauth, self.right if self.grants == "right" else self.wrong
         assert oauth is not None
+        if oauth.long_lived:
+            self.given = SHORT
+            return {"access_token": SHORT, "user_id": 17}
         tokens: dict[str, Any] = {"access_token": values["oauth_access_token"], "token_type": "Bearer"}
         if oauth.refresh != "none":
             tokens |= {"refresh_token": "refresh-1", "expires_in": 3600}

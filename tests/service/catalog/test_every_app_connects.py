@@ -11,20 +11,22 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.catalog_bench import BY_SIGN_IN, SLUGS, Bench, catalog_bench
+from tests.fakes.catalog_bench import BY_SIGN_IN, SIGN_IN, SLUGS, Bench, catalog_bench
 from tests.fakes.declared.provider import (
     IDENTITY_ID,
     IDENTITY_NAME,
     Answer,
 )
 from webapp.errors import Invalid, UpstreamFailed
+from webapp.kit.clock import DAY
 from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import Identity, LookUp, Request
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import accounts, connections, credentials, health
+from webapp.service.domain.accounts import accounts, connections, credentials, health, token_refresh
 from webapp.service.domain.accounts.attempts import Question, Undecided
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown
+from webapp.service.domain.components import grants
 from webapp.service.outbound.oauth import OAuthFailure
 
 
@@ -125,6 +127,30 @@ def test_of_several_sites_of_jira_the_person_chooses_one(bench: Bench, monkeypat
     account = bench.connect(app, answers={"again": "both", "site": two})
     kept = credentials.read(bench.service, account)
     assert (kept["cloud_id"], account.identity_name) == ("2", f"{IDENTITY_NAME} · beta.atlassian.net")
+
+
+def test_a_token_of_sixty_days_is_renewed_with_itself_long_before_it_ends(bench: Bench) -> None:
+    """As https://developers.facebook.com/docs/instagram-platform/reference/refresh_access_token has it."""
+    app = bench.app(f"instagram_business{SIGN_IN}")
+    fake = bench.provider(app)
+    account = bench.connect(app)
+    now = bench.service.clock()
+    assert account.expires_at == now + 60 * DAY and account.next_refresh_at == now + 48 * DAY
+    renewed = token_refresh.refresh(bench.service, accounts.get(bench.service.store, bench.scene, account.id))
+    kept = credentials.read(bench.service, renewed)
+    assert kept["oauth_access_token"] == kept["oauth_refresh_token"] == "secret-token-right+"
+    assert (renewed.next_refresh_at, fake.problems) == (now + 48 * DAY, [])
+
+
+def test_the_token_of_a_page_does_not_expire_and_is_that_of_the_page(bench: Bench) -> None:
+    app = bench.app(f"facebook_pages{SIGN_IN}")
+    fake = bench.provider(app)
+    account = bench.connect(app)
+    kept = credentials.read(bench.service, account)
+    assert (account.expires_at, account.next_refresh_at, "oauth_refresh_token" in kept) == (None, None, False)
+    secrets = set(grants.account_grant(app, kept).secrets or ())
+    assert {"page_token", "oauth_access_token"} <= secrets and "page_id" not in secrets
+    assert fake.asked[0] == "oauth.look_up"
 
 
 def test_a_key_that_may_not_ask_whose_it_is_is_good_all_the_same(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

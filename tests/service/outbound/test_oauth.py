@@ -60,6 +60,15 @@ def test_an_end_that_is_reported_as_a_time(end: Any, expires_in: int | None, mon
     assert isinstance(token, TokenResult) and token.expires_in == expires_in
 
 
+def test_the_page_of_a_sign_in_may_be_in_the_fragment_of_its_address() -> None:
+    """As https://docs.apollo.io/docs/use-oauth-20-authorization-flow-to-access-apollo-user-information-partners."""
+    apollo = Provider("https://app.apollo.io/#/oauth/authorize", "https://app.apollo.io/token", "c", pkce=False)
+    url = authorization_url(apollo, redirect_uri=CALLBACK, state="s t", verifier=VERIFIER, scopes=[])
+    page, _, query = url.partition("?")
+    assert page == "https://app.apollo.io/#/oauth/authorize"
+    assert parse_qs(query)["redirect_uri"] == [CALLBACK] and parse_qs(query)["state"] == ["s t"]
+
+
 def test_a_form_and_a_nested_answer() -> None:
     form = read_token(answer(b"access_token=a&scope=", content_type="application/x-www-form-urlencoded"))
     nested = read_token(answer({"authed_user": {"access_token": "n"}}), token_at="authed_user")

@@ -20,7 +20,7 @@ from webapp.service.catalog.spec import (
     ScopeProfile,
     absolute,
 )
-from webapp.service.outbound.oauth import Provider
+from webapp.service.outbound.oauth import LongLived, Provider
 from webapp.service.outbound.probe import BodyRule, RefusalRules, RequestSpec
 from webapp.service.outbound.sessions import SessionSpec
 from webapp.service.outbound.templates import Placement, fields_in, fill, fill_url, host_rule
@@ -290,6 +290,9 @@ class App:
         values, chosen = fields or {}, self._profile(profile or "")
         own = {name: getattr(oauth, name) for name in _ADDRESSES}
         urls = {**(discovered or {}), **{name: fill_url(url, values) for name, url in own.items() if url}}
+        long_lived = LongLived(**oauth.long_lived.model_dump(exclude={"source"})) if oauth.long_lived else None
+        others = (long_lived.exchange_url, long_lived.renewal_url) if long_lived else ()
+        reached = {url for name, url in urls.items() if name != "authorize_url"} | {url for url in others if url}
         return Provider(
             authorize_url=urls["authorize_url"],
             token_url=urls["token_url"],
@@ -314,7 +317,8 @@ class App:
             json_body=oauth.token_body == "json",  # noqa: S105
             error_codes=oauth.error_codes,
             token_headers=oauth.token_headers,
-            allowed_hosts=HostRules.of(*{host_rule(url) for name, url in urls.items() if name != "authorize_url"}),
+            long_lived=long_lived,
+            allowed_hosts=HostRules.of(*map(host_rule, reached)),
         )
 
     def _profile(self, name: str) -> ScopeProfile | None:

@@ -254,6 +254,8 @@ def _texts(spec: AppSpec) -> Iterator[tuple[str, str]]:
 
 def _credentials(spec: AppSpec) -> Iterator[str]:
     secret = {field.name for field in spec.fields if field.secret} | {"oauth_access_token", SESSION_TOKEN}
+    looked_up = spec.oauth.look_up.keep if spec.oauth and spec.oauth.look_up else {}
+    secret |= {name for name in looked_up if _SECRET.search(name)}
     in_base = secret & set(fields_in((spec.base_url or "").replace("${", "")))
     declared = any(credential.place == "url" for credential in spec.credentials)
     if in_base and not declared:
@@ -353,6 +355,8 @@ def _addresses(spec: AppSpec) -> Iterator[tuple[str, str]]:
         for name in ("authorize_url", "token_url", "refresh_url", "revoke_url", "issuer"):
             if text := getattr(spec.oauth, name):
                 yield f"oauth.{name}", text
+        if facts := spec.oauth.long_lived:
+            yield from (("oauth.long_lived", url) for url in (facts.exchange_url, facts.renewal_url) if url)
         yield "oauth.client.console_url", spec.oauth.client.console_url
     yield from _sources(spec)
 

@@ -23,7 +23,10 @@ from webapp.service.catalog.spec import AppSpec, Category
 
 BUILT_IN = Path(__file__).parent / "apps"
 CATEGORIES = "categories.toml"
-_TABLES = ("test", "identity", "refusals", "session", "assertion", "client", "look_up", "revocation", "check", "events")
+_TABLES = (
+    "test", "identity", "refusals", "session", "assertion", "client", "look_up", "long_lived", "revocation", "check",
+    "events",
+)  # fmt: skip
 _INNER = ("request", "seen_by", "oauth", "sign_in", *_TABLES)
 JOINS = "joins"
 UNLISTED = "unlisted.txt"

@@ -256,6 +256,21 @@ class LookUp(Request):
         return self
 
 
+class LongLived(Facts):
+    """Two requests by GET: the ``exchange`` of the token that a sign-in gives, which lives for hours, for one of weeks;
+    and the ``renewal`` of that one with itself. Their ``params`` may contain ``{oauth_access_token}``,
+    ``{oauth_client_id}`` and ``{oauth_client_secret}``.
+
+    Without ``renewal_url``, the account does not end with the token: what the look-up found with it lasts.
+    """
+
+    exchange_url: Address
+    exchange_params: dict[str, str]
+    renewal_url: Address | None = None
+    renewal_params: dict[str, str] = Field(default_factory=dict)
+    source: Address
+
+
 class OAuth(Facts):
     """The OAuth 2.0 authorization code flow (RFC 6749 section 4.1) of this provider, or OAuth 1.0a (RFC 5849 section 2)
     if there is a ``request_token_url`` for temporary credentials. With OAuth 1.0a, the token's secret is stored as
@@ -295,6 +310,7 @@ class OAuth(Facts):
     keep: dict[FieldName, Text] = Field(default_factory=dict)
     shown: tuple[FieldName, ...] = ()
     look_up: LookUp | None = None
+    long_lived: LongLived | None = None
     revocation: Revocation | None = None
     own_clients: bool = True
     client: ClientNote

@@ -29,7 +29,7 @@ from webapp.service.outbound.bodies import Json, at_path
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.responses import Response
-from webapp.service.outbound.templates import host_rule
+from webapp.service.outbound.templates import fill, host_rule
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 OAuthFailureKind = Literal[
@@ -106,6 +106,21 @@ WRONG_ISSUER = "The response did not come from the provider. Start again."
 
 
 @dataclass(frozen=True, slots=True)
+class LongLived:
+    """Where a provider exchanges a token of hours for one of weeks, and renews that one by itself, as Meta does.
+
+    Both are GET requests. Their `params` are templates with `oauth_access_token`, `oauth_client_id` and
+    `oauth_client_secret`. Without `renewal_url` the long-lived token is not renewed, and its end says nothing about
+    what was looked up with it.
+    """
+
+    exchange_url: str
+    exchange_params: Mapping[str, str]
+    renewal_url: str | None = None
+    renewal_params: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Provider:
     """An OAuth provider's facts together with the client registered there. Prints without the secret."""
 
@@ -129,6 +144,7 @@ class Provider:
     json_body: bool = False  # the token endpoint takes JSON, as Notion's documentation asks
     error_codes: Mapping[str, OAuthFailureKind] = field(default_factory=dict)  # the provider's own codes
     token_headers: Mapping[str, str] = field(default_factory=dict)
+    long_lived: LongLived | None = None
     allowed_hosts: HostRules | None = None
     deadline_s: float = 20.0
 
@@ -151,10 +167,11 @@ def authorization_url(
             "code_challenge": create_s256_code_challenge(verifier),
             "code_challenge_method": "S256",
         }
+    page, mark, route = provider.authorize_url.partition("#")  # a page that reads its own fragment (Apollo)
     url: str = prepare_grant_uri(
-        provider.authorize_url, provider.client_id, "code", redirect_uri=redirect_uri, state=state, **params
+        route if mark else page, provider.client_id, "code", redirect_uri=redirect_uri, state=state, **params
     )
-    return url
+    return f"{page}{mark}{url}" if mark else url
 
 
 def exchange_code(
@@ -166,11 +183,55 @@ def exchange_code(
         params["code_verifier"] = verifier
     outcome = _post_token(client, provider, "authorization_code", params)
     result = read_token(outcome, token_at=provider.token_at, codes=provider.error_codes)
+    if isinstance(result, TokenResult) and provider.long_lived:
+        return _long_lived(client, provider, provider.long_lived, result)
     return _without_secrets(result, provider, code, verifier)
 
 
+def _long_lived(
+    client: OutboundClient, provider: Provider, facts: LongLived, short: TokenResult
+) -> TokenResult | OAuthFailure:
+    """`short` with a token of weeks in place of its own, which is its own refresh token if it can be renewed."""
+    result = _get_token(client, provider, facts.exchange_url, facts.exchange_params, short.access_token)
+    if isinstance(result, OAuthFailure):
+        return result
+    token, renewable = result.access_token, facts.renewal_url is not None
+    return replace(
+        short,
+        access_token=token,
+        refresh_token=token if renewable else None,
+        expires_in=result.expires_in if renewable else None,
+    )
+
+
+def _get_token(
+    client: OutboundClient, provider: Provider, url: str, params: Mapping[str, str], token: str
+) -> TokenResult | OAuthFailure:
+    values = {
+        "oauth_access_token": token,
+        "oauth_client_id": provider.client_id,
+        "oauth_client_secret": provider.client_secret or "",
+    }
+    outcome = client.request(
+        "GET",
+        url,
+        params={name: fill(text, values) for name, text in params.items()},
+        headers={"Accept": "application/json"},
+        deadline_s=provider.deadline_s,
+        max_bytes=MAX_ANSWER,
+        allowed_hosts=provider.allowed_hosts,
+    )
+    return _without_secrets(read_token(outcome, codes=provider.error_codes), provider, token)
+
+
 def refresh(client: OutboundClient, provider: Provider, *, refresh_token: str) -> TokenResult | OAuthFailure:
-    """New tokens for a refresh token (RFC 6749, 6). A response without a refresh token keeps the given one."""
+    """New tokens for a refresh token (RFC 6749, 6), or for a long-lived token that is renewed by itself. A response
+    without a refresh token keeps the given one.
+    """
+    if provider.long_lived and provider.long_lived.renewal_url:
+        facts = provider.long_lived
+        renewed = _get_token(client, provider, provider.long_lived.renewal_url, facts.renewal_params, refresh_token)
+        return replace(renewed, refresh_token=renewed.access_token) if isinstance(renewed, TokenResult) else renewed
     outcome = _post_token(
         client, provider, "refresh_token", {"refresh_token": refresh_token, **provider.extra_refresh_params}
     )

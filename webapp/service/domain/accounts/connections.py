@@ -336,7 +336,7 @@ def _account(
         credentials_key=version,
         expires_at=accepted.expires_at,
         last_refreshed_at=None,
-        next_refresh_at=_next_refresh(now, accepted),
+        next_refresh_at=lifecycle.next_refresh(now, accepted.values, accepted.expires_at),
         last_checked_at=now,
         next_check_at=lifecycle.check_time(account_id, now) if accepted.trouble is None else now + back_off(1),
         failures=0 if accepted.trouble is None else 1,
@@ -357,9 +357,3 @@ def _account(
 def _default_name(tx: Tx, user: ExternalUser, accepted: AcceptedCredentials, account_id: str) -> str | None:
     """The name of an account without one: that of its user, since clients' pickers show only the name."""
     return accounts.free_name(tx, user.id, accepted.app.slug, accepted.identity_text, but=account_id)
-
-
-def _next_refresh(now: int, accepted: AcceptedCredentials) -> int | None:
-    if credentials.renewable(accepted.values):
-        return lifecycle.refresh_time(now, accepted.expires_at)
-    return accepted.expires_at

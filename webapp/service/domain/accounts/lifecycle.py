@@ -33,11 +33,23 @@ _REPLACE = ", ".join(
 )
 
 
-def refresh_time(now: int, expires_at: int | None) -> int | None:
-    """When to refresh a token that expires then: 5 minutes early, or after four fifths of a shorter life."""
+def refresh_time(now: int, expires_at: int | None, *, by_itself: bool = False) -> int | None:
+    """When to refresh a token that expires then: 5 minutes early, or after four fifths of a shorter life.
+
+    One that is renewed ``by_itself`` cannot be any more once it has expired, so four fifths are its time, too.
+    """
     if expires_at is None:
         return None
-    return max(expires_at - min(EARLY, (expires_at - now) // 5), now)
+    early = (expires_at - now) // 5
+    return max(expires_at - (early if by_itself else min(EARLY, early)), now)
+
+
+def next_refresh(now: int, values: Mapping[str, str], expires_at: int | None) -> int | None:
+    """When to refresh an account with these credentials, or when it ends if it cannot be."""
+    if not credentials.renewable(values):
+        return expires_at
+    by_itself = values.get(credentials.REFRESH_TOKEN) == values.get(credentials.ACCESS_TOKEN) is not None
+    return refresh_time(now, expires_at, by_itself=by_itself)
 
 
 def check_time(account_id: str, now: int) -> int:
@@ -289,7 +301,7 @@ def save_refresh(service: Service, account: Account, values: Mapping[str, str], 
         "expires": expires_at,
         "now": now,
         "check": check_time(account.id, now),
-        "next": refresh_time(now, expires_at) if credentials.renewable(values) else expires_at,
+        "next": next_refresh(now, values, expires_at),
         "id": account.id,
         "revision": account.revision,
     }
