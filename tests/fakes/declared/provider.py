@@ -208,7 +208,7 @@ class DeclaredProvider:
     def _authorize(self, heard: Heard) -> Answer:
         oauth, asked = self.app.oauth, dict(heard.query)
         assert oauth is not None
-        declared = {"response_type": "code", "client_id": CLIENT_ID, "redirect_uri": REDIRECT_URI}
+        declared = {"response_type": "code", oauth.client_id_param: CLIENT_ID, "redirect_uri": REDIRECT_URI}
         declared |= {name: fill(text, self.right) for name, text in oauth.authorize_params.items()}
         if self.app.default_scopes:
             declared[oauth.scope_param] = oauth.scope_separator.join(self.app.default_scopes)
@@ -245,7 +245,7 @@ class DeclaredProvider:
             pair = f"{quote_plus(CLIENT_ID)}:{quote_plus(CLIENT_SECRET)}"
             authorization = f"Basic {base64.b64encode(pair.encode()).decode()}"
         else:
-            declared["client_id"] = CLIENT_ID
+            declared[oauth.client_id_param] = CLIENT_ID
         if oauth.token_auth_method == "client_secret_post":
             declared["client_secret"] = CLIENT_SECRET
         self._expect("the client's authorization", heard.headers.get("authorization"), authorization)

@@ -304,6 +304,7 @@ class App:
             issuer=fill_url(oauth.issuer, values) if oauth.issuer else None,
             iss_required=oauth.iss_required,
             token_auth_method="none" if client_secret is None else oauth.token_auth_method,
+            client_id_param=oauth.client_id_param,
             pkce=oauth.pkce,
             scope_param=(chosen and chosen.scope_param) or oauth.scope_param,
             scope_separator=oauth.scope_separator,

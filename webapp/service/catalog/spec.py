@@ -300,6 +300,7 @@ class OAuth(Facts):
     token_body: Literal["form", "json"] = "form"  # noqa: S105
     token_at: str = ""
     token_headers: dict[str, str] = Field(default_factory=dict)
+    client_id_param: Literal["client_id", "client_key"] = "client_id"
     scope_param: str = "scope"
     scope_separator: str = " "
     authorize_params: dict[str, str] = Field(default_factory=dict)

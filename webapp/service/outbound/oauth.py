@@ -134,6 +134,7 @@ class Provider:
     issuer: str | None = None  # RFC 9207
     iss_required: bool = False  # the provider advertises authorization_response_iss_parameter_supported
     token_auth_method: TokenAuthMethod = "client_secret_basic"  # noqa: S105 - a method's name, not a secret
+    client_id_param: str = "client_id"  # TikTok calls it `client_key`
     pkce: bool = True
     scope_param: str = "scope"  # Slack asks for a person's scopes in `user_scope`
     scope_separator: str = " "
@@ -171,6 +172,7 @@ def authorization_url(
     url: str = prepare_grant_uri(
         route if mark else page, provider.client_id, "code", redirect_uri=redirect_uri, state=state, **params
     )
+    url = _with_client_param(url, provider)
     return f"{page}{mark}{url}" if mark else url
 
 
@@ -290,7 +292,12 @@ def _post(
 ) -> Response | Failure:
     headers = {**headers, "Content-Type": "application/x-www-form-urlencoded"}
     _, headers, body = _authentication(provider).prepare("POST", url, headers, body)
-    return _send(client, provider, url, headers, data=body.encode())
+    return _send(client, provider, url, headers, data=_with_client_param(body, provider).encode())
+
+
+def _with_client_param(encoded: str, provider: Provider) -> str:
+    """A form-encoded query or body with the provider's own name of the client's id."""
+    return re.sub(r"(^|[?&])client_id=", rf"\g<1>{provider.client_id_param}=", encoded, count=1)
 
 
 def _post_json(
@@ -300,7 +307,7 @@ def _post_json(
     if provider.token_auth_method == "client_secret_basic":  # noqa: S105
         _, headers, _ = _authentication(provider).prepare("POST", url, headers, "")
     else:
-        params["client_id"] = provider.client_id
+        params[provider.client_id_param] = provider.client_id
         if provider.token_auth_method == "client_secret_post":  # noqa: S105
             params["client_secret"] = provider.client_secret or ""
     return _send(client, provider, url, headers, json=params)
