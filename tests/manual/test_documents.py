@@ -36,6 +36,9 @@ def test_every_link_and_anchor_leads_somewhere(file: Path) -> None:
                 "https://limits.readthedocs.io",
                 "https://litestream.io",
                 "https://www.activepieces.com/docs/overview/welcome",
+                "https://docs.composio.dev/",
+                "https://nango.dev/docs/guides/platform/free-self-hosting",
+                "https://pipedream.com/docs/connect/",
                 "https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING",
                 f"{SERVED}/docs/api",
             )
