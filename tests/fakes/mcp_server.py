@@ -48,7 +48,8 @@ class Asked:
 class Manner:
     """How the server behaves. ``key`` is the token that it wants; ``before`` are messages that it sends before each
     result of a tool; ``old`` and ``modern`` are its only transport; ``break_after`` ends a stream after ``before``, and
-    gives the rest to whoever resumes it; ``hold`` leaves a stream open after the result."""
+    gives the rest to whoever resumes it; ``hold`` leaves a stream open after the result; ``redirects`` and ``slow`` (in
+    seconds) are by path."""
 
     tools: list[dict[str, Any]] = field(default_factory=lambda: [SEARCH, ERASE])
     page: int = 50
@@ -67,6 +68,8 @@ class Manner:
     challenge: str = "Bearer"
     pages: dict[str, Any] = field(default_factory=dict)
     client: Any = None
+    redirects: dict[str, str] = field(default_factory=dict)
+    slow: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -210,6 +213,8 @@ class _Handler(BaseHTTPRequestHandler):
         message = json.loads(body) if body else None
         self._note(message)
         manner = self.server.manner
+        if self._led_away():
+            return
         if self.path == "/register":
             self.server.clients += 1
             client = manner.client or {"client_id": f"client-{self.server.clients}"}
@@ -235,6 +240,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._note(None)
+        if self._led_away():
+            return
         if self.path.startswith("/authorize?") and self.server.sign_ins:
             asked, home = dict(parse_qsl(urlsplit(self.path).query)), f"http://{self.server.host}"
             place = self.server.sign_ins.authorize(asked, home)
@@ -290,6 +297,15 @@ class _Handler(BaseHTTPRequestHandler):
         if manner.hold:
             server.closing.wait(30)
         self._end_stream()
+
+    def _led_away(self) -> bool:
+        """Take its time, and send the caller elsewhere, where this path does."""
+        manner = self.server.manner
+        self.server.closing.wait(manner.slow.get(self.path, 0.0))
+        place = manner.redirects.get(self.path)
+        if place:
+            self._send(307, b"", "text/html", {"Location": place})
+        return place is not None
 
     def _person(self) -> str:
         """Who asks, by the token."""

@@ -202,6 +202,8 @@ class McpClient:
             if not isinstance(ended, McpFailure):
                 assert self.handshake is not None
                 return self.handshake
+            if ended.status is None:  # it began an event stream: what went wrong there says more
+                return ended
         return refused
 
     def _over_sse(self, conversation: Conversation[T]) -> T | McpFailure:
