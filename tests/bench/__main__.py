@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from tests.bench import growth, load, raw, tools
+from tests.bench import growth, load, raw, tool_servers, tools
 from tests.bench.calls import (
     AGENTS,
     DECLARED,
@@ -106,6 +106,7 @@ def bench(
             "growth": asdict(growth.measure(Path(folder), FEW, many, count)),
             "runs": asdict(measure_runs(count)),
             "pieces": asdict(measure_pieces(count)),
+            "tool_servers": asdict(tool_servers.measure(count)),
             "ingestion": asdict(ingestion),
             "deliveries": asdict(measure_deliveries(data, count, many)),
             "timers": asdict(measure_timers(data, timers)),

@@ -12,6 +12,7 @@ from tests.bench.pieces import Pieces
 from tests.bench.runs import Runs
 from tests.bench.serving import Rest
 from tests.bench.timers import Timers
+from tests.bench.tool_servers import ToolServers
 from tests.bench.tools import Tools
 
 MANY_CLIENTS = 8
@@ -68,6 +69,7 @@ def text(measured: Mapping[str, Any]) -> str:
             Tools(**measured["tools"]).text(),
             Runs(**measured["runs"]).text(),
             Pieces(**measured["pieces"]).text(),
+            ToolServers(**measured["tool_servers"]).text(),
             Ingestion(**measured["ingestion"]).text(),
             Deliveries(**measured["deliveries"]).text(),
             Timers(**measured["timers"]).text(),

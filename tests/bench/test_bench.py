@@ -68,6 +68,12 @@ def test_runs_that_wait_overlap(measured: Any) -> None:
     assert 1 < runs["most_at_once"] <= runs["at_once"] == 6
 
 
+def test_tools_of_a_server_are_called_and_added(measured: Any) -> None:
+    servers = measured["tool_servers"]
+    assert servers["tools"] == 200 and servers["add_s"] > 0
+    assert 0 < servers["call_ms"] < servers["first_ms"], "the first call has the list to read"
+
+
 def test_pieces_are_measured_beside_their_provider(measured: Any) -> None:
     pieces = measured["pieces"]
     assert min(pieces.values()) > 0 and pieces["cold_ms"] > pieces["warm_ms"]
