@@ -292,12 +292,24 @@ def test_an_app_that_needs_setup_begins_with_the_server_that_needs_none(stage: A
     for slug, connects in (("globex", True), ("globex_mcp", False)):
         ways = browser.get(f"/apps/{slug}").text.split("What each can do</h2>")[1].split("</section>")[0]
         first, second = ways.index("Globex (MCP)"), ways.index("9 actions, 3 triggers")
-        assert first < ways.index("Nothing to set up") < second < ways.index("Needs setup")
+        assert first < ways.index("Nothing to set up") < ways.index("Needs setup") < second
         assert ('action="/apps/globex_mcp/connect"' in ways) is connects
         assert "which are read once the first account is connected" in ways
     assert "servers/new?mcp=https://mcp.globex.example/mcp" in browser.get("/apps/globex_mcp").text
     cards = browser.get("/apps?q=globex").text
     assert re.search(r"By signing in · MCP server.*?Nothing to set up.*?Needs setup", cards, re.DOTALL)
+
+
+@pytest.mark.parametrize("role", ["owner", "member"])
+def test_what_has_changed_at_a_server_is_said_and_shown_to_owners(stage: Any, role: str) -> None:
+    server = {**HOSTED, "changed": ["globex_mcp-search", "globex_mcp-send"]}
+    facts = {"ready": True, "connects": "registers", "server": server, "actions": 9, "triggers": 0, "ways": []}
+    stage.connect.add_app("globex_mcp", "Globex (MCP)", auth_type="oauth", patchbay=facts)
+    if role == "member":
+        users.create(stage.store, stage.clock, email="marc@example.com", password=PASSWORD, role="member")
+    page = stage.signed_in(*(["marc@example.com"] if role == "member" else [])).get("/apps/globex_mcp").text
+    assert "2 of its tools have changed since they were read." in page
+    assert ("See what changed" in page) is (role == "owner")
 
 
 def test_tools_of_a_server_without_accounts_wait_for_an_owner(stage: Any) -> None:

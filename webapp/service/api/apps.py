@@ -28,6 +28,7 @@ from webapp.service.api.base.operations import Example, Group, Operations, PathP
 from webapp.service.catalog.app import App as CatalogApp
 from webapp.service.catalog.search import Subset
 from webapp.service.domain.accounts import connections, oauth_app_checks, oauth_apps
+from webapp.service.domain.components import held_tools
 from webapp.service.domain.instance import api_extensions
 from webapp.service.domain.pieces import uses
 
@@ -162,6 +163,9 @@ class HostedServer(Answer):
     connects: Connects
     source: str = Field(description="The page of the provider that says so.")
     read_on: str = Field(description="The day on which it was read.", examples=["2026-11-28"])
+    changed: list[str] = Field(
+        description="Actions whose tool has changed since it was read. They go on; agents ask first.", examples=[[]]
+    )
 
 
 class Way(AppInFamily):
@@ -309,7 +313,7 @@ def _with_extensions(call: Call, app: CatalogApp) -> dict[str, Any]:
         "actions": app.actions,
         "triggers": app.triggers,
         "ways": _ways(call, app),
-        "server": _server(app),
+        "server": _server(call, app),
         "signs_in": app.signs_in,
         "sign_in_ready": app.signs_in and not lacks_client,
         "pieces": [origin.to_json() for origin in uses.of_app(call.store, app.slug)],
@@ -334,12 +338,13 @@ def _ways(call: Call, app: CatalogApp) -> list[dict[str, Any]]:
     return sorted(ways, key=lambda way: not way["ready"])
 
 
-def _server(app: CatalogApp) -> dict[str, Any] | None:
+def _server(call: Call, app: CatalogApp) -> dict[str, Any] | None:
     server = app.spec.mcp
     if server is None:
         return None
     facts = {"url": server.url, "connects": server.way, "source": server.source}
-    return {**facts, "read_on": server.read_on.isoformat()}
+    changed = [each.component_key for each in held_tools.waiting(call.store, app.slug)]
+    return {**facts, "read_on": server.read_on.isoformat(), "changed": changed}
 
 
 def _whole_api(call: Call, app: CatalogApp) -> dict[str, Any] | None:

@@ -79,6 +79,7 @@ class Call:
     allow_hosts: tuple[str, ...] = ()
     user: str = ""
     hosts: tuple[str, ...] = ()
+    careful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,8 @@ class Reply:
     if the call has ``stash`` and succeeded. ``refused`` names the app props whose credential the provider refused;
     with ``repeatable``, nothing was changed before that, so the call may be made again. ``ends_at`` (epoch
     milliseconds) is when the trigger's subscription at its app ends unless it is renewed. ``refused_hosts`` are the
-    hosts that a piece tried to reach against its rules.
+    hosts that a piece tried to reach against its rules. ``tool_changed``: a tool of an MCP server was called although
+    it has changed since an owner of the service, or the service itself, saw it.
     """
 
     value: Any = field(repr=False)
@@ -188,6 +190,7 @@ class Reply:
     repeatable: bool = True
     ends_at: int | None = None
     refused_hosts: tuple[str, ...] = ()
+    tool_changed: bool = False
 
     @property
     def ok(self) -> bool:

@@ -45,6 +45,7 @@ class ReplyBuilder:
         self._refused: dict[str, bool] = {}
         self._ended = False
         self._ends_at: int | None = None
+        self._tool_changed = False
 
     @functools.cached_property
     def _mask(self) -> Mask:
@@ -57,8 +58,8 @@ class ReplyBuilder:
         return self._ended
 
     def take_from_child(self, message: dict[str, Any]) -> None:
-        """Take a message from the process of the call, which may not report a refused credential."""
-        if "refused" not in message:
+        """Take a message from the process of the call, which may not report a refused credential or a changed tool."""
+        if "refused" not in message and "tool_changed" not in message:
             self.take(message)
 
     def take(self, message: dict[str, Any]) -> None:  # noqa: C901 - one case for each message
@@ -83,6 +84,8 @@ class ReplyBuilder:
                 self._ends_at = at
             case {"refused": str(name), "repeatable": bool(repeatable)} if name in self._call.accounts:
                 self._refused[name] = repeatable
+            case {"tool_changed": True}:
+                self._tool_changed = True
             case {"value": value}:
                 self._value = value
             case {"error": dict(fields)}:
@@ -117,6 +120,7 @@ class ReplyBuilder:
             refused=tuple(self._refused),
             repeatable=all(self._refused.values()) and not self._events,
             ends_at=self._ends_at,
+            tool_changed=self._tool_changed,
         )
 
     def _keep(self, name: str, content: str) -> None:

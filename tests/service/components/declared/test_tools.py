@@ -58,7 +58,16 @@ def server() -> Iterator[McpServer]:
         yield started
 
 
-def call(folder: Path, server: McpServer, key: str = KEY, *, account: bool = True, pin: str = "", **more: Any) -> Reply:
+def call(
+    folder: Path,
+    server: McpServer,
+    key: str = KEY,
+    *,
+    account: bool = True,
+    pin: str = "",
+    goes_on: bool = False,
+    **more: Any,
+) -> Reply:
     path = folder / "notes" / "actions" / "search-notes.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     text = (
@@ -67,6 +76,7 @@ def call(folder: Path, server: McpServer, key: str = KEY, *, account: bool = Tru
         else ACTION.replace('type = "app"\napp = "notes"', 'type = "string"\nlabel = "None"\noptional = true')
     )
     text = text if account else text.replace('"/mcp"', f'"{server.url}"')
+    text += "goes_on = true\n" if goes_on else ""
     path.write_text(f'{text}sha256 = "{pin}"\n' if pin else text, "utf-8")
     grant = AccountGrant(
         {"token": key}, f"http://{server.host}", {}, (Placement("bearer", value="{token}"),), (server.host,), ("token",)
@@ -253,6 +263,26 @@ def test_a_tool_that_is_not_as_it_was_pinned_is_not_called(
     else:
         assert reply.error is not None
         assert (reply.error.name, reply.error.message[: len(sentence)]) == ("HeldBackError", sentence)
+
+
+def test_one_that_goes_on_is_called_as_it_is_now_and_the_log_says_so(tmp_path: Path, server: McpServer) -> None:
+    server.manner.tools = [OTHER]
+    for _ in range(2):
+        reply = call(tmp_path, server, pin=fingerprint(SEARCH), goes_on=True)
+        assert reply.ok and reply.tool_changed
+        (line,) = [each.msg for each in reply.observations]
+        assert line == "The tool search_notes has changed at its server since it was read. It was called as it is now."
+    assert len(server.messages("tools/call")) == 2
+    assert len(server.messages("tools/list")) == 1
+    server.manner.tools = [SEARCH]
+    tools.LISTED._known.clear()
+    held = call(tmp_path, server, pin=fingerprint(OTHER), goes_on=True, careful=True)
+    assert held.error is not None
+    assert (held.error.name, held.tool_changed) == ("HeldBackError", False)
+    assert "From now on the person is asked before an agent calls it." in held.error.message
+    server.manner.tools = [ERASE]
+    gone = call(tmp_path, server, "another", pin=fingerprint(SEARCH), goes_on=True)
+    assert gone.error is not None
 
 
 @pytest.mark.parametrize("manner", ["told", "old news", "quiet"])

@@ -11,10 +11,11 @@ import pytest
 
 from webapp.errors import Invalid
 from webapp.service.catalog.components import ComponentInfo
+from webapp.service.components.calls import Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.agents import permissions
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import component_requests
+from webapp.service.domain.components import component_requests, held_tools
 from webapp.service.domain.instance import removal
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
@@ -61,6 +62,15 @@ def test_an_unknown_level_is_refused(service: Service, scene: Scene, make: Compo
         permissions.set_action(service, scene, "alice", make, "maybe")
     with pytest.raises(Invalid):
         permissions.set_app(service, scene, "alice", "tinykeys", "")
+
+
+def test_what_is_on_is_asked_first_while_its_tool_is_another_one(
+    service: Service, scene: Scene, make: ComponentInfo
+) -> None:
+    held_tools.note(service, make, Reply("done", tool_changed=True))
+    assert permissions.level(service, scene, "alice", make) == "ask"
+    permissions.set_action(service, scene, "alice", make, "off")
+    assert permissions.level(service, scene, "alice", make) == "off"
 
 
 def test_a_choice_goes_with_its_user(service: Service, scene: Scene, make: ComponentInfo) -> None:

@@ -32,6 +32,12 @@ def test_an_action_that_was_held_back_waits_since_it_was_noticed_first(service: 
     assert held_tools.waiting(service.store, "notes") == []
 
 
+def test_one_that_goes_on_with_a_changed_tool_is_noted(service: Service) -> None:
+    assert not held_tools.is_noted(service.store, "notes-search")
+    held_tools.note(service, component("notes-search"), Reply("done", tool_changed=True))
+    assert held_tools.is_noted(service.store, "notes-search")
+
+
 @pytest.mark.parametrize(
     ("app", "reply"), [("notes", Reply("done")), ("notes", failed("HttpError")), (None, failed("HeldBackError"))]
 )

@@ -1,5 +1,6 @@
 """Servers that providers host are connected without anybody's work: one strict server plays each of those declared."""
 
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -100,6 +101,8 @@ def test_the_first_person_who_signs_in_is_all_that_it_takes(reaching: Service, s
     assert (app.name, app.actions, app.server) == ("Linear (MCP)", 2, "registers")
     assert reaching.catalog.keys("linear_mcp") == ["linear_mcp-erase", "linear_mcp-search-notes"]
     assert len(server.registered) == 1
+    action = reaching.settings.data / "apps" / "linear_mcp" / "actions" / "search-notes.toml"
+    assert tomllib.loads(action.read_text("utf-8"))["tool"]["goes_on"] is True
     seen = len(server.asked)
     hosted_servers.read_tools(reaching, connected(reaching, scene, app))
     assert "tools/list" not in [each.message["method"] for each in server.asked[seen:] if each.message]

@@ -88,6 +88,7 @@ class HostedServer(Lenient):
 
     url: NonEmpty
     connects: str = ""
+    changed: tuple[str, ...] = ()
 
 
 class OtherWay(Lenient):

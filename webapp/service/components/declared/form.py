@@ -366,11 +366,13 @@ class ComponentForm(Facts):
 class Tool(Facts):
     """The tool of an MCP server that an action calls: its ``name`` there, and the ``arguments``, an object whose empty
     members are left out. ``sha256`` is that of the tool as an owner saw it
-    (:func:`webapp.service.outbound.mcp.fingerprint`): another one is not called."""
+    (:func:`webapp.service.outbound.mcp.fingerprint`): another one is not called, unless it ``goes_on``, as those of
+    servers that providers host."""
 
     name: Annotated[str, Field(min_length=1, max_length=128)]
     arguments: RequestJson = Field(default_factory=dict)
     sha256: Annotated[str, Field(pattern="^([0-9a-f]{64})?$")] = ""
+    goes_on: bool = False
 
 
 class ActionForm(ComponentForm):

@@ -7,7 +7,8 @@ the session of another.
 
 A tool that is pinned is called only as an owner saw it: what the server lists for the caller is compared with the pin,
 at the first call, after some minutes, and when the server says that its list has changed. A tool that has changed or is
-gone is not called.
+gone is not called. One that goes on is called as it is now, which the log says, but not for an agent whose person was
+not asked about it yet.
 """
 
 import base64
@@ -44,6 +45,11 @@ _CHANGED = (
     "Whoever runs this service looks at it under Integrations."
 )
 _GONE = "The server has no tool {name} for this account. Whoever runs this service sees under Integrations what it has."
+_AGENT_WAITS = (
+    "The tool {name} has changed at its server since it was read, so it was not called. From now on the person is "
+    "asked before an agent calls it. Call it again."
+)
+_GOES_ON = "The tool {name} has changed at its server since it was read. It was called as it is now."
 Key = tuple[str, str]
 T = TypeVar("T")
 
@@ -73,7 +79,7 @@ class Remembered(Generic[T]):
 
 
 HANDSHAKES = Remembered[Handshake](REMEMBERED_S, MOST_REMEMBERED)
-LISTED = Remembered[frozenset[str]](LISTED_S, MOST_LISTED)
+LISTED = Remembered[Mapping[str, str]](LISTED_S, MOST_LISTED)
 
 
 def call(session: Session, form: ActionForm, tool: Tool) -> Any:
@@ -87,7 +93,7 @@ def call(session: Session, form: ActionForm, tool: Tool) -> Any:
     if not isinstance(arguments, Mapping):
         raise ComponentError("The arguments of a tool are an object. Write them as {…}.")
     try:
-        _check_pin(client, key, tool)
+        _check_pin(session, client, key, tool)
         result = client.call(tool.name, arguments)
     finally:
         if client.tools_changed:
@@ -104,19 +110,33 @@ def call(session: Session, form: ActionForm, tool: Tool) -> Any:
     return _value(session, result)
 
 
-def _check_pin(client: McpClient, key: Key, tool: Tool) -> None:
+def _check_pin(session: Session, client: McpClient, key: Key, tool: Tool) -> None:
     """Raise :class:`HeldBackError` for a tool that is not as it was pinned, :class:`HttpError` without a list."""
-    if not tool.sha256 or tool.sha256 in (LISTED.get(key) or ()):
+    known = LISTED.get(key) or {}
+    if not tool.sha256 or known.get(tool.name) == tool.sha256:
         return
+    if not tool.goes_on or tool.name not in known:
+        known = _listed(client, key)
+    name = one_line(tool.name, limits.LINK_CHARS)
+    if tool.name not in known:
+        raise HeldBackError(_GONE.format(name=name))
+    if known[tool.name] == tool.sha256:
+        return
+    if not tool.goes_on or session.call.careful:
+        raise HeldBackError((_AGENT_WAITS if tool.goes_on else _CHANGED).format(name=name))
+    session.log(_GOES_ON.format(name=name))
+    session.send({"tool_changed": True})
+
+
+def _listed(client: McpClient, key: Key) -> Mapping[str, str]:
+    """The fingerprints of the server's tools by their names. Raises :class:`HttpError`."""
     listed = client.tools()
     if isinstance(listed, McpFailure):
         raise HttpError(listed.sentence, listed.status)
     client.tools_changed = False
     fingerprints = {str(each["name"]): fingerprint(each) for each in listed.tools}
-    LISTED.put(key, frozenset(fingerprints.values()))
-    if fingerprints.get(tool.name) != tool.sha256:
-        sentence = _CHANGED if tool.name in fingerprints else _GONE
-        raise HeldBackError(sentence.format(name=one_line(tool.name, limits.LINK_CHARS)))
+    LISTED.put(key, fingerprints)
+    return fingerprints
 
 
 class _Asker:

@@ -1,9 +1,9 @@
 """The permissions that an external user gives to agents (table ``agent_permissions``): *off*, *ask* or *on* for each
 action.
 
-An action has its own level, else its app's, else its default: *ask* if it is destructive, *on* otherwise. An agent does
-not see an action that is off, and a call of it is answered as unknown. People see their permissions app by app and
-action by action.
+An action has its own level, else its app's, else its default: *ask* if it is destructive, *on* otherwise. While its
+tool at an MCP server is not as it was read, *on* counts as *ask*. An agent does not see an action that is off, and a
+call of it is answered as unknown. People see their permissions app by app and action by action.
 """
 
 from collections import Counter
@@ -20,6 +20,7 @@ from webapp.kit.crypto import stable_id
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import held_tools
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
@@ -77,7 +78,8 @@ def of_user(reader: Reader, user: ExternalUser | None) -> Permissions:
 def level(service: Service, scene: Scene, external_id: str, component: ComponentInfo) -> Level:
     """What agents of the user ``external_id`` may do with ``component``."""
     user = external_users.find(service.store, scene, external_id)
-    return of_user(service.store, user).level(component)
+    chosen = of_user(service.store, user).level(component)
+    return "ask" if chosen == "on" and held_tools.is_noted(service.store, component.key) else chosen
 
 
 def set_action(service: Service, scene: Scene, external_id: str, component: ComponentInfo, chosen: str) -> None:

@@ -190,6 +190,7 @@ def _call(
             files=run_files.with_stash(service, request, files or {}),
             stash=request.stash_id is not None,
             user=grants.user_key(request.scene, request.external_id),
+            careful=bool(request.agent) and not held_tools.is_noted(service.store, component.key),
         ),
         accounts,
         component.app,

@@ -1,7 +1,9 @@
-"""Actions that were not run because their tool at an MCP server is another one now, or gone (table ``held_tools``).
+"""Actions that were not run because their tool at an MCP server is another one now, or gone, and those of servers that
+providers host, which go on (table ``held_tools``).
 
 The tool is compared at each call (:mod:`webapp.service.components.declared.tools`); what is kept here only lets an
-owner see that something waits. Adding the server again, which shows what has changed, forgets it.
+owner see that something waits, and agents ask their people first. Adding the server again, which shows what has
+changed, forgets it.
 """
 
 from dataclasses import dataclass
@@ -29,13 +31,19 @@ _HELD = Table("held_tools", HeldTool, key="component_key")
 
 
 def note(service: Service, component: ComponentInfo, reply: Reply) -> None:
-    """Remember that ``component`` waits, if its ``reply`` says so."""
-    if reply.error is None or reply.error.name != HeldBackError.__name__:
+    """Remember that ``component`` waits, or goes on with a tool that has changed, if its ``reply`` says so."""
+    waits = reply.error is not None and reply.error.name == HeldBackError.__name__
+    if not (waits or reply.tool_changed):
         return
     if component.app is None or _HELD.get(service.store, component.key):
         return
     with service.store.write() as tx:
         _HELD.upsert(tx, HeldTool(component.key, component.app, service.clock()), keep=("at",))
+
+
+def is_noted(reader: Reader, key: str) -> bool:
+    """Whether the action with that key waits, or goes on with a tool that has changed."""
+    return _HELD.get(reader, key) is not None
 
 
 def waiting(reader: Reader, app: str) -> list[HeldTool]:

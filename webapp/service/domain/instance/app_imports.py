@@ -22,6 +22,7 @@ from webapp.service.domain.components import held_tools
 from webapp.service.outbound.failures import Failure
 
 if TYPE_CHECKING:
+    from webapp.service.catalog.importing.actions import Action
     from webapp.service.catalog.importing.files import Written
     from webapp.service.catalog.importing.plans import Plan
 
@@ -150,9 +151,16 @@ def _plan(
     document = documents.read(source.content, source.address)
     reserved = files.others(data, slug, before)
     planned = plan(document, slug, options, before, reserved, _metadata(service), preview=preview)
+    if is_hosted:
+        planned = replace(planned, actions=[_going_on(action) for action in planned.actions])
     if source.origin is not None:
         planned = replace(planned, app={**planned.app, "origin": source.origin.model_dump()})
     return planned, before
+
+
+def _going_on(action: "Action") -> "Action":
+    """``action``, which goes on when its tool changes: it is one of a server that its provider hosts."""
+    return replace(action, toml={**action.toml, "tool": {**action.toml["tool"], "goes_on": True}})
 
 
 def _is_hosted(app: App, source: Source) -> bool:
