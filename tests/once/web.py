@@ -1,18 +1,15 @@
-"""What is the same in all applications of a run, worked out once for all of them: templates, rules and addresses.
+"""What is the same in all applications of a run, worked out once for all of them: templates and routes.
 
 Each is kept by everything that it is made of, so that what a test changes is worked out anew.
 """
 
-from collections.abc import Callable
+import copy
 from types import CodeType
-from typing import Any
 
 from flask import Flask
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
-from werkzeug.routing import Rule
-
-Builder = Callable[..., tuple[str, str]]
+from werkzeug.routing import Map, Rule, RuleFactory
 
 
 class CompiledTemplates(BytecodeCache):
@@ -33,41 +30,57 @@ class CompiledTemplates(BytecodeCache):
         return bucket.key, bucket.checksum, env.trim_blocks, env.lstrip_blocks, tuple(sorted(env.extensions))
 
 
-def built_addresses(compile_builder: Callable[[Rule, bool], Builder]) -> Callable[[Rule, bool], Builder]:
-    """What builds the address of a rule: it is given the rule at each call, and made of its text and defaults alone."""
-    kept: dict[tuple[object, ...], Builder] = {}
+class KeptMap(Map):
+    """A map that shares what is worked out of its rules with every map of the same rules, once it is first asked.
 
-    def compile_once(rule: Rule, append_unknown: bool = True) -> Builder:
-        key = (rule.rule, tuple(rule._trace), repr(rule.defaults), append_unknown)
-        if key not in kept:
-            kept[key] = compile_builder(rule, append_unknown)
-        return kept[key]
+    A rule that cannot be bound is thus found then, rather than where it is added.
+    """
 
-    return compile_once
+    _kept: dict[tuple[object, ...], Map] = {}  # noqa: RUF012  # of all maps
+
+    def __init__(self, *, host_matching: bool = False) -> None:
+        self._added: list[Rule] = []
+        super().__init__(host_matching=host_matching)
+
+    def add(self, rulefactory: RuleFactory) -> None:
+        """Take the rules of ``rulefactory``, without binding them yet."""
+        self._added += rulefactory.get_rules(self)
+        self._remap = True
+
+    def update(self) -> None:
+        """Everything that asks a map calls this first."""
+        if self._remap:
+            with self._remap_lock:
+                converters = frozenset(self.converters.items())
+                key = (*self._facts().values(), converters, *map(_fields, self._added))
+                if key not in self._kept:
+                    self._kept[key] = self._worked_out()
+                self._matcher, self._rules_by_endpoint = self._kept[key]._matcher, self._kept[key]._rules_by_endpoint
+                self._remap = False
+
+    def _facts(self) -> dict[str, object]:
+        """All that a map is told beside its rules."""
+        told = ("default_subdomain", "strict_slashes", "redirect_defaults", "host_matching", "merge_slashes")
+        return {name: getattr(self, name) for name in (*told, "sort_parameters", "sort_key")}
+
+    def _worked_out(self) -> Map:
+        made = Map(converters=self.converters, **self._facts())  # type: ignore[arg-type]
+        for rule in map(copy.copy, self._added):
+            rule.arguments = set(rule.arguments)
+            made.add(rule)
+        made.update()
+        return made
 
 
-def compiled_rules(compile_rule: Callable[[Rule], None]) -> Callable[[Rule], None]:
-    """What a rule becomes in a map, which depends on its text, its defaults and the converters that the map knows."""
-    kept: dict[tuple[object, ...], tuple[Any, ...]] = {}
-
-    def compile_once(rule: Rule) -> None:
-        place = rule.host if rule.map.host_matching else rule.subdomain
-        known = frozenset(rule.map.converters.items())
-        key = (rule.rule, place or "", rule.merge_slashes, repr(rule.defaults), known)
-        if key not in kept:
-            compile_rule(rule)
-            kept[key] = rule._parts, rule._trace, rule._converters, frozenset(rule.arguments)
-            return
-        rule._parts, rule._trace, rule._converters, arguments = kept[key]
-        rule.arguments |= arguments
-        rule._build = rule._compile_builder(False).__get__(rule, None)
-        rule._build_unknown = rule._compile_builder(True).__get__(rule, None)
-
-    return compile_once
+def _fields(rule: Rule) -> tuple[object, ...]:
+    """All that an unbound rule is told."""
+    methods = rule.methods and frozenset(rule.methods)
+    options = (rule.strict_slashes, rule.merge_slashes, rule.build_only, rule.alias, rule.websocket)
+    place = (rule.subdomain, rule.host, rule.redirect_to, repr(rule.defaults or {}))
+    return rule.rule, rule.endpoint, methods, getattr(rule, "provide_automatic_options", None), options, place
 
 
 def keep() -> None:
     """Begin to keep them, for as long as this process lasts."""
-    Rule.compile = compiled_rules(Rule.compile)  # type: ignore[method-assign, assignment]
+    Flask.url_map_class = KeptMap  # type: ignore[assignment]
     Flask.jinja_options = {"bytecode_cache": CompiledTemplates()}
-    Rule._compile_builder = built_addresses(Rule._compile_builder)  # type: ignore[method-assign, assignment]
