@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import jinja2
-import pytest
+
+from tests.every import of_every
 
 ROOT = Path(__file__).parent.parent
 # Not the reference of the API and the sandbox, which speak to developers.
@@ -106,7 +107,7 @@ def untranslated(source: str) -> Iterator[str]:
             yield text
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT / "templates")))
+@of_every("path", TEMPLATES)
 def test_a_template_says_nothing_untranslated(path: Path) -> None:
     assert list(untranslated(path.read_text("utf-8"))) == []
 
@@ -145,7 +146,7 @@ def literal(node: ast.Constant | ast.JoinedStr) -> str:
     return "".join(str(part.value) if isinstance(part, ast.Constant) else "\0" for part in node.values)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT / "webapp")))
+@of_every("path", MODULES)
 def test_a_module_says_nothing_untranslated(path: Path) -> None:
     texts = {literal(node) for node in spoken(without_annotations(ast.parse(path.read_text("utf-8"))))}
     said = {text for text in texts if SENTENCE.search(text) and not UNSAID.search(text)}

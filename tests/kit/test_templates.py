@@ -7,6 +7,7 @@ import pytest
 from jinja2 import nodes
 from markupsafe import Markup, escape
 
+from tests.every import of_every
 from tests.manual.documents import ROOT
 from webapp.kit import templates, translation
 from webapp.kit.translation import lazy
@@ -127,7 +128,7 @@ def test_every_value_is_escaped_as_markupsafe_has_it(value: object) -> None:
         "{% autoescape false %}{{ x }}{% endautoescape %}", "{{ x|safe }}", "{{ [x, x]|join(', ') }}", "{{ missing }}",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+@of_every("value", VALUES, lambda value: type(value).__name__)
 def test_a_page_is_what_jinja_makes_of_it(source: str, value: object) -> None:
     assert rendered(source, x=value) == jinja2.Environment(autoescape=True).from_string(source).render(x=value)
 

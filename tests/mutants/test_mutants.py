@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from click import ClickException
 
+from tests.every import of_every
 from tests.mutants import __main__ as engine
 from tests.mutants import spec_rows
 from tests.mutants.mutant import Mutant, every, source_of
@@ -20,7 +21,7 @@ from tests.mutants.mutant import Mutant, every, source_of
 ALL = every()
 
 
-@pytest.mark.parametrize("mutant", ALL, ids=[f"{mutant.section} {mutant.row}"[:60] for mutant in ALL])
+@of_every("mutant", ALL, lambda mutant: f"{mutant.section} {mutant.row}"[:60])
 def test_a_mutant_changes_one_place_and_leaves_a_program(mutant: Mutant) -> None:
     assert mutant.cites.tests
     assert mutant.file.startswith(("webapp/", "templates/"))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.every import of_every
 from webapp.kit.clock import SECOND
 from webapp.people import api_keys, users
 from webapp.service.api import proxy
@@ -62,8 +63,8 @@ def refused(shared: Any) -> dict[str, str | None]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("operation", GUARDED, ids=name)
 class TestWithoutAValidToken:
+    @of_every("operation", GUARDED, name)
     def test_401_and_how_to_do_better(self, shared: Any, refused: dict[str, str | None], operation: Operation) -> None:
         for label, token in refused.items():
             answer = ask(shared, operation, token)
@@ -71,15 +72,16 @@ class TestWithoutAValidToken:
             assert answer.headers["WWW-Authenticate"] == "Bearer"
             assert set(answer.json) == {"error"} and answer.json["error"].endswith(".")
 
+    @of_every("operation", GUARDED, name)
     def test_other_schemes_are_no_bearer(self, shared: Any, operation: Operation) -> None:
         for header in ("Basic eDp5", "Bearer", shared.server(), f"Token {shared.server()}"):
             assert ask(shared, operation, None, headers={"Authorization": header}).status_code == 401
 
 
-@pytest.mark.parametrize("operation", GUARDED, ids=name)
 class TestScopes:
     """Whoever is admitted is told what a token with every scope is told; everybody else 403, before anything else."""
 
+    @of_every("operation", GUARDED, name)
     def test_an_unrelated_or_missing_scope_is_403(self, shared: Any, operation: Operation) -> None:
         expected = ask(shared, operation, shared.server()).status_code
         assert expected in (200, 204, 400, 404)
@@ -88,6 +90,7 @@ class TestScopes:
             answer = ask(shared, operation, shared.server(scope))
             assert answer.status_code == (expected if admitted else 403), scope
 
+    @of_every("operation", GUARDED, name)
     def test_frontends_obey_the_same_scopes(self, shared: Any, operation: Operation) -> None:
         expected = ask(shared, operation, shared.frontend()).status_code if operation.connect else 403
         for scope in sorted(scopes.KNOWN - {scopes.ALL}):
@@ -103,7 +106,7 @@ def person(shared: Any) -> str:
     return users.create(store, clock, email="ada@example.com", password="ten letters", role="owner").id
 
 
-@pytest.mark.parametrize("operation", GUARDED, ids=name)
+@of_every("operation", GUARDED, name)
 def test_a_user_api_key_opens_few_operations_and_a_replaced_one_none(
     shared: Any, person: str, operation: Operation
 ) -> None:
@@ -116,17 +119,19 @@ def test_a_user_api_key_opens_few_operations_and_a_replaced_one_none(
     assert operation.user_key is operation.path.startswith(("/v1/users/me", "/v1/webhooks"))
 
 
-@pytest.mark.parametrize("operation", IN_PROJECT, ids=name)
 class TestScene:
+    @of_every("operation", IN_PROJECT, name)
     def test_a_server_must_name_its_environment(self, shared: Any, operation: Operation) -> None:
         for env in (None, "", "staging", "Development"):
             answer = ask(shared, operation, shared.server(), env=env)
             assert answer.status_code == 400 and "x-pd-environment" in answer.json["error"]
 
+    @of_every("operation", IN_PROJECT, name)
     def test_a_server_must_name_its_project(self, shared: Any, operation: Operation) -> None:
         path = path_of(operation).replace("P/", "/v1/connect/")
         assert ask(shared, operation, shared.server(), path).status_code == 404
 
+    @of_every("operation", IN_PROJECT, name)
     def test_another_clients_project_is_like_an_absent_one(
         self, shared: Any, other: Scene, operation: Operation
     ) -> None:
@@ -138,6 +143,7 @@ class TestScene:
         assert theirs.status_code == absent.status_code == 404
         assert theirs.data == absent.data
 
+    @of_every("operation", IN_PROJECT, name)
     def test_a_frontend_stays_in_its_scene(self, shared: Any, other: Scene, operation: Operation) -> None:
         token = shared.frontend()
         rest = path_of(operation)[1:]
@@ -148,6 +154,7 @@ class TestScene:
         assert (theirs.status_code, absent.status_code, elsewhere.status_code) == expected
         assert theirs.data == absent.data
 
+    @of_every("operation", IN_PROJECT, name)
     def test_with_a_frontends_token_the_project_may_be_left_out(self, shared: Any, operation: Operation) -> None:
         token = shared.frontend()
         rest = path_of(operation)[1:]

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.every import of_every
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.service.api.conftest import MakeWorld, World
 from tests.service.conftest import GOOD_KEY
@@ -448,7 +449,7 @@ def test_a_projects_id_in_a_path(shared: World, server: str, project: str) -> No
 CONNECT = [one for one in OPERATIONS if one.path.startswith(("P/", "/v1/connect/")) and not one.public]
 
 
-@pytest.mark.parametrize("operation", CONNECT, ids=[one.name for one in CONNECT])
+@of_every("operation", CONNECT, lambda one: one.name)
 def test_every_operation_of_connect_can_answer_429(shared: World, server: str, used_up: str, operation: Any) -> None:
     """Sections 4, 7 and 8: a custom limit is counted on all of them, before what is asked is looked at."""
     path = re.sub(r"<[^>]*>", "x", operation.path)

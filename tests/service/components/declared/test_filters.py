@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.every import of_every
 from webapp.service.components.declared import filters
 from webapp.service.components.declared.filters import FILTERS, as_text, decimals, number, plus
 
@@ -122,7 +123,7 @@ def test_each_filter_has_a_case_and_a_meaning() -> None:
     assert all(known.meaning for known in FILTERS.values())
 
 
-@pytest.mark.parametrize("name", sorted(FILTERS))
+@of_every("name", sorted(FILTERS))
 @pytest.mark.parametrize("value", [None, "", 0, -1.5, True, [], {}, [[1]], {"a": {}}, "\ud800", 10**400])
 def test_no_filter_raises_on_data(name: str, value: Any) -> None:
     known = FILTERS[name]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.every import check_every
 from tests.service.catalog.components.action_harness import component_file
 from tests.service.catalog.components.providers.calls_fake import FakeProvider, fake_provider
 from tests.service.catalog.components.providers.calls_form import NOW, Ask, Call, calls_of, slugs
@@ -24,8 +25,6 @@ from webapp.service.components.calls import Emitted, Reply
 from webapp.service.components.declared.source import KINDS
 from webapp.service.components.executor import Executor
 
-CALLS = [(slug, number) for slug in slugs() for number in range(len(calls_of(slug).calls))]
-
 
 @pytest.fixture(scope="session")
 def provider() -> Iterator[FakeProvider]:
@@ -38,34 +37,31 @@ def interpreter(provider: FakeProvider) -> RedirectedInterpreter:
     return RedirectedInterpreter(provider.host)
 
 
-def _name(place: tuple[str, int]) -> str:
-    slug, number = place
-    call = calls_of(slug).calls[number]
-    return f"{slug}-{call.component[1]}-{number}"
-
-
-@pytest.mark.parametrize("place", CALLS, ids=map(_name, CALLS))
+@pytest.mark.parametrize("slug", slugs())
 def test_it_asks_and_gives_what_the_file_says(
-    place: tuple[str, int],
+    slug: str,
     shipped: Catalog,
     provider: FakeProvider,
     interpreter: RedirectedInterpreter,
     action_runner: Executor,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    slug, number = place
     file, app = calls_of(slug), shipped.app(slug)
     assert app is not None
-    call = file.calls[number]
-    harness = harness_of(app, file.account, provider, interpreter, action_runner)
-    provider.expect(app, harness.grant, call.asks)
-    if call.trigger:
-        monkeypatch.setattr(secrets, "token_urlsafe", lambda _: call.secret)
-        monkeypatch.setattr(uuid, "uuid4", lambda: "channel")
-        _watch(harness, call)
-    else:
-        _act(harness, call)
-    provider.check()
+
+    def check(call: Call) -> None:
+        harness = harness_of(app, file.account, provider, interpreter, action_runner)
+        provider.expect(app, harness.grant, call.asks)
+        if call.trigger:
+            with monkeypatch.context() as patched:
+                patched.setattr(secrets, "token_urlsafe", lambda _: call.secret)
+                patched.setattr(uuid, "uuid4", lambda: "channel")
+                _watch(harness, call)
+        else:
+            _act(harness, call)
+        provider.check()
+
+    check_every(file.calls, check, lambda call: f"{slug}/{'/'.join(call.component)}, call {file.calls.index(call)}")
 
 
 VARIANTS = {source.spec.slug: source.spec.of for source in read(Places()).apps if source.spec.of}

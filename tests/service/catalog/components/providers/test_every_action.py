@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.every import check_every, of_every
 from tests.service.catalog.components.trigger_harness import TriggerHarness, logged
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.checker import problems
@@ -38,8 +39,12 @@ def test_there_are_at_least_65_actions_and_16_triggers() -> None:
     assert len(TRIGGERS) + kinds.count("triggers") >= 16
 
 
-@pytest.mark.parametrize("path", DECLARED, ids=name)
-def test_one_that_is_data_is_in_order(path: Path) -> None:
+@pytest.mark.parametrize("slug", sorted({path.parts[-3] for path in DECLARED}))
+def test_those_that_are_data_are_in_order(slug: str) -> None:
+    check_every([path for path in DECLARED if path.parts[-3] == slug], _is_in_order, name)
+
+
+def _is_in_order(path: Path) -> None:
     facts, mistakes = examine(path)
     assert facts is not None and mistakes == []
     slug, hints = path.parts[-3], facts["annotations"]
@@ -50,13 +55,13 @@ def test_one_that_is_data_is_in_order(path: Path) -> None:
     assert {prop.get("label") for prop in facts["configurable_props"]}.isdisjoint({"Id", "ID", "Ids", "IDs"})
 
 
-@pytest.mark.parametrize("path", [path for path in DECLARED if "[webhook]" in path.read_text("utf-8")], ids=name)
+@of_every("path", [path for path in DECLARED if "[webhook]" in path.read_text("utf-8")], name)
 def test_whoever_sends_requests_to_one_that_is_data_has_to_prove_it(action_runner: Executor, path: Path) -> None:
     reply = TriggerHarness(action_runner, path, {}, state={"secret": "s"}).receive({}, {})
     assert (reply.events, logged(reply).startswith("A request was ignored: its signature is not")) == ((), True)
 
 
-@pytest.mark.parametrize("path", ACTIONS, ids=name)
+@of_every("path", ACTIONS, name)
 def test_it_is_in_order(path: Path) -> None:
     component = load(path)
     assert problems(component) == []
@@ -66,14 +71,14 @@ def test_it_is_in_order(path: Path) -> None:
         assert LINK.fullmatch(component.description)
 
 
-@pytest.mark.parametrize("path", ACTIONS, ids=name)
+@of_every("path", ACTIONS, name)
 def test_its_annotations_do_not_contradict_each_other(path: Path) -> None:
     hints = inspect.getattr_static(load(path), "annotations")
     assert not (hints["readOnlyHint"] and hints["destructiveHint"])
     assert hints["openWorldHint"] is True
 
 
-@pytest.mark.parametrize("path", TRIGGERS, ids=name)
+@of_every("path", TRIGGERS, name)
 def test_a_trigger_is_in_order(path: Path) -> None:
     component = load(path)
     assert problems(component) == []
@@ -82,7 +87,7 @@ def test_a_trigger_is_in_order(path: Path) -> None:
         assert next(iter(props_of(component).values())).own["app"] == path.parts[-4]
 
 
-@pytest.mark.parametrize("path", [path for path in TRIGGERS if "http_interface" in path.read_text("utf-8")], ids=name)
+@of_every("path", [path for path in TRIGGERS if "http_interface" in path.read_text("utf-8")], name)
 def test_whoever_sends_requests_has_to_prove_it(action_runner: Executor, path: Path) -> None:
     if path.parts[-4] == "http":
         return  # that one is for anybody's requests
