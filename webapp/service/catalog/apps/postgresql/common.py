@@ -13,4 +13,4 @@ class PostgresqlTable(PostgresqlAccount):
     """A component that works with a table. ``schema`` is for callers that name the table without it; a choice from the
     list has both."""
 
-    schema = string(label="Schema", optional=True, hidden=True)
+    schema = string(label="Schema", description="The schema of the table, such as public.", optional=True, hidden=True)

@@ -18,7 +18,12 @@ class ListFileFoldersInAFolder(Action):
 
     dropbox = common.account
     folder = common.folder_prop
-    recursive = boolean(label="Those of its folders too", default=False, optional=True)
+    recursive = boolean(
+        label="Those of its folders too",
+        description="Whether files in folders below it count, too.",
+        default=False,
+        optional=True,
+    )
     most = integer(label="At most", default=1000, min=1, max=20_000, optional=True)
 
     def run(self, ctx: Context) -> Any:

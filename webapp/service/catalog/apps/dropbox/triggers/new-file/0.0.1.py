@@ -18,7 +18,12 @@ class NewFile(Trigger):
 
     dropbox = common.account
     folder = common.folder_prop
-    recursive = boolean(label="Those of its folders too", default=True, optional=True)
+    recursive = boolean(
+        label="Those of its folders too",
+        description="Whether files in folders below it count, too.",
+        default=True,
+        optional=True,
+    )
     timer = timer(default={"intervalSeconds": 300})
     db = service_db()
 

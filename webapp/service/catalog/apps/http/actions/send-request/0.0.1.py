@@ -20,7 +20,10 @@ class SendRequest(Action):
     annotations = DELETES
 
     request = http_request(
-        label="Request", aliases=("httpRequest",), default={"method": "GET", "url": "", "headers": [], "params": []}
+        label="Request",
+        description="What is sent, and where.",
+        aliases=("httpRequest",),
+        default={"method": "GET", "url": "", "headers": [], "params": []},
     )
     fail = boolean(label="Fail on an error status", description="A status from 400 on is an error.", default=True)
 

@@ -19,7 +19,12 @@ class NewRequests(Trigger):
         default="application/json",
         optional=True,
     )
-    response_body = string(label="Response body", default='{"success": true}', optional=True)
+    response_body = string(
+        label="Response body",
+        description="What the trigger answers to each request.",
+        default='{"success": true}',
+        optional=True,
+    )
 
     def run(self, ctx: Context) -> Any:
         ctx.emit(ctx.event, summary=f"{ctx.event['method']} {ctx.event['path']}")
