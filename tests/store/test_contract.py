@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from webapp.errors import Conflict, NotFound
-from webapp.store.contract import Row, Store, Tx, among
+from webapp.store.contract import Row, Store, Tx, among, limited, merging
 
 OpenStore = Callable[[], Store]
 INSERT = "INSERT INTO counters (name, n) VALUES (:name, :n)"
@@ -29,6 +29,17 @@ def add_one(store: Store) -> None:
         row = tx.one("SELECT n FROM counters WHERE name = 'c'")
         assert row
         tx.run("UPDATE counters SET n = :n WHERE name = 'c'", {"n": row["n"] + 1})
+
+
+def test_merged_parts_are_one_list_in_order_up_to_the_limit(open_store: OpenStore) -> None:
+    store = open_store()
+    for number in range(6):
+        put(store, f"{'odd' if number % 2 else 'even'}-{number}", number)
+    parts = [f"SELECT n AS at, name FROM counters WHERE name LIKE '{kind}%'" for kind in ("odd", "even")]
+    sql = merging(parts, "at DESC", 4)
+    assert [at for at, _ in store.tuples(sql)] == [at for at, _ in store.tuples(limited(sql))] == [5, 4, 3, 2]
+    assert store.tuples(merging(parts[:1], "at ASC", 1)) == [(1, "odd-1")]
+    assert limited("SELECT 1") == "SELECT 1"
 
 
 def test_migrating_twice_applies_nothing_the_second_time(open_empty_store: OpenStore) -> None:

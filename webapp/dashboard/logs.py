@@ -46,7 +46,7 @@ PER_PAGE = 50
 MOST_NEWS = 30
 FEWEST_QUIET = 3
 MOST_EXPORTED = 10_000
-COUNTED = 100  # from so many on, the service says no more
+COUNTED = 50  # from so many on, the service says no more
 PERIODS: Mapping[str, tuple[str, int]] = {
     "hour": (_("Last hour"), HOUR),
     "day": (_("Last 24 hours"), DAY),
@@ -347,7 +347,7 @@ def _context(place: Place, query: LogsQuery, logs: LogPage) -> dict[str, Any]:
         "rows": folded(_rows(place, logs, _subjects(logs), app_names)),
         "shown": len(logs.data),
         "zone_name": str(zone()),
-        "counts": {kind: f"{COUNTED - 1}+" if count >= COUNTED else count for kind, count in logs.counts.items()},
+        "counts": {kind: f"{COUNTED}+" if count >= COUNTED else count for kind, count in logs.counts.items()},
         "end_cursor": logs.page_info.end_cursor,
         "app_names": app_names,
         "statuses": STATUSES,

@@ -27,6 +27,7 @@ IN_ORDER = "/* in order */ "
 """What SQL begins with whose parts have an index each in the order that they are read in. So it is planned once for any
 values and without sorting, though the planner may expect less of another plan: many parts take longer to plan than to
 read, and nobody knows beforehand how many rows a user has."""
+_NEXT_PART, _PARTS_END = " /* next part */ UNION ALL ", " /* parts end */ "
 
 
 class WrongSchema(Conflict):
@@ -66,6 +67,25 @@ def among(values: Sequence[object]) -> tuple[str, Row]:
 def claiming(tx: "Tx") -> str:
     """The SQL after a ``SELECT`` of rows that ``tx`` writes next: shared transactions skip rows that others claim."""
     return " FOR NO KEY UPDATE SKIP LOCKED" if tx.shared else ""
+
+
+def merging(parts: Sequence[str], order: str, limit: int) -> str:
+    """The SQL of the first ``limit`` rows of several queries in ``order``, in which an index has each one's rows.
+
+    ``order`` names columns of the results. A database that merges parts by itself reads one row of each at a time; for
+    another, :func:`limited` writes the limit into each.
+    """
+    return f"{IN_ORDER}{_NEXT_PART.join(parts)}{_PARTS_END}ORDER BY {order} LIMIT {limit}"
+
+
+def limited(sql: str) -> str:
+    """``sql`` with each part that :func:`merging` put into it limited like the whole; other SQL as it is."""
+    whole, end, rest = sql.partition(_PARTS_END)
+    if not end:
+        return sql
+    before, mark, parts = whole.partition(IN_ORDER)
+    ones = (f"SELECT * FROM ({part} {rest}) AS part" for part in parts.split(_NEXT_PART))  # noqa: S608
+    return f"{before}{mark}{' UNION ALL '.join(ones)} {rest}"
 
 
 class Reader(Protocol):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,21 @@ def test_every_row_is_listed_once_from_the_newest_to_the_oldest(store: SQLiteSto
     rows = sum(store.tuples(f"SELECT COUNT(*) FROM {table}")[0][0] for table in tables)
     assert len(keys) == len(set(keys)) == rows
     assert [at for at, _ in keys] == sorted((at for at, _ in keys), reverse=True)
+
+
+@pytest.mark.parametrize("narrowed", [{}, {"status": "failed"}, {"app": "other"}, {"external_id": "other"}])
+def test_parts_are_merged_row_by_row_and_never_sorted(store: SQLiteStore, narrowed: dict[str, Any]) -> None:
+    plans = list[str]()
+
+    class Planner:
+        def tuples(self, sql: str, params: Any) -> list[tuple[Any, ...]]:
+            plans.extend(step[-1] for step in store.tuples(f"EXPLAIN QUERY PLAN {sql}", params))
+            return store.tuples(sql, params)
+
+    user = {"user_id": "exu_other"} if "external_id" in narrowed else {}
+    page = logs.page(Planner(), NOW, LogFilter(SCENE, **narrowed, **user), Window(50))  # type: ignore[arg-type]
+    assert page.entries and any("MERGE" in step for step in plans)
+    assert not any("TEMP B-TREE" in step for step in plans)
 
 
 def test_counts_are_true_up_to_the_most(store: SQLiteStore) -> None:

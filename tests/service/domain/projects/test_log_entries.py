@@ -10,7 +10,7 @@ from webapp.kit.cursors import BadCursor, Window
 from webapp.service.domain.projects import log_entries
 from webapp.service.domain.projects.log_entries import LogEntry, LogFilter, LogRow, LogSource
 from webapp.service.domain.projects.projects import Scene
-from webapp.store.contract import IN_ORDER, Reader
+from webapp.store.contract import IN_ORDER, Reader, limited
 
 SCENE, TWO = Scene("proj_1", "development"), Window(2)
 
@@ -50,8 +50,10 @@ def test_each_part_is_read_in_the_order_of_the_list_and_no_further_than_the_page
     of_scene = "FROM things WHERE project_id = :project_id AND environment = :environment AND mine = 1 AND found > 0"
     assert sql.startswith(IN_ORDER) and sql.count(" UNION ALL ") == 1
     for condition in ("fine = 1", "fine = 0"):
-        assert f"{of_scene} AND {condition} ORDER BY made_at DESC, id DESC LIMIT 3" in sql
-    assert sql.endswith(" ORDER BY at DESC, id DESC LIMIT 3")
+        assert f"{of_scene} AND {condition} /* " in sql
+        assert f"{of_scene} AND {condition} ORDER BY at DESC, id DESC LIMIT 3) AS part" in limited(sql)
+    for text in (sql, limited(sql)):
+        assert text.endswith(" ORDER BY at DESC, id DESC LIMIT 3")
     assert params == {"project_id": "proj_1", "environment": "development"}
     sql, params = asked(LogFilter(SCENE, status="failed"))
     assert "UNION" not in sql and "fine = 0 AND ends < :now" in sql and params["now"] == 7
@@ -80,9 +82,9 @@ def test_a_user_is_looked_up_before_what_many_share() -> None:
 def test_a_page_continues_where_the_cursor_says() -> None:
     cursor = cursors.encode("m", (5, "z"))
     sql, params = asked(LogFilter(SCENE), Window(2, after=cursor))
-    assert "(made_at, id) < (:after_0, :after_1) ORDER BY made_at DESC" in sql and params["after_0"] == 5
+    assert "(made_at, id) < (:after_0, :after_1) /* " in sql and params["after_0"] == 5
     sql, _ = asked(LogFilter(SCENE), Window(2, before=cursor))
-    assert "(made_at, id) > (:before_0, :before_1) ORDER BY made_at ASC" in sql and sql.endswith("id ASC LIMIT 3")
+    assert "(made_at, id) > (:before_0, :before_1) /* " in sql and sql.endswith("ORDER BY at ASC, id ASC LIMIT 3")
     with pytest.raises(BadCursor):
         asked(LogFilter(SCENE), Window(5, after="broken"))
 
@@ -91,6 +93,6 @@ def test_kinds_without_a_source_or_a_row_are_counted_as_none() -> None:
     reader = Recorder()
     counts = log_entries.count(cast(Reader, reader), [SOURCE], LogFilter(SCENE), 0)
     assert counts == dict.fromkeys(log_entries.KINDS, 0) | {"run": 7}
-    assert reader.asked[0][0].count("LIMIT 100") == 3, "of each part, and of the kind"
+    assert reader.asked[0][0].count("LIMIT 50") == 3, "of each part, and of the kind"
     nothing = log_entries.count(cast(Reader, reader), [SOURCE], LogFilter(SCENE, status="waiting"), 0)
     assert set(nothing.values()) == {0} and len(reader.asked) == 1

@@ -14,13 +14,13 @@ from typing import Any, Literal, NamedTuple
 from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.service.domain.projects.projects import Scene
-from webapp.store.contract import IN_ORDER, Reader
+from webapp.store.contract import IN_ORDER, Reader, merging
 
 Kind = Literal["run", "api_call", "event", "delivery", "account", "agent"]
 Status = Literal["succeeded", "failed", "waiting"]
 KINDS: tuple[Kind, ...] = ("run", "api_call", "event", "delivery", "account", "agent")
 STATUSES: tuple[Status, ...] = ("succeeded", "failed", "waiting")
-MOST_COUNTED = 100
+MOST_COUNTED = 50
 _ALONE = ("event_id", "trigger_id", "account_id")
 _SUBJECTS = (*_ALONE, "component_key", "component_id")
 _USER_ID = "external_user_id"
@@ -277,14 +277,12 @@ def newest(
         of_source = cursors.keyset(window, mark, (source.at, "id"), descending=True)
         for part in source.parts(log_filter, now):
             selected = f"SELECT {source.selected}, {number} AS source FROM {source.table}"  # noqa: S608
-            rows_of_part = f"{selected} WHERE {part.where}{of_source.conditions} ORDER BY {of_source.order}"
-            arms.append(f"SELECT * FROM ({rows_of_part} LIMIT {plan.limit}) AS part")  # noqa: S608
+            arms.append(f"{selected} WHERE {part.where}{of_source.conditions}")
             params |= part.params
     if not arms:
         return []
     # Limits are written out, so that a plan for any values knows how few rows are wanted.
-    sql = f"{IN_ORDER}{' UNION ALL '.join(arms)} ORDER BY {plan.order} LIMIT {plan.limit}"
-    rows = reader.tuples(sql, {**params, **plan.params})
+    rows = reader.tuples(merging(arms, plan.order, plan.limit), {**params, **plan.params})
     return [numbered[row[-1]].make(LogRow._make(row[:-1]), now) for row in rows]
 
 
