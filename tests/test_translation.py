@@ -18,7 +18,7 @@ SAID = ("aria-label", "placeholder", "title", "alt")
 # Names, and what is typed as it stands.
 METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 NAMES = {"Patchbay", "Esc", "URL", "JSON", "SQL", "SELECT", "UTF-8", "UTC"} | METHODS
-CODES = re.compile(r"[A-Z]|[A-Z][a-z]+(-[A-Z][a-z]+)+|whsec_.*|[a-z]+://\S*")
+CODES = re.compile(r"[A-Z]|[a-z]+[A-Z][A-Za-z]*|[A-Z][a-z]+(-[A-Z][a-z]+)+|whsec_.*|[a-z]+://\S*")
 UNREAD = re.compile(r"[<=/_{]|^btn|^[a-z-]+( [a-z-]+)*$")
 # And how many messages they take, or a context and a message.
 TRANSLATORS = {"_": 1, "gettext": 1, "pgettext": 2, "lazy_pgettext": 2, "ngettext": 2, "count_of": 2}
