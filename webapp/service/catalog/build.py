@@ -58,6 +58,8 @@ _COMPONENT_COLUMNS = (
 # Clients that check types expect every hint, also for triggers, which do not declare them. A trigger may change
 # something at the provider, since it may subscribe there.
 _DEFAULT_ANNOTATIONS = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": True}
+_UNTIL_DONE = ("PRAGMA synchronous = OFF", "PRAGMA journal_mode = OFF")
+"""A draft that is broken off is thrown away, so that only the whole one is written to the disk for good."""
 _CREATE_WORDS = "CREATE VIRTUAL TABLE listed_words USING fts5(name, others, content='', tokenize='unicode61')"
 
 
@@ -76,7 +78,10 @@ def build(target: Path, places: Places, declare: Declare | None = None) -> Build
 
     ``declare`` calls an existing runner; without it, the build starts its own.
     """
-    mark = _fingerprint(places)
+    return _build(target, places, declare, _fingerprint(places))
+
+
+def _build(target: Path, places: Places, declare: Declare | None, mark: str) -> BuildReport:
     catalog_sources = sources.read(places)
     verdict = judge(catalog_sources)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -91,21 +96,30 @@ def build(target: Path, places: Places, declare: Declare | None = None) -> Build
     with Scratch(".catalog-", target.parent) as folder:
         draft = folder / "catalog.db"
         with closing(Database(draft)) as database:
+            for pragma in _UNTIL_DONE:
+                database.execute(pragma)
             keys = _sound_keys(verdict.sound, wrong_keys)
             _write(database, verdict, catalog_sources.categories, declared, keys, target.absolute().parent)
             database.table("unlisted").insert_all({"name": name} for name in sources.read_unlisted(places.pieces))
             written = {"apps": report.apps, "problems": report.problems, "fingerprint": mark}
             database.table("build").insert({"report": json.dumps(written)})
+        _sync(draft)
         draft.replace(target)
     return report
 
 
+def _sync(file: Path) -> None:
+    """Wait until ``file`` is on the disk."""
+    with file.open("rb") as written:
+        os.fsync(written.fileno())
+
+
 def ensure(target: Path, places: Places, declare: Declare | None = None) -> BuildReport:
     """Build the catalog unless ``target`` is up to date. Arguments as in :func:`build`."""
-    existing = _existing(target)
-    if existing is not None and existing.fingerprint == _fingerprint(places):
+    existing, mark = _existing(target), _fingerprint(places)
+    if existing is not None and existing.fingerprint == mark:
         return existing
-    return build(target, places, declare)
+    return _build(target, places, declare, mark)
 
 
 def _fingerprint(places: Places) -> str:
