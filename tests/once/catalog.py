@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from webapp.kit.scratch import Scratch
-from webapp.service.catalog import build, check, index, logos, registry, sources
+from webapp.service.catalog import build, check, hosted_servers, index, logos, registry, sources
 from webapp.service.catalog import declarations as declaring
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.component_files import Component
@@ -124,6 +124,22 @@ def of_built_in(read: Callable[..., Any]) -> Callable[..., Any]:
     return read_once
 
 
+def derived(read: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
+    """What is made of the same fields, kept by :func:`of_built_in`, so that :func:`specs` knows it, too."""
+    kept: dict[int, tuple[dict[str, Any], Any]] = {}
+
+    def read_once(fields: dict[str, Any]) -> Any:
+        before = kept.get(id(fields))
+        if before is not None and before[0] is fields:
+            return before[1]
+        result = read(fields)
+        if len(kept) < 1000:  # those of an operator are new each time
+            kept[id(fields)] = fields, result
+        return result
+
+    return read_once
+
+
 def specs(validate: Callable[[Mapping[str, Any]], AppSpec]) -> Callable[[Mapping[str, Any]], AppSpec]:
     """What the same fields, kept by :func:`of_built_in`, say of an app."""
     kept: dict[int, tuple[Mapping[str, Any], AppSpec]] = {}
@@ -218,6 +234,8 @@ def keep() -> None:
     declaring.declared = declared_components(declaring.declared)  # type: ignore[assignment]
     declaring._marks = marks(declaring._marks)
     sources._load, sources._components_beside = of_built_in(sources._load), of_built_in(sources._components_beside)
+    hosted_servers.own_facts = derived(hosted_servers.own_facts)  # type: ignore[assignment]
+    hosted_servers.server_facts = derived(hosted_servers.server_facts)  # type: ignore[assignment]
     check.breaches = breaches(check.breaches)  # type: ignore[assignment]
     registry.load = of_built_in(registry.load)
     setattr(sources, "AppSpec", SimpleNamespace(model_validate=specs(AppSpec.model_validate)))  # noqa: B010

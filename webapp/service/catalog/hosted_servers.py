@@ -19,14 +19,14 @@ _STEPS = (
 )
 
 
-def own_facts(fields: Mapping[str, Any]) -> dict[str, Any] | None:
+def own_facts(fields: dict[str, Any]) -> dict[str, Any] | None:
     """The ``fields`` of an ``app.toml`` without its server; None where they have nothing else to connect to."""
     if TABLE not in fields:
-        return dict(fields)
+        return fields
     return {name: value for name, value in fields.items() if name != TABLE} if "auth_type" in fields else None
 
 
-def server_facts(fields: Mapping[str, Any]) -> dict[str, Any] | None:
+def server_facts(fields: dict[str, Any]) -> dict[str, Any] | None:
     """The fields of the app of the server that the ``fields`` of an ``app.toml`` name; None where they name none."""
     server = fields.get(TABLE)
     if not isinstance(server, Mapping) or not isinstance(server.get("url"), str):

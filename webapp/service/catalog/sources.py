@@ -169,7 +169,7 @@ def _with_servers(drafts: Sequence[_Draft]) -> list[_Draft]:
         if server := None if draft.own else hosted_servers.server_facts(draft.fields):
             file = draft.file.parent.parent / str(server.get("slug")) / draft.file.name
             servers[server.get("slug")] = _Draft(file, server, own=False)
-        fields = dict(draft.fields) if draft.own else hosted_servers.own_facts(draft.fields)
+        fields = draft.fields if draft.own else hosted_servers.own_facts(draft.fields)
         if fields is not None:
             kept.append(replace(draft, fields=fields))
     for number, draft in enumerate(kept):
