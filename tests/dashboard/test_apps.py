@@ -324,8 +324,11 @@ def test_tools_of_a_server_without_accounts_wait_for_an_owner(stage: Any) -> Non
 
 
 def test_an_app_that_is_connected_by_either_says_so(stage: Any) -> None:
-    stage.connect.add_app("globex", "Globex", auth_type="keys", patchbay={"ready": True, "signs_in": True})
-    assert "By signing in, or with a key" in stage.signed_in().get("/apps/globex").text
+    server = {"name_slug": "globex_mcp", "name": "Globex (MCP)", "ready": True, "connects": "registers"}
+    more = {"ready": True, "signs_in": True, "ways": [server]}
+    stage.connect.add_app("globex", "Globex", auth_type="keys", patchbay=more)
+    # In what is known about it, and beside its provider's server.
+    assert stage.signed_in().get("/apps/globex").text.count("By signing in, or with a key") == 2
 
 
 def test_key_app_names_what_is_needed(stage: Any) -> None:

@@ -7,6 +7,7 @@ are told apart as declared. It does not prove that the real provider agrees with
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import Identity, LookUp, Request
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import accounts, connections, credentials, health, token_refresh
+from webapp.service.domain.accounts import accounts, connections, credentials, health, provider, token_refresh
 from webapp.service.domain.accounts.attempts import Question, Undecided
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown
 from webapp.service.domain.components import grants
@@ -127,6 +128,31 @@ def test_of_several_sites_of_jira_the_person_chooses_one(bench: Bench, monkeypat
     account = bench.connect(app, answers={"again": "both", "site": two})
     kept = credentials.read(bench.service, account)
     assert (kept["cloud_id"], account.identity_name) == ("2", f"{IDENTITY_NAME} · beta.atlassian.net")
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        (f"klaviyo{SIGN_IN}", {"pkce": False}),
+        (f"klaviyo{SIGN_IN}", {"token_auth_method": "client_secret_post"}),
+        (f"squarespace{SIGN_IN}", {"scope_separator": " "}),
+        (f"bigcommerce{SIGN_IN}", {"extra_token_params": {}}),
+        (f"lever{SIGN_IN}", {"extra_authorize_params": {}}),
+        ("tiktok", {"client_id_param": "client_id"}),
+    ],
+)
+def test_the_fake_notices_what_a_provider_would_refuse(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, name: str, wrong: dict[str, Any]
+) -> None:
+    app = bench.app(name)
+    fake, right = bench.provider(app), provider.oauth_provider
+
+    def changed(*facts: Any) -> Any:
+        return replace(right(*facts), **wrong)
+
+    monkeypatch.setattr(provider, "oauth_provider", changed)
+    bench.grant(app, {field.name: bench.values(app, "right")[field.name] for field in app.spec.fields})
+    assert fake.problems
 
 
 def test_a_token_of_sixty_days_is_renewed_with_itself_long_before_it_ends(bench: Bench) -> None:

@@ -172,6 +172,7 @@ class Way(AppInFamily):
     """Another way to connect the same, and what it can do; `connects` is set for the provider's MCP server."""
 
     auth_type: AuthType
+    signs_in: bool
     connects: Connects | None
     actions: int
     triggers: int
@@ -329,6 +330,7 @@ def _ways(call: Call, app: CatalogApp) -> list[dict[str, Any]]:
         {
             **named,
             "auth_type": other.auth_type,
+            "signs_in": other.signs_in,
             "connects": other.server or None,
             "actions": other.actions,
             "triggers": other.triggers,

@@ -98,9 +98,15 @@ class OtherWay(Lenient):
     name: NonEmpty
     ready: bool = False
     auth_type: str = "keys"
+    signs_in: bool = False
     connects: str = ""
     actions: int = 0
     triggers: int = 0
+
+    @property
+    def ways_to_connect(self) -> str:
+        """``auth_type``, or ``both`` where people either sign in or enter a key."""
+        return "both" if self.signs_in else self.auth_type
 
 
 class WholeApi(Lenient):
@@ -191,6 +197,7 @@ class App(Lenient):
             name=self.name,
             ready=self.ready,
             auth_type=self.auth_type,
+            signs_in=more.signs_in,
             connects=server.connects if server else "",
             actions=more.actions or 0,
             triggers=more.triggers or 0,
