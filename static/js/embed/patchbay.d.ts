@@ -13,6 +13,8 @@ export interface ConnectOptions {
   accountId?: string;
   /** Your own OAuth client of the app. */
   oauthAppId?: string;
+  /** How an app is connected that is so by a sign-in or a key; unless told otherwise, the person may choose. */
+  authType?: "oauth" | "keys";
   /** The access to begin with, by the name of a scope profile. */
   scopeProfile?: string;
   /** The key of an action: what a reconnected account lacks for it is asked for besides. */

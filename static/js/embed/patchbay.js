@@ -214,13 +214,14 @@ const create = (base) => {
     const start = async () => {
       const token = await tokenOf(options);
       if (over) return;
-      const { app, accountId, oauthAppId, scopeProfile, action, theme, language } = options;
+      const { app, accountId, oauthAppId, authType, scopeProfile, action, theme, language } = options;
       const top = mode === "iframe" ? undefined : "true";
       const url = address("/_static/connect.html", {
         token,
         app,
         accountId,
         oauthAppId,
+        authType,
         oauthScopeProfile: scopeProfile,
         action,
         theme,
