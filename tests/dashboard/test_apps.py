@@ -89,7 +89,12 @@ def test_many_categories_are_folded(busy: Any) -> None:
     assert chips is not None
     folded = chips[1]
     assert "5 more" in folded and "Kind 00" in folded and "Kind 13" not in folded
-    assert re.search(r'<details class="more-chips"\s+open>', browser.get("/apps?category=appcat_0").text)
+    for address, current in {"?category=appcat_0": "Kind 00", "": "All", "?sort=name&shown=48": "All"}.items():
+        page = browser.get(f"/apps{address}").text
+        assert bool(re.search(r'<details class="more-chips"\s+open>', page)) is (current == "Kind 00")
+        links = re.findall(r'<a class="chip"([^>]*)>(\w[\w ]+)', page)
+        assert [name.strip() for facts, name in links if "aria-current" in facts] == [current]
+        assert all(("sort=name" in facts) is ("sort=name" in address) and "shown" not in facts for facts, _ in links)
 
 
 def test_show_more_says_how_many_and_appends_for_htmx(stage: Any) -> None:

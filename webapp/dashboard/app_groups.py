@@ -5,8 +5,10 @@ contains its group: ``ready:<the API's cursor>``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+from markupsafe import Markup
 
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.models.accounts import App, Category
@@ -25,11 +27,15 @@ _CHUNK = 96  # of one call
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Facts that rarely change: the categories, the number of apps, and whether the service says which are ready."""
+    """Facts that rarely change: the categories, the number of apps, and whether the service says which are ready.
+
+    ``drawn`` has the HTML of the categories by what it depends on besides, as far as they were drawn before.
+    """
 
     categories: tuple[Category, ...]
     total: int
     tells_ready: bool
+    drawn: dict[tuple[str, ...], Markup] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

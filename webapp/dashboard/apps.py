@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, get_args
 
-from flask import Blueprint, g, render_template, request, url_for
+from flask import Blueprint, current_app, g, render_template, request, url_for
+from markupsafe import Markup
 from pydantic import StringConstraints
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
@@ -17,7 +18,7 @@ from webapp.dashboard.app_groups import Catalog
 from webapp.dashboard.build import checklist, project_list
 from webapp.dashboard.build.apps import app_setup
 from webapp.dashboard.client.accounts import AppFilter, UserClient
-from webapp.dashboard.client.models.accounts import App
+from webapp.dashboard.client.models.accounts import App, Category
 from webapp.dashboard.client.models.components import Component, Kind
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.overview import Overview, read_accounts
@@ -35,7 +36,7 @@ from webapp.dashboard.dashboard import (
 from webapp.dashboard.pages import ListQuery, among, at_most, page, wants_fragment, within
 from webapp.dashboard.rich import rich
 from webapp.errors import PatchbayError
-from webapp.kit.translation import translated
+from webapp.kit.translation import language, translated
 
 blueprint = Blueprint("apps", __name__)
 tabs = Blueprint("components", __name__)
@@ -173,7 +174,7 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
         "found_apps": {item.app: app for item in matches.items if (app := app_of(item.app))} if matches else {},
         "query": query,
         "catalog": catalog,
-        "categories": user.categories(query.filter()) if query.searches and not after else catalog.categories,
+        "category_nav": "" if after else _category_nav(user, query, catalog),
         "apps": apps,
         "shown": shown,
         "next_cursor": apps.next_cursor if shown < MOST else "",
@@ -186,6 +187,27 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
         "using": (uses_by_account() or {}) if known and known.needing else {},
         "set_up_by": app_setup.set_up_by(),
     }
+
+
+def _category_nav(user: UserClient, query: AppsQuery, catalog: Catalog) -> Markup:
+    """The categories as links: of a search with its counts, else those of the catalog, which are drawn once.
+
+    What is drawn for a portal is not kept, since its address is in the links.
+    """
+    if query.searches:
+        return _drawn(query, user.categories(query.filter()))
+    is_known = not query.category or any(query.category == category.id for category in catalog.categories)
+    if g.get("portal") or not is_known:
+        return _drawn(query, catalog.categories)
+    key = (language(), query.category, query.state, query.sort)
+    if key not in catalog.drawn:
+        catalog.drawn[key] = _drawn(query, catalog.categories)
+    return catalog.drawn[key]
+
+
+def _drawn(query: AppsQuery, categories: Sequence[Category]) -> Markup:
+    template = current_app.jinja_env.get_template("dashboard/apps/_categories.html")
+    return Markup(template.render(query=query, categories=categories)) if categories else Markup()  # noqa: S704
 
 
 def _found(q: str) -> PageOf[Component] | None:
