@@ -6,7 +6,7 @@ the list ends in an error where it is not empty.
 
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,19 +27,19 @@ KEYWORDS: dict[str, Any] = {**DEFAULT_KEYWORDS, "lazy": None, "count_of": (2, 3)
 @cache
 def english() -> dict[str, dict[Key, None]]:
     """By domain: the messages that stand in templates, modules and facts."""
+    return {domain: dict.fromkeys(messages_of(domain)) for domain in DOMAINS}
+
+
+def messages_of(domain: str) -> Iterator[Key]:
+    """The messages of ``domain`` as they stand there, one after another; the same one may come again."""
     mappings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["babel"]["mappings"]
     by_pattern = {pattern: mapping for mapping in mappings for pattern in _patterns(mapping["pattern"])}
     methods = [(pattern, mapping["method"]) for pattern, mapping in by_pattern.items()]
-    return {
-        domain: {
-            (message, context): None
-            for folder in folders
-            for _file, _line, message, _comments, context in extract_from_dir(
-                ROOT / folder, methods, by_pattern, keywords=KEYWORDS
-            )
-        }
-        for domain, folders in DOMAINS.items()
-    }
+    for folder in DOMAINS[domain]:
+        for _file, _line, message, _comments, context in extract_from_dir(
+            ROOT / folder, methods, by_pattern, keywords=KEYWORDS
+        ):
+            yield message, context
 
 
 def catalog(tag: str, domain: str) -> Catalog:

@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ SERVED = "http://localhost:8600"
 ADDRESS = re.compile(r"(?:(GET|POST|PUT|PATCH|DELETE) )?((?:/v1|P)/[^\s\"'?`]*)")
 
 
+@cache
 def anchors_of(file: Path) -> set[str]:
     return {section.anchor for section in render(file.read_text("utf-8"), {}).sections}
 

@@ -20,11 +20,17 @@ PATHS = ("/docs", "/docs/search", "/docs/search?q=key", *(f"/docs/{name}" for na
 MEASURES = [Measure("files", True, "It reads <b>little</b>."), Measure("network", False, "It has a way out.")]
 
 
-@pytest.fixture
-def browser(settings: Settings) -> FlaskClient:
+@pytest.fixture(scope="module")
+def served() -> Flask:
+    """The manual as an application of its own: reading its pages is most of what a test would take."""
     app = Flask("manual", template_folder=str(assets.templates_dir()), static_folder=str(assets.static_dir()))
-    wiring.register(app, settings, lambda: MEASURES)
-    return app.test_client()
+    wiring.register(app, Settings.from_env({}), lambda: MEASURES)
+    return app
+
+
+@pytest.fixture
+def browser(served: Flask) -> FlaskClient:
+    return served.test_client()
 
 
 @pytest.mark.parametrize("path", PATHS)
