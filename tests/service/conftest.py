@@ -4,7 +4,6 @@
 """
 
 import json
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,6 +17,7 @@ from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.own_components import stock
 from tests.fakes.receiver import Receiver, receiving
 from tests.fakes.user_data import plant_account
+from tests.once import folders
 from tests.once.catalog import linked
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.build import ensure
@@ -231,7 +231,7 @@ def open_at(catalog_folder: Path, provider_server: Provider) -> Callable[[Path, 
     close_service(open_service(Settings.from_env(env, data=catalog_folder), FakeClock()))
 
     def open_one(folder: Path, clock: FakeClock) -> Service:
-        shutil.copytree(catalog_folder, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(CATALOG))
+        folders.copy(catalog_folder, folder, leave=CATALOG)
         linked(catalog_folder / CATALOG, folder)
         return open_service(Settings.from_env(env, data=folder), clock)
 

@@ -13,7 +13,7 @@ from tests.fakes.declared.slack_events import Stage
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.provider import APPS, FakeProvider, seat, serving
 from tests.fakes.receiver import Receiver
-from tests.once import postgres
+from tests.once import folders, postgres
 from tests.once.catalog import linked
 from tests.service.conftest import CATALOG
 from webapp.kit.clock import FakeClock
@@ -107,7 +107,7 @@ class Bench:
 @pytest.fixture
 def open_bench(data: Path, clock: FakeClock, acme: FakeProvider, acme_folder: Path) -> Iterator[Callable[[], Bench]]:
     """Opens the service over the same data folder as often as a test likes, as several processes would."""
-    shutil.copytree(acme_folder, data, dirs_exist_ok=True, ignore=shutil.ignore_patterns(CATALOG))
+    folders.copy(acme_folder, data, leave=CATALOG)
     linked(acme_folder / CATALOG, data)
     settings = Settings.from_env({"PATCHBAY_ALLOW_HOSTS": f"127.0.0.1:{acme.port}"}, data=data)
     opened: list[Service] = []
