@@ -60,7 +60,7 @@ class AppList(AppFilter, Paged):
         default_factory=list, description="Only apps in one of these categories; repeat it, or separate ids by commas."
     )
     ready: Flag | None = Field(
-        None, description="Only apps that can be used here; when false, only those that wait for an OAuth client."
+        None, description="Only apps that can be used here; when false, only those to be set up first."
     )
     among: list[Slug] = Field(default_factory=list, max_length=200, description="Only these apps, by slug.")
     without: list[Slug] = Field(default_factory=list, max_length=200, description="All but these apps, by slug.")
