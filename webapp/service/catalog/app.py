@@ -319,7 +319,7 @@ class App:
             error_codes=oauth.error_codes,
             token_headers=oauth.token_headers,
             long_lived=long_lived,
-            allowed_hosts=HostRules.of(*map(host_rule, reached)),
+            allowed_hosts=HostRules.of(*{host_rule(url) for url in reached}),
         )
 
     def _profile(self, name: str) -> ScopeProfile | None:
