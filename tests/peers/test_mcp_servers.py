@@ -1,4 +1,8 @@
-"""MCP servers that nobody here wrote, as apps: npm's ``server-everything``, and one on PyPI's ``mcp``."""
+"""MCP servers that nobody here wrote, as apps: npm's ``server-everything``, and one each on PyPI's ``mcp`` and
+``fastmcp``.
+
+The last needs many packages, so it runs in an environment of its own, whose Python ``FASTMCP_PYTHON`` names.
+"""
 
 import os
 import shutil
@@ -35,6 +39,41 @@ pytestmark = pytest.mark.peer
 HERE = Path(__file__).parent
 EVERYTHING = HERE.parents[1] / "instance/node/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 NODE, PYTHON = ("streamableHttp", "sse"), ("streamable", "json", "stateless", "sse")
+FASTMCP = "FASTMCP_PYTHON"
+FASTMCP_SERVER = """
+import sys
+from fastmcp import Context, FastMCP
+from fastmcp.utilities.types import Image
+from pydantic import BaseModel
+
+server, port, way = FastMCP("weather"), int(sys.argv[1]), sys.argv[2]
+
+class Weather(BaseModel):
+    degrees: float
+    sunny: bool
+
+@server.tool(annotations={"readOnlyHint": True})
+def weather(city: str, days: int = 1) -> Weather:
+    return Weather(degrees=len(city) + days, sunny=True)
+
+@server.tool
+async def slow(steps: int, ctx: Context) -> str:
+    for step in range(steps):
+        await ctx.report_progress(step + 1, steps, "Thinking")
+    return "done"
+
+@server.tool
+def picture() -> Image:
+    return Image(data=b"not really", format="png")
+
+@server.tool
+def fails() -> str:
+    raise ValueError("No weather today.")
+
+kinds = {"json": {"json_response": True}, "stateless": {"stateless_http": True}}
+transport = "sse" if way == "sse" else "http"
+server.run(transport, host="127.0.0.1", port=port, show_banner=False, **kinds.get(way, {}))
+"""
 MOST_CPU_MS = 6.0
 
 
@@ -45,6 +84,8 @@ def running(manner: str) -> Iterator[str]:
     port = free_port()
     if kind == "node":
         command, env = [_node(), str(EVERYTHING), way], {**os.environ, "PORT": str(port)}
+    elif kind == "fastmcp":
+        command, env = [_fastmcp(), "-c", FASTMCP_SERVER, str(port), way], dict(os.environ)
     else:
         command, env = [sys.executable, str(HERE / "mcp_server.py"), str(port), way], dict(os.environ)
     path = "sse" if way == "sse" else "mcp"
@@ -77,6 +118,13 @@ def _node() -> str:
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def _fastmcp() -> str:
+    python = os.environ.get(FASTMCP, "")
+    if not python:
+        pytest.skip(f"{FASTMCP} does not name the Python of an environment with fastmcp")
+    return python
 
 
 def speaker(own: str, notes: list[str] | None = None) -> McpClient:
@@ -112,9 +160,10 @@ def test_everything_of_npm_is_listed_and_called(way: str) -> None:
 
 
 @pytest.mark.parametrize("way", PYTHON)
-def test_a_server_of_pypi_is_listed_and_called(way: str) -> None:
+@pytest.mark.parametrize("kind", ["python", "fastmcp"])
+def test_a_server_of_pypi_is_listed_and_called(kind: str, way: str) -> None:
     notes = list[str]()
-    with running(f"python:{way}") as url:
+    with running(f"{kind}:{way}") as url:
         client = speaker(url, notes)
         tools = client.tools()
         assert isinstance(tools, ToolList)
@@ -124,11 +173,14 @@ def test_a_server_of_pypi_is_listed_and_called(way: str) -> None:
         assert result["structuredContent"] == {"degrees": 5.0, "sunny": True}
         assert not isinstance(client.call("slow", {"steps": 2}), McpFailure)
         if way != "json":
-            assert notes == ["Thinking (1 of 2)", "Thinking (2 of 2)"]
+            assert [note.replace(".0", "") for note in notes] == ["Thinking (1 of 2)", "Thinking (2 of 2)"]
         failed = client.call("fails", {})
         assert not isinstance(failed, McpFailure)
         assert failed["isError"] is True
         client.end()
+        content = mcp_tools.listing(url, {"name": "weather"}, tools.tools)
+        planned = plan(documents.read(content), "weather", Options(auth="none"))
+        assert (len(planned.actions), planned.left) == (4, [])
 
 
 def test_a_call_costs_little_of_our_own() -> None:
