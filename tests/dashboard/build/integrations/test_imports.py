@@ -15,11 +15,13 @@ from tests.fakes.public_directory import brought
 from tests.fakes.user_data import plant_account
 from webapp.service.api import imported_apps
 from webapp.service.catalog.importing import plans
+from webapp.service.catalog.importing.records import Options
 from webapp.service.directory import directory
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.components import held_tools
 from webapp.service.domain.components.held_tools import HeldTool
-from webapp.service.domain.instance import app_imports
+from webapp.service.domain.instance import app_imports, mcp_servers
+from webapp.service.domain.instance.mcp_servers import Asker
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 
@@ -200,6 +202,11 @@ class TestServers:
             browser.follow(IMPORT, {**asked, "only": ["search_notes"], "name": "Notes"})
             assert held_tools.waiting(office.service.store, "notes") == []
             assert "for your look" not in browser.get("/build/integrations")
+            mcp_servers.add(office.service, server.url, "notes", Asker("none"), Options(only=("Tools",)))
+            server.manner.tools = [*server.manner.tools, {**mcp_server.ERASE, "name": "burn"}]
+            again = browser.send(PREVIEW, {"mcp": server.url, "slug": "notes"})
+            assert checked(again.text) == ["search_notes", "erase"] and "burn" in again.text
+            server.manner.tools.pop()
             assert "What changed at the server" not in browser.send(PREVIEW, {"mcp": server.url, "slug": "notes"}).text
         assert "notes is removed." in browser.follow(f"{IMPORT}/notes/removal")
 
