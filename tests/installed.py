@@ -22,7 +22,7 @@ from tests.fakes.ports import free_port
 ROOT = Path(__file__).parent.parent
 UV = Path(sys.executable).parent / "uv"
 OWNER = {"email": "ada@example.com", "password": "a long enough password"}
-USER, START_S = "user-42", 120
+USER, START_S = "user-42", 240
 
 
 def run(*words: str | Path, **env: str) -> str:
@@ -80,7 +80,7 @@ class Copy:
                 yield line.split()[-1]
             finally:
                 process.terminate()
-                assert process.wait(15) == 0
+                assert process.wait(30) == 0
 
 
 def journey(copy: Copy) -> dict[str, str]:

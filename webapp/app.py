@@ -78,7 +78,7 @@ def create_app(
     link.register(app, service)
     inbound.register(app, service)
     mcp.register(app, service)
-    manual.register(app, settings, service.executor.confinement)
+    headings = manual.register(app, settings, service.executor.confinement)
     client_id, client_secret = oauth_clients.dashboard(service)
     dashboard.register(
         app,
@@ -94,6 +94,7 @@ def create_app(
         belongings=EmbeddedBelongings(service),
         oidc=OpenIdProvider(service.outbound, settings, clock) if settings.oidc_issuer else None,
         agent_documents=Documents(service.outbound, service.store, clock),
+        headings=headings,
     )
     service.catalog.when_refreshed(app.extensions[KEY].forget_apps)
     words = PackageTranslations(settings.data / "pieces" / "apps")

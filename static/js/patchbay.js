@@ -2,7 +2,8 @@
    data-copy · data-reveal="id" · data-dialog="id" · data-ask (on a link to a question) · data-close · data-search ·
    data-shortcuts · data-set-theme="name" ·
    data-relative (on <time>) · data-focus (in a swapped fragment) · data-announce="text", for ears alone with
-   data-quiet · data-open="id" (a dialog, in a swapped fragment) · data-once="no" (on a form).
+   data-quiet · data-open="id" (a dialog, in a swapped fragment) ·
+   data-opened (a field that asks for something when its dialog opens) · data-once="no" (on a form).
    One listener a kind of event on the document, so that swapped fragments need no wiring. */
 (() => {
   "use strict";
@@ -86,7 +87,10 @@
 
   function openDialog(id) {
     const dialog = document.getElementById(id);
-    if (dialog && !dialog.open) dialog.showModal();
+    if (dialog && !dialog.open) {
+      dialog.showModal();
+      $("[data-opened]", dialog)?.dispatchEvent(new Event("input", { bubbles: true })); // what it shows at first
+    }
     return Boolean(dialog);
   }
 
@@ -144,6 +148,38 @@
       event.clientY <= box.bottom;
     if (!inside) event.target.close();
   }
+
+  /* The palette: Ctrl+K or ⌘K opens the search over everything, arrows choose, Enter opens the first result. */
+  document.addEventListener("keydown", (event) => {
+    if (event.isComposing || event.altKey || event.shiftKey) return;
+    const other = $("dialog[open]:not(#palette)");
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && !other && openDialog("palette")) {
+      event.preventDefault();
+      $("#palette-q").select();
+      return;
+    }
+    const list = event.target.closest("#palette[open]");
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!list || !step) return;
+    event.preventDefault();
+    const hits = [...list.querySelectorAll(".hit")];
+    const next = hits.indexOf(document.activeElement) + step;
+    (next < 0 ? $("#palette-q") : hits[Math.min(next, hits.length - 1)])?.focus();
+  });
+  document.addEventListener(
+    "submit",
+    (event) => {
+      const list = event.target.closest("#palette");
+      if (!list) return;
+      const answered = $("[data-query]", list)?.dataset.query === $("#palette-q").value.trim();
+      const first = answered && $(".hit", list);
+      if (!first) return; // the page of the search answers
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      location.assign(first.href);
+    },
+    true,
+  );
 
   /* Single keys; kept out of fields, and switchable off (WCAG 2.1.4). Storage may be refused in a frame. */
   const kept = {

@@ -136,6 +136,7 @@ def pages(cookies: Sequence[str], trigger_id: str, component: str) -> list[Opera
         "the page of one trigger": (f"/triggers/{trigger_id}", first),
         "its deliveries": (f"/triggers/{trigger_id}/deliveries", first),
         "the page of one action": (component, others[2]),
+        "what the palette finds": ("/search?q=create+task", others[2]),
     }
     return [
         Operation(name, 6.0, _repeated(Request("GET", path, {"Cookie": cookie})))

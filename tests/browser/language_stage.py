@@ -67,7 +67,7 @@ def staged(chromium: Any, product: Product) -> Stage:
         me.id,
         state,
         [
-            "/apps", "/apps/http/actions/http-send-request", *_triggers(product, me.id, ada.id, grace.id),
+            "/apps", "/search", "/apps/http/actions/http-send-request", *_triggers(product, me.id, ada.id, grace.id),
             "/apps?q=zzzz", "/apps/sandbox", "/apps/github", "/accounts",
             *(f"/accounts/{account.id}" for account in (ada, grace, key)),
             *(f"/accounts/{ada.id}/{verb}" for verb in ("name", "disconnection")),

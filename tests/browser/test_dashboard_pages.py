@@ -57,7 +57,17 @@ def test_pages_of_somebody_without_accounts(look: Any, product: Any, people: Any
     check("refused sign-in")
     person.sign_in("empty@example.com")
     person.heading("Apps")
-    for path in ("/accounts", "/logs", "/logs?kind=account&status=failed", "/apps?q=zzzz", "/nowhere", "/settings"):
+    for path in (
+        "/accounts",
+        "/search",
+        "/search?q=task",
+        "/search?q=zzzz",
+        "/logs",
+        "/logs?kind=account&status=failed",
+        "/apps?q=zzzz",
+        "/nowhere",
+        "/settings",
+    ):
         page.goto(product.url + path)
         check(path)
     page.context.clear_cookies(name="patchbay_form")

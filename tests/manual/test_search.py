@@ -4,7 +4,7 @@ import pytest
 
 from webapp.manual.markdown import render
 from webapp.manual.pages import Manual, Page
-from webapp.manual.search import MOST, search
+from webapp.manual.search import MOST, headings, search
 from webapp.settings import Settings
 
 PAGES = [
@@ -58,3 +58,9 @@ def test_the_manual_answers_what_people_ask(settings: Settings) -> None:
     ):
         assert url in [hit.url for hit in search(manual, query)][:3], query
     assert len(search(manual, "a")) == MOST
+
+
+def test_headings_alone_are_found_with_the_title_of_their_page() -> None:
+    assert headings(PAGES, "signing") == [("One", "Signing keys", "/docs/one#signing-keys")]
+    assert headings(PAGES, "KEYS one") == [("One", "Signing keys", "/docs/one#signing-keys")]
+    assert headings(PAGES, "webhook") == [] and headings(PAGES, " ") == []

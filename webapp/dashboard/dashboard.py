@@ -5,7 +5,7 @@ Pages get the clients of the Connect service for that viewer here, and cached ac
 
 import functools
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 from urllib.parse import urlsplit
@@ -70,6 +70,7 @@ class Dashboard:
     oidc: OpenIdProvider | None
     agent_documents: Documents
     changes: Changes
+    headings: Callable[[str], Sequence[tuple[str, str, str]]]
 
     def forget_apps(self) -> None:
         """Clear the caches of apps, after the catalog has changed."""

@@ -94,6 +94,22 @@ def context() -> dict[str, Any]:
     }
 
 
+def pages() -> list[tuple[str, str, str]]:
+    """The label, the path and the icon of each page in the viewer's menu, and of those to read."""
+    shown = [("apps", gettext("Apps"), "index"), ("accounts", gettext("Accounts"), "index")]
+    shown += [("triggers", gettext("Triggers"), "index")]
+    shown += [("logs", gettext("Logs"), "index")] if has_logs() else []
+    shown += [("agents", gettext("Agents"), "index")] if offers("agents", lambda: agents().apps()) else []
+    entries = [(label, url_for(f"dashboard.{noun}.{endpoint}"), noun) for noun, label, endpoint in shown]
+    entries.append((gettext("Settings"), url_for("dashboard.settings.page"), "settings"))
+    entries += [
+        (f"{BUILD[noun]} · {gettext('Build')}", url_for(f"dashboard.build_{noun}.page"), page.icon)
+        for noun, page in menu.in_menu()
+        if viewer().role in page.roles and page.offered()
+    ]
+    return [*entries, (gettext("Manual"), "/docs", "docs"), (gettext("API reference"), "/docs/api", "docs")]
+
+
 def when(text: str | None) -> Moment | None:
     """An ISO 8601 time as a page shows it; one that cannot be read is left out."""
     try:

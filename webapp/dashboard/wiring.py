@@ -2,7 +2,7 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 from flask import Blueprint, Flask, g, url_for
@@ -47,13 +47,15 @@ def register(
     belongings: Belongings,
     oidc: OpenIdProvider | None,
     agent_documents: Documents,
+    headings: Callable[[str], Sequence[tuple[str, str, str]]] = lambda _: (),
 ) -> None:
     """Serve the dashboard from ``app``.
 
     ``client_id`` and ``client_secret`` are the dashboard's OAuth client at the Connect service: the one of
     ``settings.connect_url``, or else the embedded one, which ``wsgi`` returns (called late, since it is this app).
     ``belongings`` are people's data in the embedded service, ``oidc`` is the OpenID provider, and ``agent_documents``
-    fetches the documents of agents whose id is an address. ``first_project`` names the first project, in an embedded
+    fetches the documents of agents whose id is an address. ``headings`` finds sections of the manual: for words, the
+    page, the heading and the path of each, best first. ``first_project`` names the first project, in an embedded
     service.
     """
     templates.prepare(app.jinja_env)
@@ -100,6 +102,7 @@ def register(
         agent_documents=agent_documents,
         logins=Logins(store, clock, settings.public_url, theirs),
         changes=changes,
+        headings=headings,
     )
     app.register_blueprint(_blueprint(app))
 

@@ -38,6 +38,22 @@ def search(pages: Iterable[Page], query: str) -> list[Hit]:
     return [_hit(page, section, any_word, phrase) for _, page, section in best[:MOST]]
 
 
+def headings(pages: Iterable[Page], query: str) -> list[tuple[str, str, str]]:
+    """The title of the page, the heading and the address of sections whose heading, with the title of its page, holds
+    every word of ``query``; first those of a whole page. Faster than :func:`search`, since no text is read."""
+    words = [word[:_LENGTH].casefold() for word in query.split()[:_WORDS]]
+    if not words:
+        return []
+    fitting = [
+        (section.level, page.document.title, section.heading, f"{page.url}#{section.anchor}")
+        for page in pages
+        for section in page.document.sections
+        if words[0] in section.heading.casefold()
+        and all(word in f"{page.document.title} {section.heading}".casefold() for word in words)
+    ]
+    return [hit[1:] for hit in sorted(fitting, key=lambda hit: hit[0])[:MOST]]
+
+
 def _rate(section: Section, patterns: list[re.Pattern[str]], phrase: re.Pattern[str]) -> int:
     """How well a section fits; 0 unless every word occurs. A heading counts for more than the text below it, and the
     words side by side for more than apart."""

@@ -5,6 +5,7 @@ The reference of the API at ``/docs/api`` is the service's own; every page here 
 
 import gzip
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from flask import Blueprint, Flask, Response, abort, render_template, request
 from jinja2.runtime import Undefined
@@ -12,7 +13,7 @@ from jinja2.runtime import Undefined
 from webapp.kit import assets, templates
 from webapp.manual.files import FILES
 from webapp.manual.pages import NAMES, Manual
-from webapp.manual.search import search
+from webapp.manual.search import headings, search
 from webapp.service.components.confinement.confinement import Measure
 from webapp.settings import Settings
 
@@ -23,9 +24,11 @@ _POLICY = (
 _LONGEST_QUERY = 200
 
 
-def register(app: Flask, settings: Settings, confinement: Callable[[], Sequence[Measure]]) -> None:
+def register(
+    app: Flask, settings: Settings, confinement: Callable[[], Sequence[Measure]]
+) -> Callable[[str], list[tuple[str, str, str]]]:
     """Serve the manual of the installation with ``settings`` from ``app``; ``confinement`` tells what confines the code
-    of components here."""
+    of components here. The result finds sections by their headings, as :func:`webapp.manual.search.headings`."""
     templates.prepare(app.jinja_env)
     manual, blueprint = Manual(settings), Blueprint("manual", __name__, url_prefix="/docs")
     blueprint.after_request(_finish)
@@ -54,6 +57,7 @@ def register(app: Flask, settings: Settings, confinement: Callable[[], Sequence[
         return Response(FILES[name].read(), headers=headers, content_type="text/plain; charset=utf-8")
 
     app.register_blueprint(blueprint)
+    return partial(headings, manual)
 
 
 def _draw(template: str, manual: Manual, **context: object) -> str:
