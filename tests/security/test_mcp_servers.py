@@ -165,6 +165,16 @@ def test_a_server_that_forgets_clients_gets_a_new_one_and_old_accounts_are_recon
 CHANGED = {**SEARCH, "title": "Send notes"}
 
 
+def test_a_client_that_is_forgotten_during_a_sign_in_is_registered_when_it_begins_again(place: Place) -> None:
+    browser, start = place.page("erin")
+    back = browser.follow(browser.get(start), until=place.served.url)
+    place.sign_ins.clients.clear()
+    ended = browser.visit(back.location)
+    browser.close()
+    assert "Notes has forgotten this service since you began. Start again." in ended.text
+    assert place.run(place.connect("erin", "eva")).json()["ret"] == "eva"
+
+
 @pytest.mark.parametrize(
     ("listed", "sentence"), [([CHANGED, ERASE], HELD), ([ERASE], GONE), ([{**SEARCH, "name": "other"}, ERASE], GONE)]
 )

@@ -208,6 +208,8 @@ def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, seale
             verifier=sealed["verifier"],
         )
     if isinstance(result, OAuthFailure):
+        if client.registered_issuer and result.error_code in oauth.UNKNOWN_CLIENT:
+            raise RejectedByProvider(f"{app.name} has forgotten this service since you began. Start again.")
         raise _rejected(provider.naming_failure(result, app))
     return result
 
