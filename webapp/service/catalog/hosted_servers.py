@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 TABLE = "mcp"
+DESCRIPTION = "The tools that the provider itself offers for agents and automations."
 _LOOKS = ("name", "description", "categories", "featured_weight", "logo", "docs_url", TABLE)
 _STEPS = (
     "Create an OAuth client for the server in the settings for developers, as its documentation says.",
@@ -37,7 +38,7 @@ def server_facts(fields: dict[str, Any]) -> dict[str, Any] | None:
         looks |= {
             "slug": f"{beside}_mcp",
             "name": f"{fields.get('name')} (MCP)",
-            "description": f"The tools that {fields.get('name')} itself offers for agents and automations.",
+            "description": DESCRIPTION,
         }
     source = server.get("source")
     shown = {"docs_url": source, "sources": [source], TABLE: {**server, **({"beside": beside} if beside else {})}}

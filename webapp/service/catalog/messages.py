@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from webapp.kit.translation import without_link
+from webapp.service.catalog.hosted_servers import server_facts
 from webapp.service.components.declared.templates import Hole, parse, texts_in
 
 Message = tuple[int, str, str, list[str]]  # line, function, message, comments
@@ -20,7 +21,8 @@ _SAID = {"name", "description", "label", "content", "words"}
 
 def facts(file: BinaryIO, keywords: object, comments: Collection[str], options: object) -> Iterator[Message]:
     """The messages of an ``app.toml`` or ``categories.toml``. Raises :class:`tomllib.TOMLDecodeError`."""
-    for text in dict.fromkeys(_of_facts(tomllib.loads(file.read().decode("utf-8")))):
+    read = tomllib.loads(file.read().decode("utf-8"))
+    for text in dict.fromkeys((*_of_facts(read), *_of_facts(server_facts(read) or {}))):
         yield 1, "", text, []
 
 
@@ -94,6 +96,6 @@ def _of_facts(spec: Mapping[str, Any]) -> Iterator[str]:
             yield category["name"]
     for field in spec.get("fields", []):
         yield from (field[key] for key in ("label", "description", "advice") if field.get(key))
-    oauth = spec.get("oauth", {})
-    yield from (scope["words"] for scope in oauth.get("scopes", []))
-    yield from (profile["name"].replace("_", " ").capitalize() for profile in oauth.get("scope_profiles", []))
+    for oauth in (spec.get("oauth", {}), spec.get("sign_in", {}).get("oauth", {})):
+        yield from (scope["words"] for scope in oauth.get("scopes", []))
+        yield from (profile["name"].replace("_", " ").capitalize() for profile in oauth.get("scope_profiles", []))
