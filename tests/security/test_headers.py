@@ -23,7 +23,7 @@ NOBODY = {
 PUBLIC_FILES = (
     "static", "logo", "healthz", "readyz", "api_reference.description", "api_reference.reference",
     "manual.index", "manual.find", "manual.page", "manual.file",
-    "embed.embed_js", "embed.embed_mjs", "embed.embed_d_ts",
+    "embed.embed_js", "embed.embed_mjs", "embed.embed_d_ts", "client_document.show",
 )  # fmt: skip
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -190,7 +190,7 @@ def test_the_links_forms_prove_themselves(installation: Installation, visitor: V
     opened = visitor.ask("GET", link, headers={"Sec-Fetch-Dest": "document"})
     page = visitor.ask("GET", opened.headers["Location"])
     hidden = dict(re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', page.text))
-    assert set(hidden) == {"session", "proof", "attempt"}
+    assert set(hidden) == {"session", "proof", "attempt", "authType"}
     for path in ("/_static/connect", "/_static/connect/keys", "/_static/connect/status"):
         forgeries: tuple[dict[str, str], ...] = (
             {}, {**hidden, "proof": ""}, {**hidden, "proof": "0" * 64}, {**hidden, "session": "ls_other"},

@@ -69,7 +69,7 @@ PARTS = {
     "runner": Part("webapp.cli.serving.serve:runner", "Only run components, for web and worker beside it."),
     "init": Part("webapp.cli.commands.init:init", "Make a project and a client for scripts."),
     "migrate": Part("webapp.cli.commands.init:migrate", "Bring the database's schema up to date."),
-    "compact": Part("webapp.cli.commands.init:compact", "Give the room that is free in the database back to the disk."),
+    "compact": Part("webapp.cli.commands.init:compact", "Give free room in the database back to the disk."),
     "project": Part("webapp.cli.commands.projects:project", "Projects: what accounts, tokens and triggers belong to."),
     "client": Part("webapp.cli.commands.clients:client", "OAuth clients of this installation."),
     "user": Part("webapp.cli.commands.users:user", "People who sign in."),
@@ -77,24 +77,20 @@ PARTS = {
     "workflow": Part(
         "webapp.cli.commands.workflows:workflow", "Workflows: named URLs that triggers send their events to."
     ),
-    "app": Part("webapp.cli.commands.apps:app", "Apps that are imported from OpenAPI documents."),
-    "directory": Part(
-        "webapp.cli.commands.directory:directory", "The public directory of OpenAPI documents, to be imported as apps."
-    ),
+    "app": Part("webapp.cli.commands.apps:app", "Apps of OpenAPI documents and MCP servers."),
+    "directory": Part("webapp.cli.commands.directory:directory", "The public directory of OpenAPI documents."),
     "piece": Part("webapp.cli.commands.pieces:piece", "Integrations that are added from npm packages."),
     "catalog": Part("webapp.cli.commands.catalog:catalog", "The apps that people can connect."),
     "component": Part("webapp.cli.commands.components:component", "Components of your own, in DATA/components."),
     "keys": Part("webapp.cli.commands.keys:keys", "The keys that seal credentials."),
-    "backup": Part(
-        "webapp.cli.commands.backups:backup", "Write the database, your own apps and integrations to a ZIP."
-    ),
+    "backup": Part("webapp.cli.commands.backups:backup", "Write the database and what you added to a ZIP."),
     "restore": Part("webapp.cli.commands.backups:restore", "Put a backup in the place of what is there."),
-    "move": Part("webapp.cli.commands.move:move", "Copy everything into another database, PostgreSQL or embedded."),
+    "move": Part("webapp.cli.commands.move:move", "Copy everything into another database."),
     "import-accounts": Part(
         "webapp.cli.commands.import_accounts:import_accounts",
         "Bring over the accounts of another service, from a file.",
     ),
-    "files": Part("webapp.cli.commands.files:files", "Files to copy: units for systemd, proxies, dashboards, alerts."),
+    "files": Part("webapp.cli.commands.files:files", "Files to copy: units, proxies, dashboards, alerts."),
     "audit": Part("webapp.cli.commands.audit:audit", "Who did what to which account, trigger, client or key."),
     "check": Part("webapp.cli.commands.check:check", "Look at everything, and say what is wrong."),
 }

@@ -25,8 +25,9 @@ def test_every_shipped_logo_is_static(shipped: Catalog) -> None:
             assert element.tag.removeprefix("{http://www.w3.org/2000/svg}") in DRAWN
             assert not [name for name in element.attrib if name.startswith("on") or name == "style"]
             assert all(value.startswith("#") for name, value in element.attrib.items() if "href" in name)
-        assert root.findtext("{http://www.w3.org/2000/svg}title") == app.name
-        assert app.img_src == f"http://localhost:8000/logos/{app.slug}.svg?v={logos.digest(document.decode())}"
+        assert root.findtext("{http://www.w3.org/2000/svg}title") == app.name.removesuffix(" (MCP)")
+        assert app.img_src.endswith(f".svg?v={logos.digest(document.decode())}")
+        assert shipped.logo(app.img_src.rpartition("/")[2].partition(".svg")[0]) == document
 
 
 def test_an_icon_is_drawn_in_the_brands_colour() -> None:

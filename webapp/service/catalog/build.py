@@ -26,7 +26,17 @@ from sqlite_utils import Database
 from webapp.kit.crypto import stable_id
 from webapp.kit.scratch import Scratch
 from webapp.kit.text import fold
-from webapp.service.catalog import aliases, declarations, logos, registry, sources, tool_search, variables, variants
+from webapp.service.catalog import (
+    aliases,
+    declarations,
+    hosted_servers,
+    logos,
+    registry,
+    sources,
+    tool_search,
+    variables,
+    variants,
+)
 from webapp.service.catalog.check import Verdict, judge
 from webapp.service.catalog.component_files import component_files, piece_files
 from webapp.service.catalog.components import LAST, release
@@ -36,7 +46,7 @@ from webapp.service.catalog.sources import Places, Source
 from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.components.runner import Runner
 
-VERSION = 11
+VERSION = 12
 SEARCHED = ["name", "slug", "description", "categories"]
 _FACT_COLUMNS = (
     "id", "key", "version", "kind", "app", "name", "description", "json", "prop_aliases", "dedupe", "hooks", "root",
@@ -221,7 +231,8 @@ def _kinds(declared: Iterable[Declared]) -> Mapping[str | None, Counter[str]]:
 
 
 def _app(row: int, source: Source, categories: dict[str, Category], kinds: Counter[str]) -> dict[str, Any]:
-    spec, logo = source.spec, logos.svg(source.spec.name, source.spec.logo)
+    spec = source.spec
+    logo = logos.svg(spec.name.removesuffix(hosted_servers.SUFFIX), spec.logo)
     kept = spec.model_dump_json(by_alias=True, exclude_defaults=True)
     return {
         "id": row,

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 TABLE = "mcp"
+SUFFIX = " (MCP)"
 DESCRIPTION = "The tools that the provider itself offers for agents and automations."
 _LOOKS = ("name", "description", "categories", "featured_weight", "logo", "docs_url", TABLE)
 _STEPS = (
@@ -37,7 +38,7 @@ def server_facts(fields: dict[str, Any]) -> dict[str, Any] | None:
     if beside:
         looks |= {
             "slug": f"{beside}_mcp",
-            "name": f"{fields.get('name')} (MCP)",
+            "name": f"{fields.get('name')}{SUFFIX}",
             "description": DESCRIPTION,
         }
     source = server.get("source")

@@ -271,12 +271,10 @@ def _mark(path: Path) -> tuple[int, int, int]:
 def apps(
     rows: Rows, public_url: str, variables: Mapping[str, str], read_spec: Callable[[str], AppSpec]
 ) -> dict[int, App]:
-    """The apps by their row numbers; ``public_url`` is where logos are served."""
-    return {
-        row["id"]: _app(row, public_url, variables, read_spec)
-        for row in rows
-        if _names(row["variables"]) <= variables.keys()
-    }
+    """The apps by their row numbers; ``public_url`` is where logos are served, equal ones at one address."""
+    usable = [row for row in rows if _names(row["variables"]) <= variables.keys()]
+    drawn = {row["logo_hash"]: row["slug"] for row in reversed(usable)}
+    return {row["id"]: _app(row, drawn[row["logo_hash"]], public_url, variables, read_spec) for row in usable}
 
 
 def by_name(apps: Collection[App]) -> dict[str, App]:
@@ -302,13 +300,13 @@ def families(rows: Rows, apps: Mapping[str, App]) -> dict[str, tuple[str, ...]]:
     return {family: tuple(slug for name, slug in pairs if name == family) for family, _slug in pairs}
 
 
-def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_spec: ReadSpec) -> App:
+def _app(row: sqlite3.Row, logo: str, public_url: str, variables: Mapping[str, str], read_spec: ReadSpec) -> App:
     slug = row["slug"]
     public = {
         "id": stable_id("app", slug),
         "name_slug": slug,
         "name": row["name"],
-        "img_src": f"{public_url}/logos/{slug}.svg?v={row['logo_hash']}",
+        "img_src": f"{public_url}/logos/{logo}.svg?v={row['logo_hash']}",
         "custom_fields_json": placeholders.expand_json(row["custom_fields"], variables),
         "categories": _texts(row["category_names"]),
         "featured_weight": row["featured_weight"],
