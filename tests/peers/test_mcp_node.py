@@ -80,7 +80,7 @@ def served(data: Path) -> Any:
 
 @pytest.mark.parametrize("way", ["token", "client", "person"])
 def test_it_lists_calls_and_reads_errors(served: Installation, way: str) -> None:
-    with client(served, way, {"x-pd-app-slug": "sandbox,github,linear"}) as agent:
+    with client(served, way, {"x-pd-app-slug": "sandbox,trello,linear"}) as agent:
         agent.say(do="list")
         first = agent.hear()
         agent.say(do="list", cursor=first["nextCursor"])

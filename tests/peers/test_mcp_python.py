@@ -45,7 +45,7 @@ def served(data: Path) -> Any:
 @pytest.mark.parametrize("way", ["token", "client", "person"])
 def test_it_lists_calls_and_reads_errors(served: Installation, way: str, mode: str) -> None:
     async def talk() -> None:
-        async with client(served, way, mode, headers={"x-pd-app-slug": "sandbox,github,linear"}) as narrow:
+        async with client(served, way, mode, headers={"x-pd-app-slug": "sandbox,trello,linear"}) as narrow:
             first = await narrow.list_tools()
             rest = await narrow.list_tools(cursor=first.next_cursor)
             assert first.next_cursor and rest.next_cursor is None
