@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.once import catalog, passwords, stores, web
+from tests.once import catalog, passwords, schema, stores, web
 from webapp.kit import translation
 from webapp.kit.clock import FakeClock
 from webapp.kit.slots import Slot, this_thread
@@ -20,6 +20,7 @@ from webapp.store.sqlite import SQLiteStore
 catalog.keep()
 passwords.keep()
 web.keep()
+schema.keep()
 stores.keep()
 gc.disable()
 

@@ -110,6 +110,7 @@ def test_when_the_supervisor_is_killed_its_children_end(start: Start, eventually
     assert get(server.port) == 0
 
 
+@pytest.mark.faults
 def test_a_request_that_has_begun_is_finished(start: Start) -> None:
     """A large page is asked for and read slowly, while the end comes."""
     server = start()
@@ -157,12 +158,14 @@ def test_a_port_that_is_none_is_one_sentence(shell: Any) -> None:
     )
 
 
+@pytest.mark.faults
 def test_a_wrong_key_refuses_to_start(shell: Any) -> None:
     shell.json("init")
     shell.env = {**shell.env, "PATCHBAY_SECRET_KEY": "wR4sD9fN2jG7lH5mY0bV3tC8xK1zQ6uEaP"}
     assert "does not open this database" in shell.refused("serve")
 
 
+@pytest.mark.faults
 def test_a_second_service_on_one_folder_is_refused_in_one_sentence(start: Start, shell: Any) -> None:
     server = start()
     elsewhere = replace(shell, env={**shell.env, "PATCHBAY_PORT": str(free_port())})
@@ -187,6 +190,7 @@ def test_a_service_that_starts_while_the_one_before_ends_waits_for_it(start: Sta
     assert first.process.wait(15) == 0
 
 
+@pytest.mark.faults
 def test_a_database_of_a_newer_version_refuses_to_start(shell: Any, data: Path) -> None:
     shell.json("init")
     with closing(sqlite3.connect(data / "patchbay.db")) as database, database:
