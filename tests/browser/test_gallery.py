@@ -76,6 +76,7 @@ def gallery() -> flask.Flask:
                 {"label": "Logs", "url": "#", "icon": "logs"},
             ],
             "nav_build": [{"label": "Embed", "url": "#", "icon": "embed"}],
+            "search_url": "/search",
             "person": {"email": "alice@example.com", "role": "owner", "initials": "AL"},
             "times": [translation.moment(NOW - ago, NOW) for ago in (180_000, 7_200_000, 40 * 86_400_000)],
             "bars": [{"height": (i * 37 % 16 + 6) / 22, "tone": "x" if i in (39, 40) else "ok"} for i in range(48)],
@@ -298,7 +299,7 @@ def test_keys(page: Any, url: str) -> None:
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.name") == "q"
     page.keyboard.type("a/?")
-    assert page.locator("[name=q]").input_value() == "a/?"
+    assert page.locator("main [name=q]").input_value() == "a/?"
     page.locator("body").click(position={"x": 640, "y": 5})
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("?")

@@ -91,6 +91,7 @@ def context() -> dict[str, Any]:
         "person": {"email": user.email, "role": ROLES.get(user.role, user.role)},
         "sign_out_url": url_for("dashboard.session.end"),
         "theme_url": url_for("dashboard.settings.theme"),
+        "search_url": url_for("dashboard.search.index"),
     }
 
 
