@@ -7,6 +7,7 @@ BIN := .venv/bin
 PRETTIER := PATH="$$PATH:$(BIN)" node instance/node/node_modules/prettier/bin/prettier.cjs
 RUN_STAMP := .venv/.run
 DEV_STAMP := .venv/.dev
+FASTMCP := instance/fastmcp/bin/python
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	--no-annotate --python-version 3.11 --custom-compile-command "make lock"
@@ -115,8 +116,12 @@ browser: setup-dev frontend-tests
 faults: setup-dev
 	$(if $(POSTGRES),PATCHBAY_TEST_DATABASE=postgres) PATCHBAY_FAULT_KILLS=$(if $(FULL),100,6) $(PYTEST) -m faults
 
-peer: setup-dev frontend-tests
-	$(PYTEST) -m peer
+peer: setup-dev frontend-tests $(FASTMCP)
+	FASTMCP_PYTHON=$(FASTMCP) $(PYTEST) -m peer
+
+# Its sixty packages stay out of the environment of everything else.
+$(FASTMCP): $(DEV_STAMP)
+	-@$(BIN)/uv venv --quiet --clear instance/fastmcp && $(BIN)/uv pip install --quiet --python $@ fastmcp==4.2.3
 
 schemathesis: setup-dev
 	$(BIN)/python -m pytest -m schemathesis

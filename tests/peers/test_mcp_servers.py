@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -111,20 +111,23 @@ def _wait(process: "subprocess.Popen[bytes]", url: str) -> None:
 
 def _node() -> str:
     node = shutil.which("node")
-    if node and EVERYTHING.is_file():
-        return node
-    missing = "server-everything is not installed" if node else "there is no node"
-    reason = f"{missing}; `python -m webapp.frontend --tests` installs what the tests run against"
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
+    if node is None or not EVERYTHING.is_file():
+        missing = "server-everything is not installed" if node else "there is no node"
+        _lack(f"{missing}; `python -m webapp.frontend --tests` installs what the tests run against")
+    return node
 
 
 def _fastmcp() -> str:
     python = os.environ.get(FASTMCP, "")
-    if not python:
-        pytest.skip(f"{FASTMCP} does not name the Python of an environment with fastmcp")
+    if shutil.which(python) is None:
+        _lack(f"{FASTMCP} does not name the Python of an environment with fastmcp; `make peer` makes one")
     return python
+
+
+def _lack(reason: str) -> NoReturn:
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
 
 
 def speaker(own: str, notes: list[str] | None = None) -> McpClient:

@@ -18,7 +18,7 @@ def test_each_request_is_measured_over_both_databases() -> None:
     rows = [Row(**row) for row in json.loads(printed.stdout)]
     names = [row.name for row in rows]
     assert {"create a Connect token", "the page of apps", "run a declared component", KEPT, DELIVERED} <= set(names)
-    assert len(names) == 20
+    assert len(names) == 21
     for row in rows:
         assert row.sqlite_ms > 0 and row.postgres_ms > row.server_ms >= 0
 
