@@ -97,7 +97,7 @@ def test_no_request_fails_while_they_are_replaced(
             eventually(lambda: not before & set(server.children()))  # noqa: B023
     with capsys.disabled():
         print(f"\n{ROUNDS} rounds of replacing, at most {max(rounds_s):.1f} s: {dict(hammer.answers)}")
-    assert set(hammer.answers) == {"200"}
+    assert set(hammer.answers) == {"200"}, server.errors()
     assert "ERROR" not in server.errors()
     assert server.stop() == 0
 

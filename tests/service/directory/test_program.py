@@ -29,6 +29,7 @@ def going() -> bool:
     return False
 
 
+@pytest.mark.faults
 def test_it_is_brought_with_its_progress(served: NpmRegistry, data: Path) -> None:
     served.publish(archive())
     steps: list[tuple[Step, int]] = []
@@ -40,6 +41,7 @@ def test_it_is_brought_with_its_progress(served: NpmRegistry, data: Path) -> Non
     assert program.bring(data, served.url, Wanted(NEWEST, present=about.integrity), 6, unseen, going) is None
 
 
+@pytest.mark.faults
 def test_what_fails_there_fails_here_with_its_sentence(served: NpmRegistry, data: Path, tmp_path: Path) -> None:
     with pytest.raises(UpstreamFailed, match="did not give the public directory"):
         program.bring(data, "http://127.0.0.1:1", Wanted(NEWEST), 5, unseen, going)
@@ -52,6 +54,7 @@ def test_what_fails_there_fails_here_with_its_sentence(served: NpmRegistry, data
     assert list(data.iterdir()) == []
 
 
+@pytest.mark.faults
 def test_it_is_stopped_at_once_and_leaves_nothing(served: NpmRegistry, data: Path) -> None:
     served.publish(archive())
     served.stalls = True
