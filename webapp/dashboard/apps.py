@@ -29,6 +29,7 @@ from webapp.dashboard.dashboard import (
     if_up,
     known_accounts,
     known_apps,
+    search_components,
     service,
     uses_by_account,
     viewer,
@@ -212,12 +213,10 @@ def _drawn(query: AppsQuery, categories: Sequence[Category]) -> Markup:
 
 def _found(q: str) -> PageOf[Component] | None:
     """The first actions and triggers of any app that fit ``q``; None without a query, or if they are unavailable."""
-    nouns = {"actions": "action", "triggers": "trigger"}
-    kinds = [noun for kind, noun in nouns.items() if viewer().may(f"connect:{kind}:*")]
-    if len(q) < SHORTEST_QUERY or not kinds:
+    if len(q) < SHORTEST_QUERY:
         return None
     try:
-        return components().search(q, limit=MATCHES, kind=kinds[0] if len(kinds) == 1 else "")
+        return search_components(q, MATCHES)
     except PatchbayError:
         return None
 

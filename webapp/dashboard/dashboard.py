@@ -155,6 +155,13 @@ def components() -> ComponentClient:
     return ComponentClient(viewer().client, viewer().external_user_id)
 
 
+def search_components(q: str, limit: int) -> PageOf[Component] | None:
+    """The first ``limit`` actions and triggers of any app that fit ``q``; None if the viewer may use neither."""
+    nouns = {"actions": "action", "triggers": "trigger"}
+    kinds = [noun for kind, noun in nouns.items() if viewer().may(f"connect:{kind}:*")]
+    return components().search(q, limit=limit, kind=kinds[0] if len(kinds) == 1 else "") if kinds else None
+
+
 def triggers() -> TriggerClient:
     """The client for the viewer's deployed triggers."""
     return TriggerClient(viewer().client, viewer().external_user_id)

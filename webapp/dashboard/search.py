@@ -17,13 +17,12 @@ from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Component
 from webapp.dashboard.dashboard import (
     app_of,
-    components,
     dashboard,
     if_up,
     known_accounts,
     known_apps,
     known_triggers,
-    viewer,
+    search_components,
 )
 from webapp.dashboard.pages import page
 from webapp.kit.translation import gettext, translated
@@ -116,13 +115,8 @@ def _triggers(words: Sequence[str]) -> list[Hit]:
 
 
 def _components(q: str) -> list[Hit]:
-    kinds = [
-        noun for kind, noun in (("actions", "action"), ("triggers", "trigger")) if viewer().may(f"connect:{kind}:*")
-    ]
-    if not kinds:
-        return []
-    listed = components().search(q, limit=EACH, kind=kinds[0] if len(kinds) == 1 else "")
-    return [hit for component in listed.items if (hit := _component(component))]
+    listed = search_components(q, EACH)
+    return [hit for component in listed.items if (hit := _component(component))] if listed else []
 
 
 _NOUNS = {"actions": _("action"), "triggers": _("trigger")}

@@ -82,11 +82,7 @@ def context() -> dict[str, Any]:
     return common | {
         "flashed": flashed,
         "nav": _navigation(),
-        "nav_build": [
-            _item(f"build_{noun}", BUILD[noun], "page", icon=page.icon)
-            for noun, page in menu.in_menu()
-            if viewer().role in page.roles and page.offered()
-        ],
+        "nav_build": [_item(f"build_{noun}", BUILD[noun], "page", icon=page.icon) for noun, page in _menu_of_build()],
         **(_scenes() if viewer().may_build else {}),
         "person": {"email": user.email, "role": ROLES.get(user.role, user.role)},
         "sign_out_url": url_for("dashboard.session.end"),
@@ -97,16 +93,10 @@ def context() -> dict[str, Any]:
 
 def pages() -> list[tuple[str, str, str]]:
     """The label, the path and the icon of each page in the viewer's menu, and of those to read."""
-    shown = [("apps", gettext("Apps"), "index"), ("accounts", gettext("Accounts"), "index")]
-    shown += [("triggers", gettext("Triggers"), "index")]
-    shown += [("logs", gettext("Logs"), "index")] if has_logs() else []
-    shown += [("agents", gettext("Agents"), "index")] if offers("agents", lambda: agents().apps()) else []
-    entries = [(label, url_for(f"dashboard.{noun}.{endpoint}"), noun) for noun, label, endpoint in shown]
-    entries.append((gettext("Settings"), url_for("dashboard.settings.page"), "settings"))
+    entries = [(label, url_for(f"dashboard.{noun}.{endpoint}"), noun) for noun, label, endpoint in _menu()]
     entries += [
         (f"{BUILD[noun]} · {gettext('Build')}", url_for(f"dashboard.build_{noun}.page"), page.icon)
-        for noun, page in menu.in_menu()
-        if viewer().role in page.roles and page.offered()
+        for noun, page in _menu_of_build()
     ]
     return [*entries, (gettext("Manual"), "/docs", "docs"), (gettext("API reference"), "/docs/api", "docs")]
 
@@ -164,15 +154,30 @@ def _scenes() -> dict[str, Any]:
     return {"environments": environments, "scene_projects": projects, "scene_url": url_for("dashboard.scene.choose")}
 
 
-def _navigation() -> list[dict[str, Any]]:
+def _menu() -> list[tuple[str, str, str]]:
+    """The noun, the label and the endpoint of each page in the menu that everybody has."""
     return [
-        _item("apps", gettext("Apps")),
-        _item("accounts", gettext("Accounts"), id="nav-accounts", **account_counts()),
-        _item("triggers", gettext("Triggers"), **_trigger_counts()),
-        *([_item("logs", gettext("Logs"))] if has_logs() else []),
-        *([_item("agents", gettext("Agents"), **_waiting())] if offers("agents", lambda: agents().apps()) else []),
-        _item("settings", gettext("Settings"), "page"),
+        ("apps", gettext("Apps"), "index"),
+        ("accounts", gettext("Accounts"), "index"),
+        ("triggers", gettext("Triggers"), "index"),
+        *([("logs", gettext("Logs"), "index")] if has_logs() else []),
+        *([("agents", gettext("Agents"), "index")] if offers("agents", lambda: agents().apps()) else []),
+        ("settings", gettext("Settings"), "page"),
     ]
+
+
+def _menu_of_build() -> list[tuple[str, menu.BuildPage]]:
+    """The pages of Build that the viewer's role sees, by noun."""
+    return [(noun, page) for noun, page in menu.in_menu() if viewer().role in page.roles and page.offered()]
+
+
+def _navigation() -> list[dict[str, Any]]:
+    counts = {
+        "accounts": lambda: {"id": "nav-accounts", **account_counts()},
+        "triggers": _trigger_counts,
+        "agents": _waiting,
+    }
+    return [_item(noun, label, endpoint, **counts.get(noun, dict)()) for noun, label, endpoint in _menu()]
 
 
 def _item(noun: str, label: str, endpoint: str = "index", **more: Any) -> dict[str, Any]:

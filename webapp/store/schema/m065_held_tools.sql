@@ -1,4 +1,4 @@
--- service/domain/components/held_tools.py: actions that call no tool until an owner has looked at it
+-- service/domain/components/held_tools.py: actions whose tool has changed since an owner looked at it
 CREATE TABLE held_tools (
   component_key TEXT NOT NULL PRIMARY KEY,  -- of the action
   app TEXT NOT NULL,                        -- its slug

@@ -2,7 +2,8 @@
 the first of them does, and its tools are read when the first account is there.
 
 What the server says then becomes an app of the operator's with the same slug, as for a server that an owner adds by its
-address (:mod:`mcp_servers`). So it is asked once for all projects, and what has changed since waits for an owner.
+address (:mod:`mcp_servers`). So it is asked once for all projects. A tool that
+changes later goes on, which the app's page says, and agents ask their people first.
 """
 
 import logging
