@@ -17,8 +17,8 @@ _NOT_ASKED = ("app", "alert", "dir", "data_store", "$.service.db", "$.interface.
 _APP_HOOK = "$.interface.apphook"
 _ID = re.compile(r"(^|_)ids?$|[a-z](Ids?|ID)$")
 _FOUND = re.compile(
-    r"\b(address|after|as|before|begins?|empty|from|gives?|known?|knows|link|lists?|names?|own|page|shown?"
-    r"|shows|stands?|such as|under|which)\b",
+    r"\b(address|begins?|from|gives?|known?|knows|link|lists?|names it|of your own|page|shown?|shows|stands?|such as"
+    r"|under|which|your own)\b",
     re.IGNORECASE,
 )
 _PLAIN = """

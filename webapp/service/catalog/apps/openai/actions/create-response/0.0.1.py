@@ -27,7 +27,9 @@ class CreateResponse(Action):
         label="Longest answer", description="In tokens, those of its reasoning included.", min=16, optional=True
     )
     previous_response_id = string(
-        label="Previous response", description="The id of a response to continue from.", optional=True
+        label="Previous response",
+        description="The id of the response to continue, as this action gives it.",
+        optional=True,
     )
 
     def run(self, ctx: Context) -> Any:
