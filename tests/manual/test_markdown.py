@@ -1,5 +1,10 @@
 """Markdown as HTML: anchors as code hosts give them, links between pages, addresses filled in, nothing left raw."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from webapp.manual.markdown import anchor_of, render
@@ -80,3 +85,22 @@ def test_html_in_the_text_stays_text() -> None:
     html = render("# A\n\n<script>alert(1)</script>\n\nx <b onclick=y>z</b>\n", {}).html
     assert isinstance(html, Markup)
     assert "<script" not in html and "<b" not in html and "&lt;script&gt;" in html
+
+
+def test_threads_wait_for_each_other_because_the_parser_fills_a_table_that_all_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    inside = threading.Semaphore()
+    parse = MarkdownIt.parse
+
+    def one_at_a_time(self: MarkdownIt, source: str) -> object:
+        assert inside.acquire(blocking=False), "a second thread parses meanwhile"
+        threading.Event().wait(0.01)
+        tokens = parse(self, source)
+        inside.release()
+        return tokens
+
+    monkeypatch.setattr(MarkdownIt, "parse", one_at_a_time)
+    with ThreadPoolExecutor(2) as threads:
+        pages = list(threads.map(lambda _: render(PAGE, {}), range(4)))
+    assert all(page == pages[0] for page in pages)

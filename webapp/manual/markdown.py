@@ -7,6 +7,7 @@ escaped. Which files there are is left to :mod:`pages`.
 
 import functools
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _PAGE, _FILE = re.compile(r"([a-z]+)\.md(#[\w-]+)?"), re.compile(r"files/[\w.@-]+")
 _TITLE = 3  # tokens of the first heading
 _NO_WORD = re.compile(r"[^\w\- ]")
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,16 @@ class Document:
 
 
 def render(source: str, addresses: Mapping[str, str]) -> Document:
-    """The document in ``source``; each key of ``addresses`` is replaced by its value, in text, code and links."""
-    parser = _parser()
+    """The document in ``source``; each key of ``addresses`` is replaced by its value, in text, code and links.
+
+    One thread renders at a time: the parser's table of escapes (mdurl) is found by a second thread before the first has
+    filled it.
+    """
+    with _ONE_AT_A_TIME:
+        return _rendered(_parser(), source, addresses)
+
+
+def _rendered(parser: "MarkdownIt", source: str, addresses: Mapping[str, str]) -> Document:
     tokens = parser.parse(source)
     fill = _filler(addresses)
     for token in _all(tokens):
