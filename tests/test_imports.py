@@ -26,6 +26,7 @@ RANKS = {
     "webapp.service.outbound": 2,
     "webapp.service.components": 3,
     "webapp.audit": 3,
+    "webapp.demo": 3,
     "webapp.service.catalog": 4,
     "webapp.people": 4,
     "webapp.service.pieces": 4.5,

@@ -68,6 +68,7 @@ PARTS = {
     "worker": Part("webapp.cli.serving.serve:worker", "Do only the work that is due."),
     "runner": Part("webapp.cli.serving.serve:runner", "Only run components, for web and worker beside it."),
     "init": Part("webapp.cli.commands.init:init", "Make a project and a client for scripts."),
+    "demo": Part("webapp.cli.commands.demo:demo", "Fill an empty folder with a made-up product, to look around."),
     "migrate": Part("webapp.cli.commands.init:migrate", "Bring the database's schema up to date."),
     "compact": Part("webapp.cli.commands.init:compact", "Give free room in the database back to the disk."),
     "project": Part("webapp.cli.commands.projects:project", "Projects: what accounts, tokens and triggers belong to."),
