@@ -9,7 +9,7 @@ from flask import Flask, Request, Response, jsonify, request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from itsdangerous import URLSafeTimedSerializer
 
-from webapp import static_files, telemetry
+from webapp import demo, static_files, telemetry
 from webapp.dashboard import wiring as dashboard
 from webapp.dashboard.dashboard import KEY
 from webapp.dashboard.portal.mount import PREFIX, mount
@@ -65,6 +65,7 @@ def create_app(
         static_url_path="/static",
     )
     app.extensions["patchbay"] = service
+    app.jinja_env.globals["is_demo"] = demo.is_demo(service.store)
     app.secret_key = service.keys.derive("web-sessions")
     app.session_interface = _FormSessions()
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_PARTS=1000)

@@ -22,7 +22,6 @@ from flask import Flask
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from webapp import audit, demo
-from webapp.app import create_app
 from webapp.audit import Actor
 from webapp.cli.serving.listeners import listen, reason
 from webapp.errors import PatchbayError
@@ -35,6 +34,7 @@ from webapp.sandbox.grants import BEHAVIOURS
 from webapp.sandbox.people import PEOPLE
 from webapp.sandbox.state import EXTENSION, Sandbox
 from webapp.sandbox.store import Store
+from webapp.service.api import wiring as api
 from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.access.oauth_clients import OAuthClient
 from webapp.service.domain.accounts import attempts, connections, health, lifecycle, oauth_apps, provider
@@ -188,11 +188,12 @@ class _Story:
 
     def _today(self) -> None:
         """The last hour: an account in trouble, a connection that has just begun, a call that waits."""
-        self._move_to(self._end - 40 * MINUTE)
         for grant in self._sandbox.grants.live(self._sandbox.client.client_id):
             if grant.person.id == "per_grace":
                 self._sandbox.grants.set_behaviour(grant.id, BEHAVIOURS["trouble"])
-        self._check(self._owner.id, "per_grace")
+        for minutes in (50, 45, 35, 15):  # each time it is tried again later
+            self._move_to(self._end - minutes * MINUTE)
+            self._check(self._owner.id, "per_grace")
         self._find_tasks(self._owner.id, "per_grace")
         self._work()
         self._move_to(self._end - 5 * MINUTE)
@@ -270,9 +271,11 @@ class _Story:
 
     @cached_property
     def _server(self) -> tuple[Flask, OAuthClient]:
-        """The application, and the OAuth client of the product's server."""
+        """The API, and the OAuth client of the product's server."""
         client, _ = oauth_clients.create(self._service, name=f"{PRODUCT} server", project_id=self._project.id)
-        return create_app(self._service.settings, service=self._service, clock=self._clock), client
+        app = Flask(__name__)
+        api.register(app, self._service)
+        return app, client
 
     def _call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What the API answers to the product's server."""

@@ -4,6 +4,7 @@ Everything is made in a folder of its own inside the data folder and moved into 
 command that is stopped or fails leaves the data folder as it was.
 """
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,12 +17,14 @@ from webapp import demo as mark
 from webapp.cli.options import JSON, settings_from_env, show
 from webapp.errors import Conflict
 from webapp.kit.clock import FakeClock, now
+from webapp.kit.scratch import Scratch
 from webapp.settings import Settings
 from webapp.store import lock_files
 from webapp.store.sqlite import SQLiteStore
 from webapp.store.stores import refuse_server
 
 FILLING = ".filling"
+MEMORY = Path("/dev/shm")  # noqa: S108  # shm_overview(7); only a folder of our own in it is written
 
 
 @click.command()
@@ -69,14 +72,19 @@ def _check(settings: Settings) -> None:
 
 @contextmanager
 def _filled(settings: Settings) -> Iterator[Settings]:
-    """The settings with which to fill the data folder: what they lead to is moved into it when the block ends well."""
-    is_new = not settings.data.exists()
-    filling = settings.data / FILLING
+    """The settings with which to fill the data folder: what they lead to is moved into it when the block ends well.
+
+    Thousands of commits need not survive a power loss one by one, so they are made in memory where there is a file
+    system in memory.
+    """
+    is_new, filling = not settings.data.exists(), settings.data / FILLING
     filling.mkdir(mode=0o700, parents=True)
     try:
-        yield replace(settings, data=filling)
-        entries = sorted(filling.iterdir(), key=lambda entry: entry.name == settings.database.name)  # the mark last
-        for entry in entries:
+        with Scratch("patchbay-demo-", MEMORY if os.access(MEMORY, os.W_OK) else filling) as scratch:
+            yield replace(settings, data=scratch / "data")
+            shutil.copytree(scratch / "data", filling / "data")
+        entries = sorted((filling / "data").iterdir(), key=lambda entry: entry.name == settings.database.name)
+        for entry in entries:  # the database with the mark last
             entry.rename(settings.data / entry.name)
     finally:
         shutil.rmtree(filling)
