@@ -14,6 +14,7 @@ from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import app_groups, words
+from webapp.dashboard.app_cards import Cards
 from webapp.dashboard.app_groups import Catalog
 from webapp.dashboard.build import checklist, project_list
 from webapp.dashboard.build.apps import app_setup
@@ -184,9 +185,8 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
         "states": app_groups.STATES,
         "headings": app_groups.HEADINGS,
         "overview": known,
-        "badges": known.badges() if known else {},
+        "cards": Cards(known.badges() if known else {}, app_setup.set_up_by()),
         "using": (uses_by_account() or {}) if known and known.needing else {},
-        "set_up_by": app_setup.set_up_by(),
     }
 
 

@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 from urllib.parse import urlsplit
 
 from flask import current_app, g
+from markupsafe import Markup
 
 from webapp.dashboard.app_groups import Catalog
 from webapp.dashboard.client.accounts import AppFilter, UserClient
@@ -57,6 +58,7 @@ class Dashboard:
     app_names: Memory[str]
     apps: Memory[App]
     app_lists: Memory[PageOf[App]]
+    cards: Memory[tuple[App, Markup]]
     components: Memory[Component]
     triggers: Memory[TriggerOverview]
     waiting: Memory[int]
@@ -74,7 +76,8 @@ class Dashboard:
 
     def forget_apps(self) -> None:
         """Clear the caches of apps, after the catalog has changed."""
-        for memory in (self.catalogs, self.app_names, self.apps, self.app_lists, self.components, self.overviews):
+        about_apps = (self.catalogs, self.app_names, self.apps, self.app_lists, self.cards, self.components)
+        for memory in (*about_apps, self.overviews):
             memory.clear()
 
     @property

@@ -31,6 +31,8 @@ from webapp.people.totp import Sealer, Totp
 from webapp.settings import Settings
 from webapp.store.contract import Store
 
+_CARDS = 2_000  # kept, at about 3 kB each with what is known of its app
+
 
 def register(
     app: Flask,
@@ -89,6 +91,7 @@ def register(
         app_names=Memory(clock, lifetime=5 * MINUTE, state=of_apps),
         apps=Memory(clock, lifetime=5 * MINUTE, state=of_apps),
         app_lists=Memory(clock, lifetime=10 * SECOND, size=32, state=of_apps),
+        cards=Memory(clock, lifetime=DAY, size=_CARDS),
         components=Memory(clock, lifetime=10 * SECOND, size=64, state=of_apps),
         triggers=Memory(clock, lifetime=30 * SECOND, state=of_viewer),
         waiting=Memory(clock, lifetime=30 * SECOND),

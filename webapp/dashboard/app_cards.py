@@ -1,0 +1,91 @@
+"""The cards of apps: what one shows of its app, and those that were drawn before.
+
+A card is kept by its app, group, badge and language, for as long as the service describes the app in the same way.
+A card that names who can set the app up, has the address of a portal in its link or wants the focus is drawn each time,
+so what is kept is the same for everybody in the project.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from flask import current_app, g
+from markupsafe import Markup
+
+from webapp.dashboard import shell
+from webapp.dashboard.app_groups import STATES, Group
+from webapp.dashboard.client.models.accounts import App, Extras
+from webapp.dashboard.dashboard import dashboard, viewer
+from webapp.dashboard.words import AUTH
+from webapp.kit.translation import gettext, language
+
+Badge = tuple[str, str]  # its text and tone
+_NOTHING = Extras()
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """Draws the cards of one page. ``badges`` has those of connected apps by slug.
+
+    ``set_up_by`` is who can set an app up, as the viewer reads it; "" for viewers who can.
+    """
+
+    badges: Mapping[str, Badge]
+    set_up_by: str
+
+    def of(self, group: Group, *, focus: bool) -> Markup:
+        """The cards of ``group``; with ``focus``, the link of the first one gets it."""
+        who = self.set_up_by if group.state == "setup" else ""
+        keeps = not who and not g.get("portal")
+        cards = [
+            (_kept if keeps and not (focus and place == 0) else _drawn)(
+                app, group.state, self.badges.get(app.slug), who, focus and place == 0
+            )
+            for place, app in enumerate(group.apps)
+        ]
+        return Markup().join(cards)
+
+
+def _kept(app: App, state: str, badge: Badge | None, who: str, focus: bool) -> Markup:
+    """The card as it was drawn before, or else drawn now."""
+    memory, key = dashboard().cards, viewer().here(f"{app.slug} {state} {language()} {badge[0] if badge else ''}")
+    known, card = memory.get(key) or (None, Markup())
+    return card if known == app else memory.put(key, (app, _drawn(app, state, badge, who, focus)))[1]
+
+
+def _drawn(app: App, state: str, badge: Badge | None, who: str, focus: bool) -> Markup:
+    draw = cast(
+        Callable[..., Markup],
+        current_app.jinja_env.get_template("dashboard/apps/_card.html").module.card,  # type: ignore[attr-defined]
+    )
+    has = app.extras or _NOTHING
+    auth, source = AUTH.get(app.ways_to_connect, app.ways_to_connect), _source(has)
+    return draw(
+        app.name,
+        shell.app_url(app.slug),
+        shell.logo_url(app.logo),
+        f"{auth} · {source}" if source else auth,
+        app.description,
+        badge or _mark(has, state),
+        state == "setup",
+        who,
+        has.actions or 0,
+        has.triggers or 0,
+        focus,
+    )
+
+
+def _source(has: Extras) -> str:
+    """Where the app is from; "" for one that comes with Patchbay."""
+    if has.origin:
+        return gettext("Not curated")
+    if has.connects:
+        return gettext("MCP server")
+    return gettext("Added here") if has.added else ""
+
+
+def _mark(has: Extras, state: str) -> Badge | None:
+    """The badge of an app that is not connected; None if the service does not say whether it is ready."""
+    if state == "ready" and has.connects == "registers":
+        return gettext("Nothing to set up"), "open"
+    return (STATES[state], "todo" if state == "setup" else "open") if state else None
