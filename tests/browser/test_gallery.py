@@ -14,6 +14,7 @@ from simpleicons.all import icons
 from werkzeug.serving import make_server
 
 from webapp import static_files
+from webapp.dashboard.shell import MenuItem
 from webapp.kit import assets, templates, translation
 
 pytestmark = pytest.mark.browser
@@ -58,7 +59,6 @@ def gallery() -> flask.Flask:
     @app.context_processor
     def context() -> dict[str, Any]:
         flask.g.nonce = secrets.token_urlsafe(12)
-        words = {"current": True, "count": 164, "icon": "apps"}
         return {
             "asset": assets.asset_url,
             "csp_nonce": flask.g.nonce,
@@ -69,13 +69,13 @@ def gallery() -> flask.Flask:
                 {"label": "Development", "name": "development", "current": True},
                 {"label": "Production", "name": "production", "live": True},
             ],
-            "nav": [
-                {"label": "Apps", "url": "/", **words},
-                {"label": "Accounts", "url": "#", "bad": "1 needs you", "icon": "accounts"},
-                {"label": "Triggers", "url": "#", "count": 6, "icon": "triggers"},
-                {"label": "Logs", "url": "#", "icon": "logs"},
-            ],
-            "nav_build": [{"label": "Embed", "url": "#", "icon": "embed"}],
+            "nav": (
+                MenuItem("Apps", "/", "apps", current=True, count=164),
+                MenuItem("Accounts", "#", "accounts", current=False, bad="1 needs you"),
+                MenuItem("Triggers", "#", "triggers", current=False, count=6),
+                MenuItem("Logs", "#", "logs", current=False),
+            ),
+            "nav_build": (MenuItem("Embed", "#", "embed", current=False),),
             "search_url": "/search",
             "person": {"email": "alice@example.com", "role": "owner", "initials": "AL"},
             "times": [translation.moment(NOW - ago, NOW) for ago in (180_000, 7_200_000, 40 * 86_400_000)],

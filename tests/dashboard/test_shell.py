@@ -12,10 +12,10 @@ from webapp.people.preferences import Preferences
 NAMES = ["Apps", "Accounts", "Triggers", "Logs", "Agents", "Settings"]
 
 
-def navigation(stage: Any, url: str, method: str = "GET") -> list[dict[str, Any]]:
+def navigation(stage: Any, url: str, method: str = "GET") -> tuple[shell.MenuItem, ...]:
     with stage.request(url, method=method):
         entries = shell.context()["nav"]
-    assert isinstance(entries, list)
+    assert isinstance(entries, tuple)
     return entries
 
 
@@ -31,10 +31,10 @@ def test_where_one_is_is_marked(stage: Any) -> None:
         ("/apps/tasks/actions/tasks-create-task/runs/run_1", ["Apps"]),
     ):
         entries = navigation(stage, url)
-        assert [entry["label"] for entry in entries] == NAMES
-        assert [entry["label"] for entry in entries if entry["current"]] == current, url
+        assert [entry.label for entry in entries] == NAMES
+        assert [entry.label for entry in entries if entry.current] == current, url
     posted = navigation(stage, "/apps/tasks/triggers/tasks-new-task/deployment", "POST")
-    assert [entry["label"] for entry in posted if entry["current"]] == ["Apps"], "the form stands there again"
+    assert [entry.label for entry in posted if entry.current] == ["Apps"], "the form stands there again"
 
 
 def test_every_entry_has_an_icon(stage: Any) -> None:
@@ -43,7 +43,7 @@ def test_every_entry_has_an_icon(stage: Any) -> None:
         context = shell.context()
     entries = [*context["nav"], *context["nav_build"]]
     assert len(entries) > len(NAMES)
-    assert {entry["icon"] for entry in entries} - set(drawn) == set(), (
+    assert {entry.icon for entry in entries} - set(drawn) == set(), (
         "it would be left empty: templates/shared/icons.html"
     )
 
@@ -53,25 +53,25 @@ def test_counts_say_how_many_need_somebody(busy: Any, tower: Watchtower) -> None
     tower.add(busy.alice.id, active=False, switched_off="Its account is gone.")
     tower.add(busy.alice.id, waits="Its account needs you.")
     _, accounts, triggers, *_ = navigation(busy, "/settings")
-    assert (accounts["count"], accounts["bad"]) == (3, "1 needs you")
-    assert (triggers["count"], triggers["bad"]) == (3, "2 need you")
+    assert (accounts.count, accounts.bad) == (3, "1 needs you")
+    assert (triggers.count, triggers.bad) == (3, "2 need you")
 
 
 def test_what_cannot_be_counted_has_no_count_and_is_asked_once(busy: Any) -> None:
     busy.connect.down = True
     _, accounts, triggers, *_ = navigation(busy, "/settings")
-    assert ("count" in accounts, "count" in triggers) == (False, False)
+    assert (accounts.count, accounts.bad, triggers.count, triggers.bad) == (None, "", None, "")
     assert len(busy.connect.seen) == 1
 
 
 def test_a_service_without_triggers_counts_none(stage: Any) -> None:
     _, accounts, triggers, *_ = navigation(stage, "/settings")
-    assert (accounts["count"], triggers["count"], triggers["bad"]) == (None, None, "")
+    assert (accounts.count, triggers.count, triggers.bad) == (None, None, "")
 
 
 def test_another_service_without_activity_has_no_such_entry(elsewhere: Any) -> None:
     elsewhere.connect.extensions = False
-    assert [entry["label"] for entry in navigation(elsewhere, "/apps")] == ["Apps", "Accounts", "Triggers", "Settings"]
+    assert [entry.label for entry in navigation(elsewhere, "/apps")] == ["Apps", "Accounts", "Triggers", "Settings"]
 
 
 def test_a_part_of_a_page_and_a_visitor_get_no_navigation(busy: Any) -> None:

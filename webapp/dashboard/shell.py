@@ -3,7 +3,9 @@
 Fragments get it without the navigation.
 """
 
+import functools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
 from urllib.parse import quote
@@ -48,6 +50,23 @@ _NOUNS: Mapping[str, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    """A page in the menu. ``bad`` says how many of its things need the person, of ``count``.
+
+    ``live`` is where the former is asked for again; a fragment replaces both numbers by the ``id``.
+    """
+
+    label: str
+    url: str
+    icon: str
+    current: bool
+    bad: str = ""
+    count: int | None = None
+    live: str = ""
+    id: str = ""
+
+
 def context() -> dict[str, Any]:
     """The context of every dashboard template."""
     user: User | None = g.get("person")
@@ -82,12 +101,14 @@ def context() -> dict[str, Any]:
     return common | {
         "flashed": flashed,
         "nav": _navigation(),
-        "nav_build": [_item(f"build_{noun}", BUILD[noun], "page", icon=page.icon) for noun, page in _menu_of_build()],
+        "nav_build": tuple(
+            _item(f"build_{noun}", BUILD[noun], "page", icon=page.icon) for noun, page in _menu_of_build()
+        ),
         **(_scenes() if viewer().may_build else {}),
         "person": {"email": user.email, "role": ROLES.get(user.role, user.role)},
-        "sign_out_url": url_for("dashboard.session.end"),
-        "theme_url": url_for("dashboard.settings.theme"),
-        "search_url": url_for("dashboard.search.index"),
+        "sign_out_url": _url("dashboard.session.end"),
+        "theme_url": _url("dashboard.settings.theme"),
+        "search_url": _url("dashboard.search.index"),
     }
 
 
@@ -117,19 +138,22 @@ def _moment(ms: int) -> Moment:
 
 def account_url(account_id: str) -> str:
     """The page of an account: ``url_for``, at a tenth of its cost, for lists."""
-    return _below("dashboard.accounts.index", account_id)
+    return f"{_url('dashboard.accounts.index')}/{quote(account_id, safe='')}"
 
 
 def app_url(slug: str) -> str:
     """The page of an app, likewise."""
-    return _below("dashboard.apps.index", slug)
+    return f"{_url('dashboard.apps.index')}/{quote(slug, safe='')}"
 
 
-def _below(endpoint: str, name: str) -> str:
-    bases: dict[str, str] = g.setdefault("bases", {})
-    if endpoint not in bases:
-        bases[endpoint] = url_for(endpoint)
-    return f"{bases[endpoint]}/{quote(name, safe='')}"
+def _url(endpoint: str) -> str:
+    """``url_for`` of a page without parameters, kept by where the dashboard is mounted: a portal has its own prefix."""
+    return _url_below(endpoint, request.script_root)
+
+
+@functools.lru_cache(maxsize=1024)
+def _url_below(endpoint: str, _mount: str) -> str:
+    return url_for(endpoint)
 
 
 def logo_url(source: str) -> str:
@@ -151,7 +175,7 @@ def _scenes() -> dict[str, Any]:
     ]
     here = client.project_id if known and len(known) > 1 else ""
     projects = [{"id": each.id, "name": each.name, "current": each.id == here} for each in known or () if here]
-    return {"environments": environments, "scene_projects": projects, "scene_url": url_for("dashboard.scene.choose")}
+    return {"environments": environments, "scene_projects": projects, "scene_url": _url("dashboard.scene.choose")}
 
 
 def _menu() -> list[tuple[str, str, str]]:
@@ -171,19 +195,20 @@ def _menu_of_build() -> list[tuple[str, menu.BuildPage]]:
     return [(noun, page) for noun, page in menu.in_menu() if viewer().role in page.roles and page.offered()]
 
 
-def _navigation() -> list[dict[str, Any]]:
+def _navigation() -> tuple[MenuItem, ...]:
     counts = {
         "accounts": lambda: {"id": "nav-accounts", **account_counts()},
         "triggers": _trigger_counts,
         "agents": _waiting,
     }
-    return [_item(noun, label, endpoint, **counts.get(noun, dict)()) for noun, label, endpoint in _menu()]
+    return tuple(_item(noun, label, endpoint, **counts.get(noun, dict)()) for noun, label, endpoint in _menu())
 
 
-def _item(noun: str, label: str, endpoint: str = "index", **more: Any) -> dict[str, Any]:
-    url = url_for(f"dashboard.{noun}.{endpoint}")
+def _item(noun: str, label: str, endpoint: str = "index", **more: Any) -> MenuItem:
+    url = _url(f"dashboard.{noun}.{endpoint}")
     here = request.script_root + request.path
-    return {"label": label, "url": url, "icon": noun, "current": f"{here}/".startswith(f"{url}/"), **more}
+    facts = {"icon": noun, "current": f"{here}/".startswith(f"{url}/"), **more}
+    return MenuItem(str(label), url, **facts)
 
 
 def account_counts() -> dict[str, Any]:
@@ -201,7 +226,7 @@ def _trigger_counts() -> dict[str, Any]:
 def _waiting() -> dict[str, Any]:
     """The number of agents' calls that wait, if known; the page requests it later otherwise."""
     count = dashboard().waiting.get(viewer().key) or 0
-    return {"bad": _need(count), "live": url_for("dashboard.agents.waiting_count")}
+    return {"bad": _need(count), "live": _url("dashboard.agents.waiting_count")}
 
 
 def _triggers_or_none() -> TriggerOverview:

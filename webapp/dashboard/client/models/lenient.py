@@ -25,7 +25,8 @@ class Lenient(BaseModel):
     def _default_what_is_wrong(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if not isinstance(data, dict):
             return handler(data)
-        fields = {name: value for name, value in data.items() if value is not None}
+        known = data.values()
+        fields = {name: value for name, value in data.items() if value is not None} if None in known else data
         try:
             return handler(fields)
         except ValidationError as error:
