@@ -26,6 +26,7 @@ OIDC = {
     "PATCHBAY_OIDC_CLIENT_ID": "client",
     "PATCHBAY_OIDC_CLIENT_SECRET": "secret",
 }
+SMTP = {"PATCHBAY_SMTP_URL": "smtp://mail.example.com", "PATCHBAY_SMTP_FROM": "accounts@example.com"}
 GOOD: dict[str, list[tuple[str, Any]]] = {
     "HOST": [("0.0.0.0", "0.0.0.0"), ("::1", "::1")],
     "PORT": [("1", 1), ("65534", 65534), (" 8000 ", 8000)],
@@ -49,6 +50,11 @@ GOOD: dict[str, list[tuple[str, Any]]] = {
     "MAIL_HOST": [("0.0.0.0", "0.0.0.0")],
     "MAIL_PORT": [("25", 25)],
     "MAIL_DOMAIN": [("In.Example.com", "in.example.com"), ("localhost", "localhost")],
+    "SMTP_URL": [("smtps://[fd00::1]", ("fd00::1", 465, "", "", "tls"))],
+    "SMTP_FROM": [
+        ("a.b+c@Example.com", "a.b+c@Example.com"),
+        ("Acme, Inc. <a@example.com>", '"Acme, Inc." <a@example.com>'),
+    ],
     "WEB": [("1", 1), ("64", 64)],
     "THREADS": [("1", 1), ("256", 256)],
     "DRAIN_S": [("0", 0), ("600", 600)],
@@ -102,6 +108,15 @@ BAD: dict[str, list[str]] = {
     "MAIL_HOST": ["0.0.0.0:25", "[::1]"],
     "MAIL_PORT": ["0", "65536", "smtp", "8600", "8601"],
     "MAIL_DOMAIN": ["@example.com", "exa mple.com", "example.com.", ".com", "-a.com", "a" * 254],
+    "SMTP_URL": [
+        "mail.example.com", "http://mail.example.com", "smtp://", "smtp://a@mail.example.com", "smtp://mail.example.com:0",
+        "smtp+plain://a:b@mail.example.com", "smtp://mail.example.com/x", "smtp://a%0Ab:c@mail.example.com",
+        "smtp://[::1",
+    ],
+    "SMTP_FROM": [
+        "nobody", "a@", "@example.com", "Acme <a@example.com", "a@exa mple.com", 
+        "A\nBcc: b@example.com <a@example.com>", "jürgen@example.com",
+    ],
     "WEB": ["0", "65", "all"],
     "THREADS": ["0", "257", "many"],
     "DRAIN_S": ["-1", "601"],
@@ -216,7 +231,8 @@ def test_a_provider_for_signing_in_is_named_wholly_or_not_at_all(missing: str) -
 
 
 def read(name: str, given: str) -> Settings:
-    env = dict(REMOTE) if name.startswith("CONNECT_") else dict(OIDC) if name.startswith("OIDC_") else {}
+    groups = {"CONNECT_": REMOTE, "OIDC_": OIDC, "SMTP_": SMTP}
+    env = next((group for prefix, group in groups.items() if name.startswith(prefix)), {})
     return Settings.from_env({**env, "PATCHBAY_" + name: given})
 
 
@@ -320,3 +336,26 @@ def test_the_sandbox_is_on_this_machine_without_tls(data: Path, public_url: str,
 def test_every_language_of_pages_can_be_the_usual_one() -> None:
     for language in LANGUAGES:
         assert Settings.from_env({"PATCHBAY_LANGUAGE": language}).language == language
+
+
+@pytest.mark.parametrize(
+    ("url", "server"),
+    [
+        ("smtp://ada:p%40ss@Mail.example.com", ("mail.example.com", 587, "ada", "p@ss", "starttls")),
+        ("smtps://ada:x@mail.example.com:4650", ("mail.example.com", 4650, "ada", "x", "tls")),
+        ("smtp+plain://127.0.0.1", ("127.0.0.1", 25, "", "", "none")),
+    ],
+)
+def test_a_mail_server(url: str, server: tuple[object, ...]) -> None:
+    settings = Settings.from_env({"PATCHBAY_SMTP_URL": url, "PATCHBAY_SMTP_FROM": "Käse AG <a@example.com>"})
+    assert settings.smtp_url == server
+    assert settings.smtp_from == "Käse AG <a@example.com>"
+    assert settings.sends_mail
+    assert "p@ss" not in repr(settings)
+
+
+def test_mail_is_sent_completely_or_not_at_all() -> None:
+    for half in ({"PATCHBAY_SMTP_URL": "smtp://mail.example.com"}, {"PATCHBAY_SMTP_FROM": "a@example.com"}):
+        with pytest.raises(BadSetting, match="together"):
+            Settings.from_env(half)
+    assert not Settings.from_env({}).sends_mail

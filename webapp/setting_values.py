@@ -7,10 +7,13 @@ setting has which parser is left to :mod:`webapp.settings`.
 import ipaddress
 import re
 from collections.abc import Callable
-from urllib.parse import urlsplit
+from email.headerregistry import Address
+from typing import Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 LAST_PORT = 65535
 _HOST_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_LOCAL_PART = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _DOMAIN = re.compile(
     r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*"
 )
@@ -18,6 +21,26 @@ _DOMAIN = re.compile(
 
 class BadSetting(ValueError):
     """A setting that is unknown or cannot be used; the message is one sentence for the operator."""
+
+
+class SmtpServer(NamedTuple):
+    """The mail server that sends mail to people. ``encryption``: tls from the first byte, starttls (RFC 3207), or none.
+
+    Without a ``user``, nobody signs in there.
+    """
+
+    host: str
+    port: int
+    user: str
+    password: str
+    encryption: Literal["tls", "starttls", "none"]
+
+
+_SMTP: dict[str, tuple[Literal["tls", "starttls", "none"], int]] = {
+    "smtps": ("tls", 465),
+    "smtp": ("starttls", 587),
+    "smtp+plain": ("none", 25),
+}
 
 
 def text(_: str, value: str) -> str:
@@ -177,3 +200,32 @@ def project(name: str, value: str) -> str:
     if not re.fullmatch(r"proj_[a-zA-Z0-9]+", value):
         raise BadSetting(f"{name} must be a project id such as proj_8sKx2QeTn0bV4c, not {value!r}.")
     return value
+
+
+def smtp(name: str, value: str) -> SmtpServer:
+    """The address of a mail server. Errors do not repeat it, because it may contain a password."""
+    try:
+        parts = urlsplit(value)
+        port, user, password = parts.port, unquote(parts.username or ""), unquote(parts.password or "")
+    except ValueError:
+        raise BadSetting(f"{name} is not a valid address; write special characters as %XX.") from None
+    if parts.scheme not in _SMTP or not _names_a_host(parts.hostname) or port == 0:
+        raise BadSetting(f"{name} must be an address such as smtp://user:password@mail.example.com.")
+    if parts.path not in ("", "/") or parts.query or parts.fragment or bool(user) != bool(password):
+        raise BadSetting(f"{name} must be a scheme, perhaps a user and a password, a host and perhaps a port.")
+    if any(ord(character) < 32 for character in user + password):
+        raise BadSetting(f"{name} has an invisible character in its user or password.")
+    encryption, usual_port = _SMTP[parts.scheme]
+    if user and encryption == "none":
+        raise BadSetting(f"{name} would send a password without encryption; use smtp:// or smtps://.")
+    return SmtpServer((parts.hostname or "").lower(), port or usual_port, user, password, encryption)
+
+
+def sender(name: str, value: str) -> str:
+    """The address that mails come from, with a name or without: ``Acme <accounts@example.com>``."""
+    match = re.fullmatch(r"(?:(?P<shown>[^<>]*)<(?P<named>[^<>]*)>|(?P<bare>[^<>]*))", value)
+    address = (match["named"] or match["bare"] or "") if match else ""
+    local, _, domain = address.rpartition("@")
+    if not match or not value.isprintable() or not _LOCAL_PART.fullmatch(local) or not _DOMAIN.fullmatch(domain):
+        raise BadSetting(f"{name} must be an address such as accounts@example.com, or Acme <accounts@example.com>.")
+    return str(Address((match["shown"] or "").strip().strip('"'), addr_spec=address))

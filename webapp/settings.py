@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from webapp import deadlines, quotas
 from webapp import setting_values as read
-from webapp.setting_values import LAST_PORT, is_ip_address
+from webapp.setting_values import LAST_PORT, SmtpServer, is_ip_address
 from webapp.setting_values import BadSetting as BadSetting
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -81,13 +81,16 @@ def _complete_oidc(values: dict[str, Any]) -> None:
 
 
 def _complete_mail(values: dict[str, Any]) -> None:
-    """Set the default port and domain of mail for triggers, from the other ports and the public URL."""
+    """Set the default port and domain of mail for triggers, from the other ports and the public URL, and check that
+    outgoing mail is configured completely or not at all."""
     taken = (values["port"], values["sandbox_port"] if values["sandbox"] else None)
     if values["mail_port"] is None:
         port = values["port"] + 25 if values["port"] + 25 <= LAST_PORT else values["port"] - 25
         values["mail_port"] = port + 2 if port in taken else port
     elif values["mail"] and values["mail_port"] in taken:
         raise BadSetting("PATCHBAY_MAIL_PORT must differ from PATCHBAY_PORT and PATCHBAY_SANDBOX_PORT.")
+    if (values["smtp_url"] is None) != (values["smtp_from"] is None):
+        raise BadSetting("To send mail, set PATCHBAY_SMTP_URL and PATCHBAY_SMTP_FROM together.")
     if values["mail_domain"] is None:
         values["mail_domain"] = _mail_domain(urlsplit(values["public_url"]).hostname or "localhost")
 
@@ -163,6 +166,13 @@ class Settings:
     mail_host: str = _setting("127.0.0.1", read.address, "Address to listen on for mail.")
     mail_port: int = _setting(None, read.port, "Port to listen on for mail (PORT + 25).")
     mail_domain: str = _setting(None, read.domain, "Domain of the addresses of e-mail triggers (host of PUBLIC_URL).")
+    smtp_url: SmtpServer | None = _setting(  # noqa: RUF009
+        None,
+        read.smtp,
+        "Mail server for mails to people, as smtp://user:password@host (none are sent when unset).",
+        secret=True,
+    )
+    smtp_from: str | None = _setting(None, read.sender, "Address that they come from: Name <name@example.com>.")
     web: int = _setting(1, read.number(1, 64), "Web processes, which share the port; one for each core.")
     threads: int = _setting(64, read.number(1, 256), "Requests that a web process answers side by side.")
     drain_s: int = _setting(0, read.number(0, 600), "Seconds for which /readyz says that it stops, before it does.")
@@ -232,6 +242,11 @@ class Settings:
     def connect_base(self) -> str:
         """The base URL of the Connect service that the dashboard uses: the remote one, or this one."""
         return self.connect_url or self.public_url
+
+    @property
+    def sends_mail(self) -> bool:
+        """Whether people are mailed: a mail server is set, and their accounts are in the embedded service."""
+        return self.smtp_url is not None and not self.connect_url
 
     @property
     def database(self) -> Path:

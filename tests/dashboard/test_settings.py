@@ -31,6 +31,29 @@ def test_what_there_is_not_to_choose_is_refused(stage: Any, field: str, value: s
     assert 'data-theme="auto" data-zone=""' in browser.get("/settings").text
 
 
+def test_mails_are_chosen_where_they_are_sent_and_survive_other_choices(stage: Any, make_stage: Any) -> None:
+    assert "reconnect_mails" not in stage.signed_in().get("/settings").text
+    sends = make_stage(
+        PATCHBAY_PUBLIC_URL="http://localhost",
+        PATCHBAY_SMTP_URL="smtp://mail.example.com",
+        PATCHBAY_SMTP_FROM="a@example.com",
+    )
+    browser = sends.signed_in()
+
+    def ticked() -> bool:
+        return 'name="reconnect_mails" value="1" checked' in browser.get("/settings").text
+
+    assert ticked()
+    assert browser.send("/settings/mails", {}).headers["Location"] == "/settings"
+    assert not ticked()
+    browser.send("/settings", LOOKS)
+    browser.send("/settings/theme", {"theme": "light"})
+    assert not ticked()
+    browser.send("/settings/mails", {"reconnect_mails": "1"})
+    assert ticked()
+    assert 'value="Europe/Berlin" selected' in browser.get("/settings").text
+
+
 def test_the_theme_alone_stays_on_its_page(busy: Any) -> None:
     browser = busy.signed_in()
     token = browser.get("/apps").text.split('name="csrf_token" value="')[1].split('"')[0]

@@ -1,4 +1,4 @@
-"""A small mail server on loopback: it lets one user sign in (RFC 4954) and takes no mail."""
+"""A small mail server on loopback: it lets one user sign in (RFC 4954), and takes mail or refuses it as told."""
 
 import base64
 import socket
@@ -11,7 +11,10 @@ from typing import Literal
 
 @dataclass
 class MailServer:
-    """What the server does, and what it heard. ``early`` is said in the clear right after STARTTLS was granted."""
+    """What the server does, and what it heard. ``early`` is said in the clear right after STARTTLS was granted.
+
+    ``answers`` are to MAIL, RCPT, DATA and the end of the content (``END``); an empty one hangs up.
+    """
 
     user: str
     password: str
@@ -23,6 +26,9 @@ class MailServer:
     early: bytes = b""
     port: int = 0
     heard: list[bytes] = field(default_factory=list)
+    answers: dict[str, bytes] = field(default_factory=dict)
+    extensions: tuple[bytes, ...] = ()
+    mails: list[bytes] = field(default_factory=list)
 
     def converse(self, connection: socket.socket) -> None:
         """Play the server's part until the client leaves."""
@@ -47,15 +53,34 @@ class MailServer:
                 elif verb == b"QUIT":
                     _say(stream, b"221 Bye")
                     return
+                elif verb in (b"MAIL", b"RCPT", b"DATA"):
+                    if not self._mail(stream, verb.decode()):
+                        return
                 else:
                     _say(stream, b"502 Command not implemented")
+
+    def _mail(self, stream: BufferedIOBase, verb: str) -> bool:
+        """Answer one step of a mail; False hangs up."""
+        answer = self.answers.get(verb, b"354 Go ahead" if verb == "DATA" else b"250 OK")
+        _say(stream, answer)
+        if not answer.startswith(b"354"):
+            return True
+        content = b""
+        while not content.endswith(b"\r\n.\r\n"):
+            content += stream.readline()
+        end = self.answers.get("END", b"250 Taken")
+        if end.startswith(b"250"):
+            self.mails.append(content.removesuffix(b".\r\n"))
+        if end:
+            _say(stream, end)
+        return bool(end)
 
     def _secure(self, connection: socket.socket) -> ssl.SSLSocket:
         assert self.context is not None
         return self.context.wrap_socket(connection, server_side=True)
 
     def _extensions(self, secured: bool) -> bytes:
-        lines = [b"mail.example.com"]
+        lines = [b"mail.example.com", *self.extensions]
         if self.encryption == "starttls" and not secured:
             lines.append(b"STARTTLS")
         elif self.mechanisms:

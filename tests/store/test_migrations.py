@@ -253,7 +253,7 @@ def test_a_database_from_before_checksums_gets_those_of_its_migrations(path: Pat
             "runs",
             "m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs, m063_logs_by_outcome",
         ),
-        ("DROP TABLE preferences", "preferences", "m002_preferences"),
+        ("DROP TABLE preferences", "preferences", "m002_preferences, m067_reconnect_mails"),
     ],
 )
 def test_a_database_of_an_early_version_with_other_tables_is_refused_by_their_names(

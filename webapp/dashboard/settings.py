@@ -1,4 +1,4 @@
-"""The Settings page of a person: theme, time zone, language, password, API key and signed-in browsers.
+"""The Settings page of a person: theme, time zone, language, mails, password, API key and signed-in browsers.
 
 ``webapp.people`` stores all of it; nothing here affects other people.
 """
@@ -23,7 +23,6 @@ from webapp.kit.translation import LANGUAGES, gettext, speak
 from webapp.kit.translation import lazy as _
 from webapp.people import api_keys, attempts, identities, passkeys, passwords, preferences, sessions, totp, users
 from webapp.people.attempts import Source
-from webapp.people.preferences import Preferences
 from webapp.people.users import User
 
 blueprint = Blueprint("settings", __name__)
@@ -60,7 +59,9 @@ def page() -> AnyResponse:
 def save() -> AnyResponse:
     """Keep how pages shall look and read."""
     form = request.form
-    preferred = Preferences(form.get("theme", ""), form.get("time_zone", ""), form.get("language", ""))
+    preferred = replace(
+        chosen(), theme=form.get("theme", ""), time_zone=form.get("time_zone", ""), language=form.get("language", "")
+    )
     try:
         preferences.save(dashboard().store, dashboard().clock, person().id, preferred)
     except Invalid as error:
@@ -79,6 +80,15 @@ def theme() -> AnyResponse:
     except Invalid:
         abort(400)
     return _with_theme(go(page_before()), preferred.theme)
+
+
+@blueprint.post("/settings/mails")
+def mails() -> AnyResponse:
+    """Choose whether to be mailed when an account needs the person."""
+    preferred = replace(chosen(), reconnect_mails="reconnect_mails" in request.form)
+    preferences.save(dashboard().store, dashboard().clock, person().id, preferred)
+    flash(gettext("Your settings are saved."), "ok")
+    return go(url_for("dashboard.settings.page"))
 
 
 @blueprint.post("/settings/password")
@@ -152,6 +162,8 @@ def show(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: s
         two_step=totp.is_on(board.store, person().id),
         codes_left=totp.recovery_codes_left(board.store, person().id),
         errors=errors or {},
+        email=person().email,
+        sends_mail=board.settings.sends_mail,
         browser=browser,
         chosen=chosen(),
         themes=_THEMES,

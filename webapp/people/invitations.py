@@ -1,6 +1,6 @@
 """Invitations: links with which people create their own logins. This module owns ``invitations``.
 
-An owner chooses an address and a role, and passes the link on; Patchbay sends no mail. There is at most one invitation
+An owner chooses an address and a role, and passes the link on; it is not mailed. There is at most one invitation
 per address. Its link works once, within seven days, while its inviter is an enabled owner. The token is stored as its
 SHA-256.
 """

@@ -1,6 +1,6 @@
 """Links with which users who cannot sign in set a new password. This module owns ``password_resets``.
 
-An owner or operator issues the link and passes it on; Patchbay sends no mail. A user has at most one, it works once,
+An owner or operator issues the link and passes it on; it is not mailed. A user has at most one, it works once,
 within a day, and its token is stored as its SHA-256.
 """
 

@@ -1,16 +1,17 @@
-"""Users' preferences for the pages: theme, time zone and language. This module owns ``preferences``.
+"""Users' preferences: theme, time zone and language of the pages, and whether to be mailed. This module owns
+``preferences``.
 
 A user who never chose anything has no row and gets the defaults. Applying a preference is left to the dashboard.
 """
 
 import functools
 import zoneinfo
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from webapp.errors import Detail, Invalid
 from webapp.kit.clock import Clock
 from webapp.kit.translation import LANGUAGES, gettext
-from webapp.store.contract import Store
+from webapp.store.contract import Reader, Store
 from webapp.store.table import Table
 
 THEMES = ("auto", "light", "dark")
@@ -21,21 +22,23 @@ BROWSER_LANGUAGE = ""  # the language that the browser asks for
 @dataclass(frozen=True, slots=True)
 class Preferences:
     """A user's preferences. ``time_zone`` is an IANA name, or :data:`BROWSER_ZONE`; ``language`` a BCP 47 tag, or
-    :data:`BROWSER_LANGUAGE`."""
+    :data:`BROWSER_LANGUAGE`. With ``reconnect_mails``, the user is mailed when an account needs them."""
 
     theme: str = "auto"
     time_zone: str = BROWSER_ZONE
     language: str = BROWSER_LANGUAGE
+    reconnect_mails: bool = True
 
 
 _PREFERENCES = Table("preferences", Preferences, key="user_id", write_only=("user_id", "updated_at"))
 
 
-def of_user(store: Store, user_id: str) -> Preferences:
+def of_user(store: Reader, user_id: str) -> Preferences:
     """A user's preferences. A language or time zone that is no longer supported becomes the default."""
     chosen = _PREFERENCES.get(store, user_id) or Preferences()
     zone = chosen.time_zone if chosen.time_zone in time_zones() else BROWSER_ZONE
-    return Preferences(chosen.theme, zone, chosen.language if chosen.language in LANGUAGES else BROWSER_LANGUAGE)
+    language = chosen.language if chosen.language in LANGUAGES else BROWSER_LANGUAGE
+    return replace(chosen, time_zone=zone, language=language)
 
 
 def save(store: Store, clock: Clock, user_id: str, chosen: Preferences) -> None:
@@ -44,6 +47,13 @@ def save(store: Store, clock: Clock, user_id: str, chosen: Preferences) -> None:
     if problems:
         raise Invalid(problems[0].message, problems)
     with store.write() as tx:
+        _PREFERENCES.upsert(tx, chosen, user_id=user_id, updated_at=clock())
+
+
+def stop_reconnect_mails(store: Store, clock: Clock, user_id: str) -> None:
+    """Do not mail a user any more when an account needs them; their other preferences stay."""
+    with store.write() as tx:
+        chosen = replace(_PREFERENCES.get(tx, user_id) or Preferences(), reconnect_mails=False)
         _PREFERENCES.upsert(tx, chosen, user_id=user_id, updated_at=clock())
 
 

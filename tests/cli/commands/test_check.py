@@ -4,7 +4,7 @@ What ``patchbay check`` says of the database.
 
 What ``patchbay check`` says of another Connect service.
 
-What is said of the OpenID provider of the settings.
+What is said of the OpenID provider of the settings, and of the server of mails to people.
 
 What ``patchbay check`` says of integrations.
 """
@@ -15,6 +15,7 @@ import socket
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ import pytest
 from tests.cli.in_process import Commands
 from tests.dashboard.plain_service import without_extensions
 from tests.fakes.installation import Installation
+from tests.fakes.smtp_server import MailServer
+from tests.fakes.socket_server import serving
 from tests.once import postgres as databases
 from tests.people.openid import ENV, FakeOpenId
 from tests.service.domain.pieces.tried import describe, tarball
@@ -33,6 +36,7 @@ from webapp.service.components.confinement.confinement import Confinement, look
 from webapp.service.components.pieces import node
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.instance import backups, instance_key
+from webapp.setting_values import SmtpServer
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 
@@ -312,6 +316,20 @@ def test_one_that_cannot(openid: FakeOpenId, trouble: dict[str, Any]) -> None:
 
 def piece_looks(data: Path) -> list[Any]:
     return list(check.pieces(Settings.from_env({}, data=data)))
+
+
+def test_the_server_of_mails(data: Path) -> None:
+    server = MailServer("ada", "right one")
+    with serving(server):
+        found = SmtpServer("127.0.0.1", server.port, "", "", "none")
+        settings = Settings.from_env({}, data=data, smtp_url=found, smtp_from="a@example.com")
+        assert list(check.mails(settings)) == [("ok", "127.0.0.1 takes mail; it comes from a@example.com.")]
+        wrong = replace(settings, smtp_url=found._replace(user="ada", password="wrong"))
+        ((verdict, sentence),) = check.mails(wrong)
+        assert (verdict, "PATCHBAY_SMTP_URL" in sentence, "wrong" in sentence) == ("problem", True, False)
+    elsewhere = replace(settings, connect_url="https://api.example.com")
+    assert [verdict for verdict, _ in check.mails(elsewhere)] == ["note"]
+    assert list(check.mails(Settings.from_env({}, data=data))) == []
 
 
 def test_node_and_each_integration_are_looked_at(

@@ -37,6 +37,12 @@ def test_every_address_of_the_link_is_served(world: Any) -> None:
         ("/connect/oauth/callback", "GET"),
         ("/connect/oauth/callback/<server>", "GET"),
         ("/connect/oauth/ended/<attempt_id>", "GET"),
+        ("/connect/reconnect", "GET"),
+        ("/connect/reconnect", "POST"),
+        ("/connect/reconnect/<link_id>", "GET"),
+        ("/connect/reconnect/<link_id>", "POST"),
+        ("/connect/mails/stop", "GET"),
+        ("/connect/mails/stop", "POST"),
     }
 
 

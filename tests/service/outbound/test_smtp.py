@@ -1,4 +1,4 @@
-"""Mail accounts against a small server on loopback: every encryption, wrong passwords, servers that misbehave."""
+"""Mail accounts and mails against a small server on loopback: every encryption, wrong passwords, bad servers."""
 
 import socket
 import threading
@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from email.message import EmailMessage
 from ipaddress import ip_address
 from typing import Any
 
@@ -16,7 +17,7 @@ from tests.fakes.smtp_server import MailServer
 from tests.fakes.socket_server import serving
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.smtp import SmtpAccount, check_smtp
+from webapp.service.outbound.smtp import SendOutcome, SmtpAccount, check_smtp, send
 
 HOST = "mail.example.com"
 
@@ -154,3 +155,74 @@ def test_usual_ports_of_mail_are_permitted() -> None:
     for port in (25, 465, 587, 2525):
         outcome = check_smtp(OutboundClient(guard, user_agent="Patchbay-Test"), SmtpAccount(HOST, port, "ada", "x"))
         assert "no server named" in outcome.sentence
+
+
+def sent(
+    server: MailServer, ca_file: str | None = None, *, to: str = "bob@example.org", begin: bool = True, **changes: Any
+) -> SendOutcome:
+    """What becomes of a mail to ``to``; ``begin`` is whether it is still wanted."""
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = "Acme <ada@example.com>", to, "Käse"
+    message.set_content("Grüße\n.\nBob")
+    asked = account(server, **changes)
+    post = client(ca_file, server.port)
+    return send(post, asked, message, sender="ada@example.com", recipient=to, begin=lambda: begin, deadline_s=5)
+
+
+@pytest.mark.parametrize("encryption", ["tls", "starttls", "none"])
+def test_a_mail_is_taken(mail: Callable[..., MailServer], post_office: Authority, encryption: str) -> None:
+    server = mail(encryption=encryption)
+    assert sent(server, post_office.ca_file) == SendOutcome("sent")
+    (content,) = server.mails
+    assert content.isascii()
+    assert b"Subject: =?utf-8?" in content
+    assert b"\r\n..\r\n" in content or b"base64" in content  # a line of one full stop does not end the content
+    assert [line for line in server.heard if line[:4] in (b"mail", b"rcpt", b"MAIL", b"RCPT")] == [
+        b"mail FROM:<ada@example.com>",
+        b"rcpt TO:<bob@example.org>",
+    ]
+
+
+def test_a_relay_without_a_user(mail: Callable[..., MailServer]) -> None:
+    server = mail()
+    assert sent(server, user="", password="").kind == "sent"
+    assert not any(line.upper().startswith(b"AUTH") for line in server.heard)
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind", "word"),
+    [
+        ({"RCPT": b"550 No such user"}, "refused", "550"),
+        ({"RCPT": b"450 Greylisted"}, "later", "450"),
+        ({"DATA": b"554 No"}, "refused", "554"),
+        ({"END": b"552 Too large"}, "refused", "552"),
+        ({"END": b"451 Try later"}, "later", "451"),
+        ({"END": b""}, "unknown", "did not say"),
+        ({"MAIL": b"553 Not your address"}, "trouble", "553"),
+    ],
+)
+def test_a_mail_is_not_taken(mail: Callable[..., MailServer], answers: dict[str, bytes], kind: str, word: str) -> None:
+    server = mail(answers=answers)
+    outcome = sent(server)
+    assert (outcome.kind, word in outcome.sentence) == (kind, True), outcome.sentence
+    assert server.mails == []
+
+
+def test_wrong_credentials_are_trouble_for_all_mails(mail: Callable[..., MailServer]) -> None:
+    server = mail()
+    outcome = sent(server, password="wrong")
+    assert (outcome.kind, "password" in outcome.sentence) == ("trouble", True)
+
+
+def test_a_mail_that_is_not_wanted_any_more(mail: Callable[..., MailServer]) -> None:
+    server = mail()
+    assert sent(server, begin=False).kind == "withheld"
+    assert not any(line.upper() == b"DATA" for line in server.heard)
+
+
+def test_addresses_with_other_letters(mail: Callable[..., MailServer]) -> None:
+    server = mail()
+    assert sent(server, to="jürgen@example.org").kind == "refused"
+    server = mail(extensions=(b"SMTPUTF8", b"8BITMIME"))
+    assert sent(server, to="jürgen@example.org").kind == "sent"
+    assert "jürgen@example.org".encode() in server.mails[0]

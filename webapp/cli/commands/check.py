@@ -1,8 +1,9 @@
 """``patchbay check``: checks everything that can keep an installation from working, and prints what to do.
 
 Each check is a function in :data:`_CHECKS` that yields verdicts with sentences: for the database (its file, schema,
-key, disk space and quotas), the data folder, the catalog, components and integrations, ports, the remote Connect
-service (PATCHBAY_CONNECT_URL), and the OpenID provider (PATCHBAY_OIDC_ISSUER).
+key, disk space and quotas), the data folder, the catalog, components and integrations, ports, the server of mails to
+people (PATCHBAY_SMTP_URL), the remote Connect service (PATCHBAY_CONNECT_URL), and the OpenID provider
+(PATCHBAY_OIDC_ISSUER).
 """
 
 import socket
@@ -32,12 +33,13 @@ from webapp.service.components.confinement.confinement import look as look_at_co
 from webapp.service.components.pieces import node
 from webapp.service.domain.base.keyring import WeakKey, is_weak
 from webapp.service.domain.deliveries import stats
-from webapp.service.domain.instance import instance_key
+from webapp.service.domain.instance import instance_key, reconnect_mails
 from webapp.service.domain.pieces import disk as pieces_disk
 from webapp.service.domain.pieces import pieces as added_pieces
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.smtp import check_smtp
 from webapp.setting_values import BadSetting
 from webapp.settings import Settings, is_loopback
 from webapp.store.contract import Store, megabytes
@@ -291,6 +293,28 @@ def _offers(client: ConnectClient, path: str) -> bool:
     return True
 
 
+def mails(settings: Settings) -> Results:
+    """Whether the server of mails to people lets us in, and whom the last mails did not reach."""
+    if settings.smtp_url is None:
+        return
+    if not settings.sends_mail:
+        yield "note", f"Nobody is mailed: people's accounts are at {settings.connect_url}. Unset PATCHBAY_SMTP_URL."
+        return
+    outbound = OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT)
+    outcome = check_smtp(reconnect_mails.client(outbound, settings), reconnect_mails.server(settings))
+    if outcome.kind == "ok":
+        yield "ok", f"{settings.smtp_url.host} takes mail; it comes from {settings.smtp_from}."
+    else:
+        yield "problem", f"{outcome.sentence} Check PATCHBAY_SMTP_URL."
+    if not exists(settings):
+        return
+    with closing(open_store(settings)) as store:
+        failing = None if store.pending() else reconnect_mails.failing(store, now())
+    if failing is not None and failing.people:
+        who = "1 person" if failing.people == 1 else f"{failing.people:,} people"
+        yield "note", f"The last mail to {who} was not delivered. The newest reason: {failing.sentence}"
+
+
 def sign_in(settings: Settings) -> Results:
     """Whether the OpenID provider responds as the configured issuer, and supports what sign-in needs."""
     issuer = settings.oidc_issuer
@@ -347,6 +371,7 @@ _CHECKS: tuple[tuple[str, Callable[[Settings], Results]], ...] = (
     ("components", _components),
     ("integrations", pieces),
     ("ports", _ports),
+    ("mails", mails),
     ("Connect service", _connect_service),
     ("sign-in", sign_in),
 )

@@ -11,7 +11,7 @@ from webapp.kit.clock import HOUR, SECOND
 from webapp.service.catalog.app import App
 from webapp.service.catalog.search import Subset
 from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import LinkSession
+from webapp.service.domain.access.tokens import ConnectToken, LinkSession
 from webapp.service.domain.accounts import attempts, connections, fields, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
@@ -41,8 +41,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
         raw, token, parameters = visit.arriving(service, request)
         if framing.is_framed(token, parameters.get("connectLink", "")):
             return show(service, visit.framed(service, raw, token, parameters))
-        session, secret = tokens.create_link_session(service, token, parameters)
-        return _with_cookie(service, session, secret)
+        return begin(service, token, parameters)
 
     @blueprint.get("/_static/connect/<handle>")
     def of_session(handle: str) -> Response:
@@ -51,6 +50,12 @@ def route(blueprint: Blueprint, service: Service) -> None:
     @blueprint.post("/_static/connect")
     def of_form() -> Response:
         return show(service, visit.of_form(service, request))
+
+
+def begin(service: Service, token: ConnectToken, parameters: Mapping[str, str]) -> Response:
+    """Redirect to a new top-level page for ``token``, whose address and cookie stand for it."""
+    session, secret = tokens.create_link_session(service, token, parameters)
+    return _with_cookie(service, session, secret)
 
 
 def show(service: Service, current: Visit) -> Response:

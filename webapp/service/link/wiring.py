@@ -4,20 +4,29 @@ from flask import Blueprint, Flask
 
 from webapp.kit import templates
 from webapp.service.domain.base.service import Service
-from webapp.service.link import client_document, embed_scripts, oauth, outcome_page, pages, responses, submissions
+from webapp.service.link import (
+    client_document,
+    embed_scripts,
+    oauth,
+    outcome_page,
+    pages,
+    reconnect_mails,
+    responses,
+    submissions,
+)
 
 
 def register(app: Flask, service: Service) -> None:
-    """Serve the Connect Link, the starts of sign-ins, the OAuth callback, documents of OAuth clients and the embedding
-    scripts from ``app``.
+    """Serve the Connect Link, the starts of sign-ins, the OAuth callback, documents of OAuth clients, the pages that
+    mails link to and the embedding scripts from ``app``.
 
-    Its forms prove themselves by the Connect token or by the link session, so they are exempt from a ``CSRFProtect``
-    that the application has.
+    Its forms prove themselves by the Connect token, the link session or the token of a mail, so they are exempt from a
+    ``CSRFProtect`` that the application has.
     """
     templates.prepare(app.jinja_env)
     blueprint = Blueprint("link", __name__)
     responses.prepare(blueprint, service)
-    for part in (pages, submissions, oauth, outcome_page):
+    for part in (pages, submissions, oauth, outcome_page, reconnect_mails):
         part.route(blueprint, service)
     app.register_blueprint(blueprint)
     embed_scripts.register(app, service.settings.public_url)

@@ -1,4 +1,4 @@
-"""Tests the credentials of a mail account: connects through the guard, signs in and quits. No mail is sent.
+"""Signs in at a mail server through the guard: to test the credentials of a mail account, or to send one mail.
 
 The name is resolved and checked once and the session goes to that address, while the certificate is checked against the
 name. If encryption is required, only the request for it is sent in plain text. A server that stalls or never stops
@@ -8,10 +8,13 @@ sending is cut off.
 import smtplib
 import socket
 import ssl
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from email import policy
+from email.message import EmailMessage
 from ipaddress import ip_address
-from typing import Literal
+from typing import Literal, TypeVar
 
 from webapp.kit.clock import Deadline
 from webapp.kit.sentences import marked
@@ -23,11 +26,15 @@ from webapp.service.outbound.urls import parse_host
 
 Encryption = Literal["tls", "starttls", "none"]
 MAX_BYTES = 64 * 1024
+SEVEN_BIT = policy.SMTP.clone(cte_type="7bit")  # every server takes it
 
 
 @dataclass(frozen=True, slots=True)
 class SmtpAccount:
-    """The server and user of an account. `encryption`: tls from the first byte, starttls (RFC 3207), or none."""
+    """The server and user of an account. `encryption`: tls from the first byte, starttls (RFC 3207), or none.
+
+    Without a `user`, nobody signs in.
+    """
 
     host: str
     port: int
@@ -44,9 +51,91 @@ class SmtpOutcome:
     sentence: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SendOutcome:
+    """What became of a mail.
+
+    sent: the server has it; refused: it never takes this one; later: not now; trouble: no usable server; withheld: the
+    caller did not want it sent any more; unknown: the connection broke after the content, so the server may have it.
+    """
+
+    kind: Literal["sent", "refused", "later", "trouble", "withheld", "unknown"]
+    sentence: str = ""
+
+
+Result = TypeVar("Result")
+
+
 def check_smtp(client: OutboundClient, account: SmtpAccount, *, deadline_s: float = 10.0) -> SmtpOutcome:
     """Sign in (RFC 4954) and quit, all within `deadline_s` seconds."""
-    deadline = Deadline(deadline_s)
+    return _in_session(client, account, Deadline(deadline_s), lambda _: SmtpOutcome("ok"))
+
+
+def send(
+    client: OutboundClient,
+    account: SmtpAccount,
+    message: EmailMessage,
+    *,
+    sender: str,
+    recipient: str,
+    begin: Callable[[], bool],
+    deadline_s: float = 20.0,
+) -> SendOutcome:
+    """Send `message` to `recipient` (both addresses without names), all within `deadline_s` seconds.
+
+    `begin` is called when the server would take it, right before its content, and returns whether to send it still.
+    What goes wrong before was certainly not sent.
+    """
+    outcome = _in_session(
+        client,
+        account,
+        Deadline(deadline_s),
+        lambda session: _deliver(session, account, message, sender, recipient, begin),
+    )
+    return outcome if isinstance(outcome, SendOutcome) else SendOutcome("trouble", outcome.sentence)
+
+
+def _deliver(
+    session: "_Session",
+    account: SmtpAccount,
+    message: EmailMessage,
+    sender: str,
+    recipient: str,
+    begin: Callable[[], bool],
+) -> SendOutcome:
+    """The transaction of one mail (RFC 5321 section 3.3)."""
+    options, content_policy = [], SEVEN_BIT
+    if not recipient.isascii():  # RFC 6531
+        if not session.has_extn("smtputf8"):
+            return SendOutcome("refused", f"The server {account.host} takes plain letters only in addresses.")
+        options, content_policy = ["SMTPUTF8"], SEVEN_BIT.clone(utf8=True)
+    content = message.as_bytes(policy=content_policy)
+    code, _ = session.mail(sender, options)
+    if code != 250:
+        return SendOutcome("trouble", _trouble(account, marked(f"takes no mail from that sender ({code})")).sentence)
+    code, _ = session.rcpt(recipient)
+    if code not in (250, 251):
+        return _not_taken(account, code)
+    if not begin():
+        return SendOutcome("withheld")
+    try:
+        code, _ = session.data(content)
+    except smtplib.SMTPDataError as error:
+        return _not_taken(account, error.smtp_code)
+    except (smtplib.SMTPException, BudgetExceeded, OSError):
+        return SendOutcome("unknown", f"The server {account.host} did not say whether it took the mail.")
+    return SendOutcome("sent") if code == 250 else _not_taken(account, code)
+
+
+def _not_taken(account: SmtpAccount, code: int) -> SendOutcome:
+    kind: Literal["refused", "later"] = "refused" if 500 <= code < 600 else "later"
+    return SendOutcome(kind, f"The server {account.host} did not take the mail ({code}).")
+
+
+def _in_session(
+    client: OutboundClient, account: SmtpAccount, deadline: Deadline, use: Callable[["_Session"], Result]
+) -> Result | SmtpOutcome:
+    """What `use` returns, with a session in which the user is signed in; or why there is none."""
     if any(ord(character) < 32 for character in account.user + account.password):
         return SmtpOutcome("refused", "A field contains an invisible character. Type it again.")
     addresses = client.guard.pin_host(account.host, account.port, deadline, MAIL_PORTS)
@@ -57,11 +146,17 @@ def check_smtp(client: OutboundClient, account: SmtpAccount, *, deadline_s: floa
         sock = _open(client.tls, account, host, connect(addresses, account.port, Limits(deadline, MAX_BYTES)))
     except OSError as error:
         return SmtpOutcome("trouble", connect_failure(error, account.host).sentence)
+    session = _Session(sock, host)
     try:
-        return _sign_in(_Session(sock, host), client.tls, account)
+        _sign_in(session, client.tls, account)
+        outcome = use(session)
+        with suppress(smtplib.SMTPException, OSError, BudgetExceeded):
+            session.quit()
+        return outcome
     except (smtplib.SMTPException, BudgetExceeded, OSError, ValueError) as error:
         return _explain(account, error, deadline)
     finally:
+        session.close()
         sock.close()
 
 
@@ -71,17 +166,12 @@ def _open(
     return secure(sock, context, host) if account.encryption == "tls" else sock
 
 
-def _sign_in(session: "_Session", context: ssl.SSLContext, account: SmtpAccount) -> SmtpOutcome:
-    try:
-        session.greet()
-        if account.encryption == "starttls":
-            session.encrypt(context)
+def _sign_in(session: "_Session", context: ssl.SSLContext, account: SmtpAccount) -> None:
+    session.greet()
+    if account.encryption == "starttls":
+        session.encrypt(context)
+    if account.user:
         session.login(account.user, account.password)
-        with suppress(smtplib.SMTPException, OSError, BudgetExceeded):
-            session.quit()
-        return SmtpOutcome("ok")
-    finally:
-        session.close()
 
 
 class _Session(smtplib.SMTP):

@@ -96,6 +96,16 @@ def parse_host(text: str) -> str | Failure:
     return name
 
 
+def ascii_address(email: str) -> str | None:
+    """An e-mail address with the domain in A-labels (RFC 5891), as mail servers know it; None if it has no valid one.
+
+    Its local part stays as it is; only servers with SMTPUTF8 (RFC 6531) take one that is not ASCII.
+    """
+    local, at, domain = email.rpartition("@")
+    host = parse_host(domain)
+    return f"{local}@{host}" if local and at and not isinstance(host, Failure) else None
+
+
 def split_authority(text: str) -> tuple[str, str | None]:
     """Split `host[:port]` with or without brackets; the port is None when none is written."""
     match = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*)(?::(.*))?", text, re.DOTALL)

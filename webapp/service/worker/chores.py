@@ -9,7 +9,7 @@ from webapp.service.domain.accounts import attempts, oauth_apps
 from webapp.service.domain.agents import approvals, request_signals, sessions
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
-from webapp.service.domain.instance import retention
+from webapp.service.domain.instance import reconnect_links, retention
 from webapp.service.domain.projects import usage
 from webapp.service.domain.triggers import app_events, dedupe, event_listeners, subscriptions
 from webapp.service.domain.triggers import runs as trigger_runs
@@ -39,6 +39,7 @@ def all_due() -> list[Chore]:
         Chore("purge attempts", 10 * MINUTE, attempts.purge),
         Chore("purge OAuth apps of users", 60 * MINUTE, oauth_apps.purge),
         Chore("purge link sessions", 10 * MINUTE, tokens.purge_link_sessions),
+        Chore("purge links of reconnect mails", 60 * MINUTE, reconnect_links.purge),
         Chore("purge runs", 10 * MINUTE, runs.purge),
         Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),
         Chore("purge ids of emitted events", 60 * MINUTE, dedupe.purge),

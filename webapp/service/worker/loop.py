@@ -29,6 +29,7 @@ from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.directory_engine import DirectoryEngine
 from webapp.service.worker.mail import MailServer
 from webapp.service.worker.piece_engine import PieceEngine
+from webapp.service.worker.reconnect_mailer import ReconnectMailer
 from webapp.service.worker.trigger_engine import TriggerEngine
 from webapp.settings import Settings
 
@@ -46,6 +47,7 @@ _ENGINES = (
     MailServer,
     PieceEngine,
     DirectoryEngine,
+    ReconnectMailer,
 )
 
 

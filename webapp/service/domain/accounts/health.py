@@ -6,6 +6,7 @@ users are never named.
 """
 
 from webapp.errors import Conflict, NotFound, PatchbayError, Refused, UpstreamFailed
+from webapp.kit.sentences import marked
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import accounts, credentials, lifecycle, oauth_apps, provider, token_refresh
 from webapp.service.domain.accounts.accounts import Account
@@ -14,6 +15,8 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import activity, external_users
 from webapp.service.outbound.oauth import OAuthFailure
 from webapp.service.outbound.templates import TemplateError
+
+REVOKED_HERE = marked("You revoked the access. Reconnect the account to use it again.")
 
 
 def check(service: Service, account: Account) -> Account:
@@ -70,7 +73,7 @@ def revoke(service: Service, account: Account) -> Account:
     if isinstance(outcome, OAuthFailure):
         raise UpstreamFailed(outcome.sentence)
     others = also_revoked(service, account)
-    after = lifecycle.mark_dead(service, account, "You revoked the access. Reconnect the account to use it again.")
+    after = lifecycle.mark_dead(service, account, REVOKED_HERE)
     with service.store.write() as tx:
         activity.write(tx, account.subject, service.clock(), "revoked", f"Access revoked at {app.name}.", good=True)
         lifecycle.check_soon(tx, service.clock(), others)

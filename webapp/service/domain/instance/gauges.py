@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from webapp.kit import heartbeat
 from webapp.kit.clock import SECOND
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import reconnect_mails
 from webapp.store.contract import Row
 
 ACCOUNT_STATES, TRIGGER_STATES = ("healthy", "retrying", "dead"), ("active", "paused", "switched_off")
@@ -59,6 +60,11 @@ def read(service: Service) -> Sequence[Gauge]:
             "months_missing",
             "Of this month and the next, those without tables for events, where these are kept by months.",
             {"": len(months.missing(service.clock())) if months else 0},
+        ),
+        Gauge(
+            "mails_failing",
+            "People whose last mail about their accounts was not delivered.",
+            {"": reconnect_mails.failing(service.store, service.clock()).people},
         ),
         Gauge("database_bytes", "Size of the database.", {"": sizes.database}),
         Gauge("database_log_bytes", "Size of its log, which is not folded into it yet.", {"": sizes.log}),
