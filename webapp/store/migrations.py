@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -24,6 +24,7 @@ from webapp.store.contract import WrongSchema
 _FILE = re.compile(r"(m\d+_\w+)\.sql")
 _COMMENT = re.compile(r"--[^\n]*")
 _CHECKSUMS = "migration_checksums"
+_Facts = set[tuple[Any, ...]]
 RECORD = "INSERT INTO migration_checksums (name, sha256) VALUES (:name, :sha256)"
 
 
@@ -115,16 +116,21 @@ class Schema:
 
     def _compare(self, db: Database, applied: Iterable[str]) -> None:
         """Raise :class:`WrongSchema` unless ``db`` has the tables that the migrations ``applied`` create."""
+        for table, (columns, indexes) in self._tables(tuple(applied)).items():
+            if _columns(db, table) != columns or not _indexes(db, table) >= indexes:
+                raise WrongSchema(
+                    f"The table {table} is not as {_listed(self._about(table, applied))} left it: the database was "
+                    "made by an early version of Patchbay, or changed by hand. Go back to that version, or begin "
+                    "with an empty PATCHBAY_DATA."
+                )
+
+    @cache  # noqa: B019  # a schema lasts as long as its process
+    def _tables(self, applied: tuple[str, ...]) -> dict[str, tuple[_Facts, _Facts]]:
+        """The columns and the indexes of each table that the migrations ``applied`` create."""
         with Database(memory=True) as model:
             for name in applied:
                 self._by_name[name].apply(model)
-            for table in model.table_names():
-                if _columns(db, table) != _columns(model, table) or not _indexes(db, table) >= _indexes(model, table):
-                    raise WrongSchema(
-                        f"The table {table} is not as {_listed(self._about(table, applied))} left it: the database was "
-                        "made by an early version of Patchbay, or changed by hand. Go back to that version, or begin "
-                        "with an empty PATCHBAY_DATA."
-                    )
+            return {table: (_columns(model, table), _indexes(model, table)) for table in model.table_names()}
 
     def _about(self, table: str, applied: Iterable[str]) -> list[str]:
         """Those of the migrations ``applied`` that create or change ``table``."""
@@ -136,13 +142,13 @@ class Schema:
         return {row["name"]: row["sha256"] for row in table.rows} if table.exists() else {}
 
 
-def _columns(db: Database, table: str) -> set[tuple[Any, ...]]:
+def _columns(db: Database, table: str) -> _Facts:
     """The columns and foreign keys of ``table``; empty if there is no such table."""
     columns, keys = _table(db, table).columns, _table(db, table).foreign_keys
     return {column[1:] for column in columns} | {(key.columns, key.other_table, key.on_delete) for key in keys}
 
 
-def _indexes(db: Database, table: str) -> set[tuple[Any, ...]]:
+def _indexes(db: Database, table: str) -> _Facts:
     return {(index.name, index.unique, index.partial, *index.columns) for index in _table(db, table).indexes}
 
 
