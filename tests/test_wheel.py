@@ -19,6 +19,7 @@ from tests.fakes.ports import free_port
 from tests.installed import Copy, environment, journey, kept
 
 ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.installed
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,6 @@ def test_the_wheel_carries_apps_templates_styles_and_the_packages_of_the_front_e
     assert not [name for name in names if re.search(r"^instance/|tests/|\.db$|node_modules", name)]
 
 
-@pytest.mark.installed
 def test_a_newcomers_first_steps_without_the_source(wheel: Path, tmp_path: Path) -> None:
     """Served in an empty folder: the first login, the sandbox connected by OAuth, an action, a trigger and a tool."""
     copy = Copy(environment(tmp_path / "env", wheel), tmp_path / "empty")

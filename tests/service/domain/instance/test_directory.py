@@ -34,6 +34,7 @@ def sentences(service: Service) -> list[str]:
     return [str(row["sentence"]) for row in rows]
 
 
+@pytest.mark.peer
 def test_it_is_brought_from_the_registry_updated_and_removed(
     service: Service, served: NpmRegistry, known: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,6 +59,7 @@ def test_it_is_brought_from_the_registry_updated_and_removed(
             change(service)
 
 
+@pytest.mark.peer
 def test_an_archive_that_the_registry_changed_is_refused_and_the_earlier_one_stays(
     service: Service, served: NpmRegistry, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

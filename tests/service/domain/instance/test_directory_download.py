@@ -41,6 +41,7 @@ def fails(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     monkeypatch.setattr(program, "bring", bring)
 
 
+@pytest.mark.peer
 def test_it_is_brought_for_whoever_asked(
     service: Service, served: NpmRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
