@@ -3,7 +3,7 @@
 import shutil
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from webapp.service.catalog.sources import Places
 from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import wake_nobody
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -37,10 +38,17 @@ class Installation:
     """One installation: ``app`` for a test client, :attr:`url` while :meth:`start` has it served."""
 
     def __init__(
-        self, data: Path, *, clock: Clock = now, port: int | None = None, resolver: Resolver | None = None, **env: str
+        self,
+        data: Path,
+        *,
+        clock: Clock = now,
+        port: int | None = None,
+        resolver: Resolver | None = None,
+        wake: Callable[[], None] = wake_nobody,
+        **env: str,
     ) -> None:
-        """``resolver`` stands in for the DNS; ``env`` are further settings."""
-        self.data, self.clock, self._resolver = data, clock, resolver
+        """``resolver`` stands in for the DNS, ``wake`` for the worker's pipe; ``env`` are further settings."""
+        self.data, self.clock, self._resolver, self._wake = data, clock, resolver, wake
         self._port = port or free_port()
         self.url = f"http://127.0.0.1:{self._port}"
         self.settings = Settings.from_env(
@@ -83,6 +91,11 @@ class Installation:
         if serving:
             self.start()
 
+    def begin_again(self, settings: Settings) -> None:
+        """Open the folder after :meth:`stop`, with these settings."""
+        self.settings = settings
+        self._open()
+
     def token(self, user: str = "alice", **order: Any) -> str:
         """A Connect token."""
         return str(tokens.create(self.service, self.scene, tokens.TokenRequest(user, **order), client_id=None)["token"])
@@ -108,7 +121,7 @@ class Installation:
         return list(accounts.page(self.service.store, self.scene, accounts.Filter(), Window()).items)
 
     def _open(self) -> None:
-        self.service = open_service(self.settings, self.clock)
+        self.service = open_service(self.settings, self.clock, wake=self._wake)
         if self._resolver:
             guard = Guard(self.settings.allow_hosts, resolver=self._resolver)
             self.service = replace(self.service, outbound=OutboundClient(guard, user_agent="Patchbay/tests"))

@@ -34,7 +34,9 @@ class Api:
         return self.asked[-1]
 
 
-class _Quiet(WSGIRequestHandler):
+class Quiet(WSGIRequestHandler):
+    """A handler that logs nothing."""
+
     def log(self, type: str, message: str, *args: Any) -> None:
         """Stay silent."""
 
@@ -51,7 +53,7 @@ def serving(app: Flask) -> Iterator[Api]:
         api.asked.append(Asked(request.method, request.path, query, told, body, request.get_json(silent=True)))
         return None
 
-    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_Quiet)
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
     api.origin = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=[0.02])
     thread.start()

@@ -13,8 +13,8 @@ from webapp.manual.markdown import Document, render
 from webapp.settings import Settings
 
 NAMES = (
-    "guide", "embed", "agents", "contract", "apps", "components", "pieces", "install", "operate", "imports",
-    "upgrade", "alerts", "sizes", "security", "architecture", "words",
+    "guide", "tutorial", "embed", "recipes", "agents", "contract", "apps", "components", "pieces", "install", "operate",
+    "imports", "upgrade", "alerts", "sizes", "security", "architecture", "words",
 )  # fmt: skip
 
 

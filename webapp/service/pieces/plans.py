@@ -70,7 +70,7 @@ class ExistingFiles:
 
 def mark(package: str) -> str:
     """The first line of the ``app.toml`` of an app that ``package`` added."""
-    return f"# InstalledPackage by the npm package {package}.\n"
+    return f"# Made of the npm package {package}.\n"
 
 
 def _piece(file: Path) -> Mapping[str, object]:
