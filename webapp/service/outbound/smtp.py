@@ -12,7 +12,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from email import policy
+from email.headerregistry import BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
+from email.policy import Policy
 from ipaddress import ip_address
 from typing import Literal, TypeVar
 
@@ -26,7 +28,20 @@ from webapp.service.outbound.urls import parse_host
 
 Encryption = Literal["tls", "starttls", "none"]
 MAX_BYTES = 64 * 1024
-SEVEN_BIT = policy.SMTP.clone(cte_type="7bit")  # every server takes it
+
+
+class _LinkHeader(UnstructuredHeader, BaseHeader):
+    """A header whose value is a URL, written on one line: the library would encode one that is longer than a line,
+    and programs that read it decode nothing (RFC 2369 section 2)."""
+
+    def fold(self, *, policy: Policy) -> str:
+        """The header as it is sent."""
+        return f"{self.name}: {self}{policy.linesep}"
+
+
+_HEADERS = HeaderRegistry()
+_HEADERS.map_to_type("list-unsubscribe", _LinkHeader)
+SEVEN_BIT = policy.SMTP.clone(cte_type="7bit", header_factory=_HEADERS)  # every server takes it
 
 
 @dataclass(frozen=True, slots=True)

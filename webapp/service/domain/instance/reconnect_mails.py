@@ -97,8 +97,7 @@ _STATES = Table("reconnect_mails", _State, key="user_id")
 _REMINDERS = Table("reconnect_reminders", _Reminder, key="account_id")
 # People with an account that was not mailed about as often as it should be by now, by the index of dead accounts.
 _DUE = (
-    "SELECT DISTINCT u.id FROM accounts a JOIN external_users e ON e.id = a.external_user_id "
-    "JOIN users u ON u.id = e.external_id AND u.disabled_at IS NULL "
+    "SELECT DISTINCT u.id FROM accounts a JOIN users u ON u.id = a.external_id AND u.disabled_at IS NULL "
     "LEFT JOIN preferences p ON p.user_id = u.id LEFT JOIN reconnect_mails s ON s.user_id = u.id "
     "LEFT JOIN reconnect_reminders r ON r.account_id = a.id AND r.revision = a.revision "
     "WHERE a.dead = 1 AND a.updated_at <= :gathered AND COALESCE(a.error, '') <> :revoked "
@@ -296,7 +295,7 @@ def message(service: Service, claim: Claim, token: str, recipient: str) -> Email
         }
         mail.set_content(_plain(parts))
         template = _templates().get_template("mail/reconnect.html")
-        mail.add_alternative(template.render(**parts, title=mail["Subject"]), subtype="html")
+        mail.add_alternative(template.render(**parts, title=mail["Subject"]).lstrip(), subtype="html")
         return mail
     finally:
         translation.speak(spoken)
