@@ -38,6 +38,8 @@ def test_it_is_used_once_and_continued_by_who_used_it(service: Service, clock: F
     secret = use(service, token)
     assert secret is not None
     assert use(service, token) is None
+    used = "SELECT actor FROM audit WHERE verb = 'reconnect_link_used'"
+    assert [dict(row) for row in service.store.all(used)] == [{"actor": ada.id}]
     assert reconnect_links.of_visit(service.store, clock(), link.id, token) is None
     assert reconnect_links.of_visit(service.store, clock() + HOUR - 1, link.id, secret) is not None
     assert reconnect_links.of_visit(service.store, clock() + HOUR, link.id, secret) is None

@@ -9,6 +9,8 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from webapp import audit
+from webapp.audit import Actor
 from webapp.kit.clock import DAY, HOUR
 from webapp.kit.crypto import hash_token, new_id, same
 from webapp.people import users
@@ -72,6 +74,9 @@ def use(tx: Tx, now: int, token: str) -> str | None:
     if link is None or link.used_at is not None or link.expires_at <= now:
         return None
     _LINKS.update(tx, link.id, used_at=now, visit_hash=hash_token(secret))
+    with audit.acting(Actor("person", link.user_id)):
+        sentence = "Opened the link in a mail to reconnect accounts."
+        audit.write(tx, now, "person", link.user_id, "reconnect_link_used", sentence)
     return secret
 
 
