@@ -24,7 +24,8 @@ from webapp.service.catalog.component_files import Component
 from webapp.service.catalog.components import component
 from webapp.service.catalog.declarations import Declare, Declared
 from webapp.service.catalog.index import _Contents
-from webapp.service.catalog.sources import BUILT_IN, Places
+from webapp.service.catalog.source_files import SourceFolder
+from webapp.service.catalog.sources import BUILT_IN, Files, Places
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.domain.base import catalog_file
 
@@ -38,18 +39,18 @@ FRESH = "PATCHBAY_TEST_FRESH"
 """The variable that has a run neither read nor write :data:`DECLARED`, whatever its value."""
 
 
-def hashed_apps(digest: Callable[[Path, Iterable[Path]], str]) -> Callable[[Path, Iterable[Path]], str]:
-    """The hash of the built-in apps, whose files no test changes."""
-    kept: dict[Path, str] = {}
+def files_of_apps(look: Callable[..., SourceFolder]) -> Callable[..., SourceFolder]:
+    """The files of the built-in apps, which no test changes."""
+    kept: dict[Path, SourceFolder] = {}
 
-    def digest_once(folder: Path, files: Iterable[Path]) -> str:
-        if folder != BUILT_IN:
-            return digest(folder, files)
-        if folder not in kept:
-            kept[folder] = digest(folder, files)
-        return kept[folder]
+    def look_once(root: Path, *endings: tuple[str, ...]) -> SourceFolder:
+        if root != BUILT_IN:
+            return look(root, *endings)
+        if root not in kept:
+            kept[root] = look(root, *endings)
+        return kept[root]
 
-    return digest_once
+    return look_once
 
 
 def declared_components(
@@ -89,19 +90,6 @@ def _write_declared(facts: Facts) -> None:
             draft = folder / DECLARED.name
             draft.write_text(json.dumps(facts))
             draft.replace(DECLARED)
-
-
-def marks(mark: Callable[[Iterable[Component]], dict[Component, str]]) -> Callable[..., dict[Component, str]]:
-    """The marks of components: those of built-in ones by all the files that they are made of, which no test changes."""
-    kept: dict[Component, str] = {}
-
-    def mark_once(components: Iterable[Component]) -> dict[Component, str]:
-        every = list(components)
-        new = mark(each for each in every if each not in kept)
-        kept.update((each, marked) for each, marked in new.items() if _ships(each))
-        return {each: new.get(each) or kept[each] for each in every}
-
-    return mark_once
 
 
 def of_built_in(read: Callable[..., Any]) -> Callable[..., Any]:
@@ -182,7 +170,7 @@ def built_catalogs(
     def ensure_once(target: Path, places: Places, declare: Declare | None) -> BuildReport:
         if not _lies_beside(target, places):
             return ensure(target, places, declare)
-        fingerprint, existing = build._fingerprint(places), build._existing(target)
+        fingerprint, existing = build._fingerprint(Files.of(places)), build._existing(target)
         if existing is not None and existing.fingerprint == fingerprint:
             return existing
         key = (fingerprint, *(os.path.relpath(path, target.parent) for path in _own(places)))
@@ -230,9 +218,8 @@ def keep() -> None:
     index._Contents = read_contents(index._Contents)  # type: ignore[misc, assignment]
     logos.source, declaring.forms_digest = cache(logos.source), cache(declaring.forms_digest)
     catalog_file.ensure = built_catalogs(catalog_file.ensure)  # type: ignore[assignment, attr-defined]
-    build._digest = hashed_apps(build._digest)  # type: ignore[assignment]
+    sources.look = files_of_apps(sources.look)  # type: ignore[attr-defined]
     declaring.declared = declared_components(declaring.declared)  # type: ignore[assignment]
-    declaring._marks = marks(declaring._marks)
     sources._load, sources._components_beside = of_built_in(sources._load), of_built_in(sources._components_beside)
     hosted_servers.own_facts = derived(hosted_servers.own_facts)  # type: ignore[assignment]
     hosted_servers.server_facts = derived(hosted_servers.server_facts)  # type: ignore[assignment]

@@ -22,9 +22,9 @@ from tests.service.catalog.test_components import APPS, row
 from webapp.errors import Unavailable
 from webapp.kit.crypto import stable_id
 from webapp.service.catalog import build as building
-from webapp.service.catalog.build import SEARCHED, build, create_tables, ensure, fingerprint
+from webapp.service.catalog.build import SEARCHED, build, create_tables, ensure
 from webapp.service.catalog.index import Catalog
-from webapp.service.catalog.sources import Places
+from webapp.service.catalog.sources import Files, Places
 from webapp.service.components.calls import Call, Reply
 from webapp.service.components.runner import Runner
 
@@ -246,6 +246,7 @@ def test_every_table_is_made_once() -> None:
         "categories",
         "components",
         "declarations",
+        "toml",
         "words",
         "build",
         "listed",
@@ -315,30 +316,34 @@ def fingerprinted(tmp_path: Path) -> Path:
     return write_two_apps(tmp_path)
 
 
+def digest(places: Places) -> str:
+    return Files.of(places).digest
+
+
 def test_the_fingerprint_changes_exactly_with_the_sources(fingerprinted: Path) -> None:
-    before = fingerprint(Places(built_in=fingerprinted))
+    before = digest(Places(built_in=fingerprinted))
     write(fingerprinted / "acme" / "notes.txt", "no source")
-    assert fingerprint(Places(built_in=fingerprinted)) == before
+    assert digest(Places(built_in=fingerprinted)) == before
     seen = {before}
     for path, text in (("acme/actions/do-it/1.0.0.py", "2"), ("acme/actions/do-it/shared.py", ""), ("a/app.toml", "")):
         write(fingerprinted / path, text)
-        seen.add(fingerprint(Places(built_in=fingerprinted)))
+        seen.add(digest(Places(built_in=fingerprinted)))
     assert len(seen) == 4
 
 
 def test_the_fingerprint_minds_names_and_folders_and_no_link_to_nowhere(fingerprinted: Path, tmp_path: Path) -> None:
     own = tmp_path / "own components"
     places = Places(built_in=fingerprinted, components=own)
-    before = fingerprint(places)
-    assert fingerprint(Places(built_in=fingerprinted)) == before, "a folder that is missing is an empty one"
+    before = digest(places)
+    assert digest(Places(built_in=fingerprinted)) == before, "a folder that is missing is an empty one"
     (fingerprinted / "acme" / "actions" / "do-it" / ".#1.0.0.py").symlink_to("nobody@here.1")
-    assert fingerprint(places) == before
+    assert digest(places) == before
     write(own / "mine" / "0.0.1.py", "1")
-    seen = {before, fingerprint(places)}
+    seen = {before, digest(places)}
     (own / "mine").rename(own / "yours")
-    seen.add(fingerprint(places))
+    seen.add(digest(places))
     (fingerprinted / "acme" / "actions" / "do-it").rename(fingerprinted / "acme" / "actions" / "do-that")
-    seen.add(fingerprint(places))
+    seen.add(digest(places))
     assert len(seen) == 4
 
 
@@ -346,9 +351,9 @@ def test_it_covers_the_components_of_pieces_and_no_other_json(fingerprinted: Pat
     pieces = tmp_path / "pieces" / "apps"
     places = Places(built_in=fingerprinted, pieces=pieces)
     write(pieces / "acme" / "app.toml", 'joins = "acme"')
-    seen = {fingerprint(places)}
+    seen = {digest(places)}
     write(pieces / "acme" / "actions" / "do-more" / "1.0.0.json", "{}")
-    seen.add(fingerprint(places))
+    seen.add(digest(places))
     write(fingerprinted / "acme" / "import.json", "{}")
-    seen.add(fingerprint(places))
+    seen.add(digest(places))
     assert len(seen) == 2

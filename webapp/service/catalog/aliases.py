@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from webapp.service.catalog.component_files import Component
-from webapp.service.components.declared.source import is_declared, name_of
 
 ACCOUNT = "app"
 
@@ -36,10 +35,10 @@ def keys(app_names: Sequence[str], slug: str, key: str, names: Iterable[str]) ->
 def problems(declared: Iterable[tuple[Component, Mapping[str, Any]]]) -> dict[Component, list[str]]:
     """The problems with the components' aliases, each of which must be unique within its app."""
     pairs = list(declared)
-    taken = {(component.app, _name(component)): _name(component) for component, _ in pairs}
+    taken = {(component.app, component.name): component.name for component, _ in pairs}
     wrong: dict[Component, list[str]] = {}
     for component, facts in pairs:
-        name = _name(component)
+        name = component.name
         if facts["aliases"] and component.app is None:
             wrong.setdefault(component, []).append("aliases belong to components of an app; leave them out.")
         for alias in facts["aliases"]:
@@ -53,7 +52,3 @@ def _camel_case(name: str) -> str:
     """``google_sheets`` as ``googleSheets``."""
     first, *rest = name.split("_")
     return first + "".join(word[:1].upper() + word[1:] for word in rest)
-
-
-def _name(component: Component) -> str:
-    return name_of(component.file) if is_declared(component.path) else component.file.parent.name

@@ -6,17 +6,17 @@ to ``index``. The table ``components`` has every version of each component. ``li
 highest version, numbered in the order of lists (by folded name, then by key), so that a page is a range of numbers;
 operations of an app's whole API come after all others, by their tags.
 ``listed_words`` has the words for full-text search by the same numbers, and ``other_keys`` the aliases. The tables of
-``tool_search`` have the words by which agents find actions.
+``tool_search`` have the words by which agents find actions. ``declarations`` and ``toml`` are for the next build, which
+reads each file once and works out what differs.
 """
 
-import hashlib
 import json
 import os
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +38,15 @@ from webapp.service.catalog import (
     variants,
 )
 from webapp.service.catalog.check import Verdict, judge
-from webapp.service.catalog.component_files import component_files, piece_files
 from webapp.service.catalog.components import LAST, release
 from webapp.service.catalog.declarations import Declare, Declared
 from webapp.service.catalog.search import words
-from webapp.service.catalog.sources import Places, Source
+from webapp.service.catalog.sources import Files, Places, Source
 from webapp.service.catalog.spec import AppSpec, Category
+from webapp.service.catalog.tables import insert, packed
 from webapp.service.components.runner import Runner
 
-VERSION = 12
+VERSION = 13
 SEARCHED = ["name", "slug", "description", "categories"]
 _FACT_COLUMNS = (
     "id", "key", "version", "kind", "app", "name", "description", "json", "prop_aliases", "dedupe", "hooks", "root",
@@ -88,16 +88,17 @@ def build(target: Path, places: Places, declare: Declare | None = None) -> Build
 
     ``declare`` calls an existing runner; without it, the build starts its own.
     """
-    return _build(target, places, declare, _fingerprint(places))
+    return _build(target, Files.of(places), declare)
 
 
-def _build(target: Path, places: Places, declare: Declare | None, mark: str) -> BuildReport:
-    catalog_sources = sources.read(places)
+def _build(target: Path, read: Files, declare: Declare | None) -> BuildReport:
+    before, mark = _Before.of(target), _fingerprint(read)
+    catalog_sources = sources.read_from(read, before.toml)
     verdict = judge(catalog_sources)
     target.parent.mkdir(parents=True, exist_ok=True)
     files = [component for source in verdict.sound for component in source.components] + catalog_sources.components
     with Runner.start() as runner:  # its process starts with the first call
-        declared, problems = declarations.declared(files, declare or runner.call, _known(target))
+        declared, problems = declarations.declared(files, declare or runner.call, before.declared)
     declared = _without_deaf(declared, verdict)
     facts = [(each.component, each.facts) for each in declared]
     wrong_keys = declarations.registry_problems(verdict.sound, facts)
@@ -110,9 +111,11 @@ def _build(target: Path, places: Places, declare: Declare | None, mark: str) -> 
                 database.execute(pragma)
             keys = _sound_keys(verdict.sound, wrong_keys)
             _write(database, verdict, catalog_sources.categories, declared, keys, target.absolute().parent)
-            database.table("unlisted").insert_all({"name": name} for name in sources.read_unlisted(places.pieces))
+            kept = catalog_sources.toml.kept.items()
+            insert(database, "toml", ({"digest": digest, "fields": fields} for digest, fields in kept))
+            insert(database, "unlisted", ({"name": name} for name in sources.read_unlisted(read.places.pieces)))
             written = {"apps": report.apps, "problems": report.problems, "fingerprint": mark}
-            database.table("build").insert({"report": json.dumps(written)})
+            insert(database, "build", [{"report": json.dumps(written)}])
         _sync(draft)
         draft.replace(target)
     return report
@@ -126,25 +129,35 @@ def _sync(file: Path) -> None:
 
 def ensure(target: Path, places: Places, declare: Declare | None = None) -> BuildReport:
     """Build the catalog unless ``target`` is up to date. Arguments as in :func:`build`."""
-    existing, mark = _existing(target), _fingerprint(places)
-    if existing is not None and existing.fingerprint == mark:
+    existing, read = _existing(target), Files.of(places)
+    if existing is not None and existing.fingerprint == _fingerprint(read):
         return existing
-    return _build(target, places, declare, mark)
+    return _build(target, read, declare)
 
 
-def _fingerprint(places: Places) -> str:
-    """A value that changes exactly when a build from ``places`` would have another result."""
-    return f"{VERSION} {logos.source()} {declarations.forms_digest()} {fingerprint(places)}"
+def _fingerprint(read: Files) -> str:
+    """A value that changes exactly when a build from what was ``read`` would have another result."""
+    return f"{VERSION} {logos.source()} {declarations.forms_digest()} {read.digest}"
 
 
-def _known(target: Path) -> dict[str, dict[str, Any]]:
-    """The declarations of components in the catalog at ``target``, by their marks."""
-    try:
-        with closing(sqlite3.connect(f"{target.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            rows = connection.execute("SELECT mark, facts FROM declarations").fetchall()
-        return {mark: json.loads(facts) for mark, facts in rows}
-    except (sqlite3.Error, ValueError):
-        return {}
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What the last build has read, which need not be read again where it is the same: what components ``declared``, by
+    their marks, and what ``toml`` says, by the hashes of files."""
+
+    declared: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    toml: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, target: Path) -> "_Before":
+        """What the catalog at ``target`` keeps; nothing if it is missing or not a catalog."""
+        try:
+            with closing(sqlite3.connect(f"{target.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+                rows = connection.execute("SELECT mark, facts FROM declarations").fetchall()
+                toml = dict(connection.execute("SELECT digest, fields FROM toml").fetchall())
+            return cls({mark: orjson.loads(facts) for mark, facts in rows}, toml)
+        except (sqlite3.Error, ValueError):
+            return cls()
 
 
 def _existing(target: Path) -> BuildReport | None:
@@ -192,17 +205,14 @@ def _write(
     kinds = _kinds(declared)
     rows = [_app(row, source, categories, kinds[source.spec.slug]) for row, source in enumerate(apps, 1)]
     create_tables(database)
-    database.table("apps").insert_all(rows)
-    database.table("categories").insert_all(category.model_dump() for category in categories.values())
+    insert(database, "apps", rows)
+    insert(database, "categories", (category.model_dump() for category in categories.values()))
     specs = {source.spec.slug: source.spec for source in apps}
     write_components(database, (each.row(beside, keys.get(each.component.app or "", {})) for each in declared), specs)
-    database.table("declarations").insert_all(
-        {"mark": mark, "facts": json.dumps(facts)}
-        for mark, facts in sorted({component.mark: component.facts for component in declared}.items())
-    )
-    words_table = database.table("words")
-    words_table.insert_all(_app_words(row, source.spec, categories) for row, source in enumerate(apps, 1))
-    words_table.enable_fts(SEARCHED, tokenize="unicode61")
+    facts_by_mark = sorted({component.mark: component.facts for component in declared}.items())
+    insert(database, "declarations", ({"mark": mark, "facts": packed(facts)} for mark, facts in facts_by_mark))
+    insert(database, "words", (_app_words(row, source.spec, categories) for row, source in enumerate(apps, 1)))
+    database.table("words").enable_fts(SEARCHED, tokenize="unicode61")
 
 
 def create_tables(database: Database) -> None:
@@ -217,6 +227,7 @@ def create_tables(database: Database) -> None:
     database.table("categories").create(dict.fromkeys(("slug", "name", "description"), str), pk="slug")
     create_component_tables(database)
     database.table("declarations").create({"mark": str, "facts": str}, pk="mark")
+    database.table("toml").create({"digest": str, "fields": str}, pk="digest")
     database.table("words").create({"id": int, **dict.fromkeys(SEARCHED, str)}, pk="id")
     database.table("unlisted").create({"name": str}, pk="name")
     database.table("build").create({"report": str})
@@ -293,15 +304,16 @@ def create_component_tables(database: Database) -> None:
 def write_components(database: Database, rows: Iterable[Mapping[str, Any]], apps: Mapping[str, AppSpec]) -> None:
     """Write the components in ``rows``, one for each version; ``apps`` are those of the catalog, by slug."""
     every = sorted(rows, key=lambda row: (row["key"], release(row["version"])))
-    database.table("components").insert_all(_facts(row, apps.get(row["app"])) for row in every)
+    insert(database, "components", (_facts(row, apps.get(row["app"])) for row in every))
     newest = sorted({row["key"]: row for row in every}.values(), key=lambda row: (_sort_name(row), row["key"]))
-    database.table("listed").insert_all(
+    listed = (
         {"n": number, "key": row["key"], "version": row["version"], "sort_name": _sort_name(row),
          "kind": row["kind"], "app": row["app"], "tag": row.get("tag", "")}
         for number, row in enumerate(newest, 1)
     )  # fmt: skip
-    database.table("other_keys").insert_all(_other_keys(newest, apps), replace=True)
-    database.table("listed_words").insert_all(_component_words(newest, apps))
+    insert(database, "listed", listed)
+    insert(database, "other_keys", _other_keys(newest, apps), replace=True)
+    insert(database, "listed_words", _component_words(newest, apps))
     tool_search.write(database, [row for row in newest if row["kind"] == "action"], apps)
 
 
@@ -317,19 +329,19 @@ def _facts(row: Mapping[str, Any], app: AppSpec | None) -> dict[str, Any]:
         "key": row["key"],
         "name": row["name"],
         "version": row["version"],
-        "configurable_props": json.loads(row["configurable_props"]),
+        "configurable_props": orjson.loads(row["configurable_props"]),
         "description": row["description"],
         "component_type": row["kind"],
-        "annotations": {"title": row["name"], **_DEFAULT_ANNOTATIONS, **json.loads(row["annotations"])},
+        "annotations": {"title": row["name"], **_DEFAULT_ANNOTATIONS, **orjson.loads(row["annotations"])},
     }
     if row["stash"]:
         public["stash"] = row["stash"]
-    app_names, declared = (app.slug, *app.aliases) if app else (), json.loads(row["aliases"])["props"]
+    app_names, declared = (app.slug, *app.aliases) if app else (), orjson.loads(row["aliases"])["props"]
     return {
         "id": stable_id("sc", row["key"], row["version"]),
         **{name: row[name] for name in _COMPONENT_COLUMNS},
-        "json": orjson.dumps(public).decode(),
-        "prop_aliases": json.dumps(aliases.prop_names(public["configurable_props"], declared, app_names)),
+        "json": packed(public),
+        "prop_aliases": packed(aliases.prop_names(public["configurable_props"], declared, app_names)),
     }
 
 
@@ -345,30 +357,6 @@ def _other_keys(newest: Sequence[Mapping[str, Any]], apps: Mapping[str, AppSpec]
     own = {row["key"] for row in newest}
     for row in sorted(newest, key=lambda row: str(row["key"])):
         if app := apps.get(row["app"]):
-            names = json.loads(row["aliases"])["names"]
+            names = orjson.loads(row["aliases"])["names"]
             others = aliases.keys((app.slug, *app.aliases), app.slug, row["key"], names)
             yield from ({"other": other, "key": row["key"]} for other in others if other not in own)
-
-
-def fingerprint(places: sources.Places) -> str:
-    """A hash of the names and contents of all source files."""
-    digests = [_digest(folder, _files(folder, places)) for folder in places.folders]
-    if places.components is not None and (files := component_files(places.components)):
-        digests.append(_digest(places.components, files))
-    return hashlib.sha256("\1".join(digests).encode()).hexdigest()
-
-
-def _digest(folder: Path, files: Iterable[Path]) -> str:
-    digest, start = hashlib.sha256(), len(os.fspath(folder)) + 1
-    for file in files:
-        content = file.read_bytes()
-        digest.update(f"{os.fspath(file)[start:]}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()
-
-
-def _files(folder: Path, places: sources.Places) -> Iterator[Path]:
-    yield from filter(Path.is_file, [folder / sources.CATEGORIES])
-    if folder == places.pieces:
-        yield from filter(Path.is_file, [folder / sources.UNLISTED])
-    for file in sources.app_files(folder):
-        yield from piece_files(file.parent) if folder == places.pieces else component_files(file.parent)

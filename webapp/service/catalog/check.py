@@ -5,9 +5,10 @@ on hosts to which its credential may be sent. Templates of URLs are filled with 
 with an account's values. The shape of the files is left to ``spec``.
 """
 
+import functools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from webapp.service.catalog import api_documents, logos, variables
@@ -306,16 +307,17 @@ def address_problems(spec: AppSpec, *, own: bool) -> Iterator[str]:
         yield f"${{{min(unknown)}}} is no variable; there is ${{sandbox}}."
         return
     samples = _samples(spec)
+    read = functools.cache(lambda text: _read(text, samples))  # many facts of an app have the same source
     for place, text in _addresses(spec):
-        url = _read(text, samples)
+        url = read(text)
         if isinstance(url, str):
             yield f"{place}: {url}"
         elif not _encrypted(text, url, own=own):
             yield f"{place} must begin with https://."
-    yield from _hosts(spec, samples)
+    yield from _hosts(spec, samples, read)
 
 
-def _hosts(spec: AppSpec, samples: dict[str, str]) -> Iterator[str]:
+def _hosts(spec: AppSpec, samples: dict[str, str], read: Callable[[str], Url | str]) -> Iterator[str]:
     carrying = list(_carrying(spec))
     if carrying and spec.credentials and not spec.allowed_hosts:
         yield "allowed_hosts is missing: name the hosts to which the credential may go."
@@ -327,7 +329,7 @@ def _hosts(spec: AppSpec, samples: dict[str, str]) -> Iterator[str]:
         yield f"allowed_hosts: {error}"
         return
     for place, text in carrying:
-        url = _read(text, samples)
+        url = read(text)
         # A whole URL from a person or a token response is checked against the rules when it is used.
         if isinstance(url, Url) and not text.startswith("{") and not rules.admit(url):
             yield f"{place} is at {url.host}, which allowed_hosts does not name."

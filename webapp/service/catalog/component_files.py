@@ -1,26 +1,22 @@
 """Finds the files of components, in the folders of apps or outside any app, with their names and versions."""
 
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from webapp.service.components.declared.source import ENDING, is_declared, name_of
-from webapp.service.components.pieces.form import ENDING as PIECES
+from webapp.service.catalog.source_files import SourceFile, SourceFolder
+from webapp.service.components.declared.source import ENDING, is_declared
 
 Kind = Literal["action", "trigger"]
 KINDS: Mapping[str, Kind] = {"actions": "action", "triggers": "trigger"}  # by their folders in an app's
 PATTERNS = ("*/*.py", f"*{ENDING}", f"*/*{ENDING}")
-OF_PIECES = f"*/*{PIECES}"
 _PLACE = (
     "a component stands at <name-in-lower-case>/<major.minor.patch>.py, or at <name-in-lower-case>.toml with "
     'version = "<major.minor.patch>" in it.'
 )
 _TAKEN = "another component of the app has this name, which a trigger and an action may not share, or this version."
-_VERSION_LINE = re.compile(r"""^version\s*=\s*["']([^"']*)["']""", re.MULTILINE)
 _COMPONENT = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
@@ -31,7 +27,7 @@ class Component:
     in ``triggers``; ``actions/<name>/<version>.json`` if its code is a piece's.
 
     ``path`` is relative to ``root``. Outside apps, ``app`` and ``kind`` are None: the file declares its kind. ``of`` is
-    the app in whose folder the file is, if that is another one.
+    the app in whose folder the file is, if that is another one. ``digest`` changes whenever the declaration may have.
     """
 
     key: str
@@ -41,6 +37,12 @@ class Component:
     path: str
     root: Path
     of: str | None = None
+    digest: str = ""
+
+    @property
+    def name(self) -> str:
+        """The key without the slug of its app."""
+        return self.key.removeprefix(f"{self.app}-" if self.app else "~/")
 
     @property
     def file(self) -> Path:
@@ -48,61 +50,40 @@ class Component:
         return self.root / self.path
 
 
-def components(files: Iterable[Path], root: Path, slug: str | None, problems: list[str]) -> Iterator[Component]:
-    """The components in ``files`` below ``root``, of the app ``slug`` or of no app.
+def components(folder: SourceFolder, place: str | None, slug: str | None, problems: list[str]) -> Iterator[Component]:
+    """The components in the folder ``place`` below ``folder``, of the app ``slug``; those of no app without both.
 
     Adds to ``problems`` the files that are no components, names that an action and a trigger share, and duplicate
     versions.
     """
     kinds: dict[str, Kind | None] = {}
     releases: set[tuple[str, str]] = set()
-    for file in files:
-        label, version = file.relative_to(root).as_posix(), _version(file)
-        name = name_of(file) if is_declared(file) else file.parent.name
-        if not _COMPONENT.fullmatch(name) or not _VERSION.fullmatch(version):
-            problems.append(f"{label}: {_PLACE}")
+    depends_on = folder.dependencies(place)
+    for file in folder.files if place is None else folder.of_app(place):
+        steps = file.parts if place is None else file.parts[2:]
+        kind = None if place is None else KINDS.get(file.parts[1])
+        if (place is not None and kind is None) or not _is_component(steps):
             continue
-        key, kind = (f"{slug}-{name}", _kind(file)) if slug else (f"~/{name}", None)
+        name, version = _named(steps, file)
+        if not _COMPONENT.fullmatch(name) or not _VERSION.fullmatch(version):
+            problems.append(f"{file.path}: {_PLACE}")
+            continue
+        key = f"{slug}-{name}" if slug else f"~/{name}"
         if kinds.setdefault(key, kind) != kind or (key, version) in releases:
-            problems.append(f"{label}: {_TAKEN}")
+            problems.append(f"{file.path}: {_TAKEN}")
             continue
         releases.add((key, version))
-        yield Component(key, version, kind, slug, label, root)
+        yield Component(key, version, kind, slug, file.path, folder.root, digest=depends_on.digest(file))
 
 
-def _kind(file: Path) -> Kind:
-    return KINDS[next(folder.name for folder in file.parents if folder.name in KINDS)]
+def _is_component(steps: Sequence[str]) -> bool:
+    """Whether a file with these names of folders, and of its own, stands where a component does."""
+    return len(steps) == 2 or (len(steps) == 1 and is_declared(steps[0]))
 
 
-def _version(file: Path) -> str:
-    """The version in the name of the file, or in a declared component's file; empty if there is none."""
-    if not is_declared(file) or _VERSION.fullmatch(file.stem):
-        return file.stem
-    with suppress(OSError, UnicodeDecodeError):
-        match = _VERSION_LINE.search(file.read_text("utf-8"))
-        return match[1] if match else ""
-    return ""
-
-
-def python_files(folder: Path) -> list[Path]:
-    """Every Python file below ``folder``: components with code, and modules that they share."""
-    return sorted(map(Path, _files_below(os.fspath(folder), (".py",))))
-
-
-def component_files(folder: Path) -> list[Path]:
-    """Every file below ``folder`` that may belong to an app or a component."""
-    return sorted(map(Path, _files_below(os.fspath(folder), (".py", ENDING))))
-
-
-def piece_files(folder: Path) -> list[Path]:
-    """Every file below ``folder``, the folder of a piece's app, that may belong to the app or a component."""
-    return sorted(map(Path, _files_below(os.fspath(folder), (ENDING, PIECES))))
-
-
-def _files_below(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                yield from _files_below(entry.path, endings)
-            elif entry.name.endswith(endings) and entry.is_file():  # an editor's dangling link is not a file
-                yield entry.path
+def _named(steps: Sequence[str], file: SourceFile) -> tuple[str, str]:
+    """The name and version of the component ``file``; the version is empty if there is none."""
+    stem = steps[-1].rpartition(".")[0]
+    if not is_declared(file.path) or _VERSION.fullmatch(stem):
+        return steps[-2] if len(steps) == 2 else stem, stem
+    return stem, file.version

@@ -5,7 +5,6 @@ A file that cannot be loaded, or has an invalid declaration, is reported as a pr
 """
 
 import hashlib
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +14,10 @@ from typing import Any
 
 from webapp.errors import Unavailable
 from webapp.service.catalog import aliases, registry, variants
-from webapp.service.catalog.component_files import Component, python_files
+from webapp.service.catalog.component_files import Component
 from webapp.service.catalog.components import release
 from webapp.service.catalog.sources import BUILT_IN, Source
+from webapp.service.catalog.tables import packed
 from webapp.service.components import authoring, loader, prop_types, props
 from webapp.service.components.calls import Call, Reply
 from webapp.service.components.declared import definition, source
@@ -41,11 +41,6 @@ class Declared:
     facts: dict[str, Any]
     mark: str
 
-    @property
-    def name(self) -> str:
-        """The key without the slug of the component's app."""
-        return self.component.key.removeprefix(f"{self.component.app}-")
-
     def row(self, beside: Path, keys: registry.Keys) -> dict[str, Any]:
         """The row for the catalog; its ``root`` is relative to the folder ``beside``, or None for the built-in one.
 
@@ -53,7 +48,7 @@ class Declared:
         """
         component, facts = self.component, self.facts
         known = {prop["name"] for prop in facts["configurable_props"]} | {registry.UNUSED}
-        of_registry = {prop: ours for prop, ours in registry.props(keys, self.name).items() if ours in known}
+        of_registry = {prop: ours for prop, ours in registry.props(keys, component.name).items() if ours in known}
         return {
             "key": component.key,
             "version": component.version,
@@ -61,16 +56,16 @@ class Declared:
             "app": component.app or facts["app"],
             "name": facts["name"],
             "description": facts["description"],
-            "configurable_props": json.dumps(variants.props(facts["configurable_props"], component)),
-            "annotations": json.dumps(facts["annotations"]),
+            "configurable_props": packed(variants.props(facts["configurable_props"], component)),
+            "annotations": packed(facts["annotations"]),
             "has_reload": int(facts["has_reload"]),
             "dedupe": facts["dedupe"],
-            "hooks": json.dumps(facts["hooks"]),
+            "hooks": packed(facts["hooks"]),
             "stash": facts["stash"],
             "tag": facts.get("tag", ""),
-            "aliases": json.dumps(
+            "aliases": packed(
                 {
-                    "names": [*facts["aliases"], *registry.names(keys, self.name)],
+                    "names": [*facts["aliases"], *registry.names(keys, component.name)],
                     "props": {**of_registry, **facts["prop_aliases"]},
                 }
             ),
@@ -96,7 +91,8 @@ def declared(
     ``known`` are earlier declarations by their marks, whose files are not loaded again. Raises :class:`Unavailable` if
     the runner cannot be called, because a catalog without these components would be wrong.
     """
-    marks, problems = _marks(components), list[str]()
+    authoring_api, problems = forms_digest(), list[str]()
+    marks = {component: _mark(component, authoring_api) for component in components}
     declarations = [_declared(file, known[mark], mark) for file, mark in marks.items() if mark in known]
     files = [file for file, mark in marks.items() if mark not in known]
     code = [file for file in files if not is_data(file)]
@@ -153,7 +149,7 @@ def registry_problems(
     for component, declaration in facts:
         if component.app is None or component.of is not None:
             continue
-        of_app, name = newest.setdefault(component.app, {}), component.key.removeprefix(f"{component.app}-")
+        of_app, name = newest.setdefault(component.app, {}), component.name
         if name not in of_app or release(of_app[name][0].version) < release(component.version):
             of_app[name] = (component, declaration)
     judged = {}
@@ -187,37 +183,9 @@ def _declared(component: Component, facts: Mapping[str, Any], mark: str) -> Decl
     return Declared(component, _KIND_OF_PIECE_PART[facts["kind"]], dict(facts), mark)
 
 
-def _marks(components: Iterable[Component]) -> dict[Component, str]:
-    """The mark of each: its path, and a hash of its file, the files that it may import and the authoring API."""
-    digests: dict[Path, str] = {}
-    marks, authoring_api = {}, forms_digest()
-    for component in components:
-        if is_data(component):
-            marks[component] = f"{component.path} {_digest_of(files(component), authoring_api)}"
-            continue
-        package = _package(component)
-        digests[package] = digests.get(package) or _digest(package, authoring_api)
-        marks[component] = f"{component.path} {digests[package]}"
-    return marks
-
-
-def _package(component: Component) -> Path:
-    """The folder whose files a component may import: its app's, or the folder of the operator's own components."""
-    return component.file.parents[2] if component.app else component.root
-
-
-def _digest(package: Path, authoring_api: str) -> str:
-    digest = hashlib.sha256(authoring_api.encode())
-    for file in python_files(package):
-        digest.update(f"{file.relative_to(package).as_posix()}\0".encode() + file.read_bytes() + b"\1")
-    return digest.hexdigest()
-
-
-def _digest_of(files: Iterable[Path], authoring_api: str) -> str:
-    digest = hashlib.sha256(authoring_api.encode())
-    for file in files:
-        digest.update(file.read_bytes() + b"\1")
-    return digest.hexdigest()
+def _mark(component: Component, authoring_api: str) -> str:
+    """A text that changes whenever the component's declaration may have; ``authoring_api`` is its hash."""
+    return f"{component.path} {component.digest} {authoring_api}"
 
 
 def _replies(files: list[Component], declare: Declare) -> list[Reply]:
@@ -261,8 +229,3 @@ def examine(component: Component) -> tuple[dict[str, Any] | None, list[str]]:
     if facts and component.kind not in (None, _KIND_OF_PIECE_PART[facts["kind"]]):
         problems = ["It stands in the folder of another kind."]
     return facts, problems
-
-
-def files(component: Component) -> tuple[Path, ...]:
-    """The files on which its declaration depends."""
-    return source.shared_files(component.file) if source.is_declared(component.path) else (component.file,)

@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from webapp.service.catalog.source_files import TomlFiles
+
 FILE = "registry.toml"
 UNUSED = ""  # the place of a prop whose value ours does not need
 
@@ -37,16 +39,15 @@ class RegistryKey(BaseModel):
 Keys = Mapping[str, RegistryKey]
 
 
-def load(folder: Path) -> Keys:
-    """The keys in the ``registry.toml`` of an app's ``folder``; none if there is no file.
+def load(folder: Path, digest: bytes, toml: TomlFiles) -> Keys:
+    """The keys in the ``registry.toml`` of an app's ``folder``, of this ``digest``, which is empty if there is no file.
 
     Raises ``ValueError`` with a sentence about a file that cannot be read.
     """
-    file = folder / FILE
-    if not file.is_file():
+    if not digest:
         return {}
     try:
-        tables = tomllib.loads(file.read_text("utf-8"))
+        tables = toml.load(folder / FILE, digest)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ValueError(f"it cannot be read as TOML ({error}).") from error
     return {name: _read(name, fields) for name, fields in tables.items()}

@@ -9,6 +9,7 @@ An ``app.toml`` with ``[mcp]`` also declares the app of its provider's MCP serve
 reported as a problem and left out; checking the facts of the others is left to ``check``.
 """
 
+import hashlib
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from webapp.service.catalog import hosted_servers, registry, variants
-from webapp.service.catalog.component_files import KINDS, OF_PIECES, PATTERNS, Component, components
+from webapp.service.catalog.component_files import Component, components
+from webapp.service.catalog.source_files import OF_APPS, OF_PIECES, SourceFolder, TomlFiles, look
 from webapp.service.catalog.spec import AppSpec, Category
 
 BUILT_IN = Path(__file__).parent / "apps"
@@ -77,6 +79,30 @@ class Places:
         return (self.built_in, *self.own, *(folder for folder in (self.pieces, self.extensions) if folder))
 
 
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What stands in the folders of ``places``: one for each folder of apps, and that of components without an app."""
+
+    places: Places
+    of_apps: Mapping[Path, SourceFolder]
+    of_components: SourceFolder | None
+
+    @classmethod
+    def of(cls, places: Places) -> "Files":
+        """Read all files of ``places``."""
+        of_apps = {folder: look(folder, OF_PIECES if folder == places.pieces else OF_APPS) for folder in places.folders}
+        return cls(places, of_apps, look(places.components) if places.components is not None else None)
+
+    @property
+    def digest(self) -> str:
+        """A hash of the names and contents of all of them. A folder of components that is missing is an empty one."""
+        digests = [folder.digest for folder in self.of_apps.values()]
+        if self.of_components is not None and self.of_components.files:
+            digests.append(self.of_components.digest)
+        unlisted = "\n".join(read_unlisted(self.places.pieces)).encode()
+        return hashlib.sha256(b"\0".join([*digests, unlisted])).hexdigest()
+
+
 @dataclass(slots=True)
 class Sources:
     """Everything that was read, the built-in apps first, and the problems as ``path: sentence``."""
@@ -85,26 +111,31 @@ class Sources:
     components: list[Component] = field(default_factory=list)
     categories: dict[str, Category] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    toml: TomlFiles = field(default_factory=TomlFiles)
 
 
 def read(places: Places) -> Sources:
     """Read the built-in folder, then the operator's own, each sorted by name."""
-    sources, drafts = Sources(), list[_Draft]()
-    for folder in places.folders:
-        _read_categories(sources, folder)
-        drafts += _drafts(sources, folder, own=folder != places.built_in)
+    return read_from(Files.of(places), {})
+
+
+def read_from(files: Files, known: Mapping[str, str]) -> Sources:
+    """The sources in ``files``, as :func:`read` returns them; ``known`` is what an earlier build kept of their TOML."""
+    sources, drafts, places = Sources(toml=TomlFiles(known)), list[_Draft](), files.places
+    for root, folder in files.of_apps.items():
+        _read_categories(sources, root)
+        drafts += _drafts(sources, folder, own=root != places.built_in)
     drafts = _with_servers(drafts)
     apps = [draft for draft in drafts if _joined_app(draft.fields) is None]
     by_slug = {draft.fields.get("slug"): draft for draft in reversed(apps)}
     joining = _joining(sources, drafts, by_slug)
-    extended = [draft for draft in drafts if draft.file.parent.parent == places.extensions]
+    extended = [draft for draft in drafts if draft.folder.root == places.extensions]
     by_slug = {slug: _with_hosts(draft, extended) for slug, draft in by_slug.items()}
     for draft in apps:
         whole = by_slug.get(draft.fields.get("slug"), draft)
         _read_app(sources, whole if whole.file == draft.file else draft, by_slug, joining)
-    if places.components is not None:
-        files = sorted(file for pattern in PATTERNS for file in places.components.glob(pattern))
-        sources.components += components(files, places.components, None, sources.problems)
+    if files.of_components is not None:
+        sources.components += components(files.of_components, None, None, sources.problems)
     return sources
 
 
@@ -116,16 +147,11 @@ def categories(places: Places) -> dict[str, Category]:
     return read.categories
 
 
-def app_files(folder: Path) -> list[Path]:
-    """The ``app.toml`` of each app in ``folder``."""
-    return sorted(file for file in folder.glob("*/app.toml") if file.is_file())
-
-
 def _read_categories(sources: Sources, folder: Path) -> None:
     file = folder / CATEGORIES
     if not file.is_file():
         return
-    for fields in (_load(sources, file, CATEGORIES) or {}).get("categories", []):
+    for fields in (_load(sources, file, CATEGORIES, b"") or {}).get("categories", []):
         try:
             category = Category.model_validate(fields)
         except ValidationError as error:
@@ -138,8 +164,9 @@ def _read_categories(sources: Sources, folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """One ``app.toml`` as it was read."""
+    """One ``app.toml`` as it was read, and the folder of apps in which it stands."""
 
+    folder: SourceFolder
     file: Path
     fields: dict[str, Any]
     own: bool
@@ -155,11 +182,12 @@ class _Draft:
         return of if isinstance(of, str) else None
 
 
-def _drafts(sources: Sources, folder: Path, *, own: bool) -> Iterator[_Draft]:
-    for file in app_files(folder):
-        fields = _load(sources, file, f"{file.parent.name}/{file.name}")
+def _drafts(sources: Sources, folder: SourceFolder, *, own: bool) -> Iterator[_Draft]:
+    for app in folder.apps:
+        file = folder.root / app / "app.toml"
+        fields = _load(sources, file, f"{app}/{file.name}", folder.digest_of(f"{app}/{file.name}"))
         if fields is not None:
-            yield _Draft(file, fields, own)
+            yield _Draft(folder, file, fields, own)
 
 
 def _with_servers(drafts: Sequence[_Draft]) -> list[_Draft]:
@@ -167,8 +195,8 @@ def _with_servers(drafts: Sequence[_Draft]) -> list[_Draft]:
     kept, servers = list[_Draft](), dict[Any, _Draft]()
     for draft in drafts:
         if server := None if draft.own else hosted_servers.server_facts(draft.fields):
-            file = draft.file.parent.parent / str(server.get("slug")) / draft.file.name
-            servers[server.get("slug")] = _Draft(file, server, own=False)
+            file = draft.folder.root / str(server.get("slug")) / draft.file.name
+            servers[server.get("slug")] = _Draft(draft.folder, file, server, own=False)
         fields = draft.fields if draft.own else hosted_servers.own_facts(draft.fields)
         if fields is not None:
             kept.append(replace(draft, fields=fields))
@@ -184,7 +212,7 @@ def _joining(sources: Sources, drafts: Iterable[_Draft], by_slug: Mapping[Any, _
     for draft in drafts:
         slug = _joined_app(draft.fields)
         if slug is not None and slug in by_slug:
-            joining.setdefault(slug, []).extend(_components_beside(draft.file, slug, sources.problems))
+            joining.setdefault(slug, []).extend(_components_beside(draft.file, slug, sources.problems, draft.folder))
         elif slug is not None:
             sources.problems.append(f"{draft.label}: joins: there is no app {slug}.")
     return joining
@@ -214,11 +242,13 @@ def _read_app(
     except ValidationError as error:
         sources.problems += _sentences(draft.label, error)
         return
-    own = _components_beside(draft.file, spec.slug, sources.problems)
+    own = _components_beside(draft.file, spec.slug, sources.problems, draft.folder)
     listed = joined(own, joining.get(spec.slug, ()), sources.problems)
     if base and draft.of:
         more = joining.get(draft.of, ())
-        of_base = () if variants.only_joined(draft.fields, base.fields) else _components_beside(base.file, draft.of, [])
+        of_base: Iterable[Component] = ()
+        if not variants.only_joined(draft.fields, base.fields):
+            of_base = _components_beside(base.file, draft.of, [], base.folder)
         listed_of_base = joined(of_base, more, [])
         listed += variants.components(spec.slug, draft.of, listed_of_base)
     keys = _keys(sources, base or draft)
@@ -227,16 +257,17 @@ def _read_app(
 
 def _keys(sources: Sources, draft: _Draft) -> registry.Keys:
     """The keys of the public registry that the app's components answer."""
+    app = draft.file.parent.name
     try:
-        return registry.load(draft.file.parent)
+        return registry.load(draft.file.parent, draft.folder.digest_of(f"{app}/{registry.FILE}"), sources.toml)
     except ValueError as error:
-        sources.problems.append(f"{draft.file.parent.name}/{registry.FILE}: {error}")
+        sources.problems.append(f"{app}/{registry.FILE}: {error}")
         return {}
 
 
-def _load(sources: Sources, file: Path, label: str) -> dict[str, Any] | None:
+def _load(sources: Sources, file: Path, label: str, digest: bytes) -> dict[str, Any] | None:
     try:
-        return tomllib.loads(file.read_text("utf-8"))
+        return sources.toml.load(file, digest)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         sources.problems.append(f"{label}: it cannot be read as TOML ({error}).")
         return None
@@ -280,11 +311,9 @@ def _joined_app(fields: Mapping[str, Any]) -> str | None:
     return slug if isinstance(slug, str) else None
 
 
-def _components_beside(file: Path, slug: str, problems: list[str]) -> Iterator[Component]:
-    """The components in the folder of the ``app.toml`` at ``file``, as components of the app ``slug``."""
-    patterns = [f"{kinds}/{pattern}" for kinds in KINDS for pattern in (*PATTERNS, OF_PIECES)]
-    files = sorted(path for pattern in patterns for path in file.parent.glob(pattern))
-    return components(files, file.parent.parent, slug, problems)
+def _components_beside(file: Path, slug: str, problems: list[str], folder: SourceFolder) -> Iterator[Component]:
+    """The components beside the ``app.toml`` at ``file`` in a ``folder`` of apps, as components of the app ``slug``."""
+    return components(folder, file.parent.name, slug, problems)
 
 
 def joined(own: Iterable[Component], more: Iterable[Component], problems: list[str]) -> list[Component]:

@@ -22,10 +22,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import orjson
 from sqlite_utils import Database
 
 from webapp.kit.text import fold
 from webapp.service.catalog.components import OWN
+from webapp.service.catalog.tables import insert
 
 Read = Callable[[str, Mapping[str, Any]], list[Any]]
 MAX_TEXT = 400
@@ -188,7 +190,7 @@ def write(database: Database, actions: Iterable[Mapping[str, Any]], apps: Mappin
             }
 
     tools = database.table("tools")
-    tools.insert_all(rows())
+    insert(database, "tools", rows())
     every = len({row["app"] for row in ordered})
 
     def weight(term: str) -> float:
@@ -197,8 +199,10 @@ def write(database: Database, actions: Iterable[Mapping[str, Any]], apps: Mappin
         is_brand = count <= FEW_APPS and term in brands and term not in common
         return min(_HEAVIEST, math.log(1 + every / (count + 1))) + (_BRAND if is_brand else 0.0)
 
-    database.table("tool_terms").insert_all(
-        {"term": term, "weight": weight(term), "actions": count} for term, count in sorted(counted.items())
+    insert(
+        database,
+        "tool_terms",
+        ({"term": term, "weight": weight(term), "actions": count} for term, count in sorted(counted.items())),
     )
     tools.enable_fts([f"{name}_words" for name in FIELDS], tokenize="unicode61")  # each word is its stem already
     tools.optimize()
@@ -216,7 +220,7 @@ def _is_far(row: Mapping[str, Any]) -> bool:
 
 def _words(action: Mapping[str, Any], app: App | None) -> dict[str, list[str]]:
     """The stems of an action, each once, by column."""
-    props = json.loads(action["configurable_props"])
+    props = orjson.loads(action["configurable_props"])
     labels = [prop.get("label") or prop["name"] for prop in props if prop["type"] != "app" and not prop.get("hidden")]
     texts = {
         "name": action["name"],

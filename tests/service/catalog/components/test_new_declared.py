@@ -18,6 +18,7 @@ from tests.service.catalog.components.test_new_action import MANUAL, Elsewhere
 from tests.service.catalog.components.test_sandbox import Action, action, served
 from tests.service.catalog.components.trigger_harness import TriggerHarness
 from webapp.service.catalog import build, registry
+from webapp.service.catalog.source_files import TomlFiles, look
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.declared.definition import examine
@@ -87,7 +88,7 @@ def _said(what: str) -> Any:
 
 def test_the_example_of_a_key_of_the_registry_is_read(tmp_path: Path) -> None:
     (tmp_path / registry.FILE).write_text(REGISTRY)
-    (name, key), *_ = registry.load(tmp_path).items()
+    (name, key), *_ = registry.load(tmp_path, look(tmp_path).digest_of(registry.FILE), TomlFiles()).items()
     assert (name, key.component) == ("create-note", "send-note")
     assert key.props == {"noteTags": "tags", "noteBody": "text", "siteId": registry.UNUSED}
 

@@ -50,7 +50,6 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
             source.read(tmp_path / "a.toml")
     with pytest.raises(LoadError, match="There is no readable file"):
         source.read(tmp_path / "b.toml")
-    assert source.shared_files(tmp_path / "b.toml") == (tmp_path / "b.toml",)
 
 
 @pytest.mark.parametrize("shared", ["props = 3", "errors = 3", "[props]\nnote = 3", "a = " + "[" * 5_000])
@@ -59,7 +58,6 @@ def test_what_is_shared_has_another_shape(desk: Desk, shared: str) -> None:
     desk.share(shared)
     with pytest.raises(LoadError, match=r"shared\.toml"):
         source.read(path)
-    assert source.shared_files(path) == (path, desk.folder / "tiny" / "shared.toml")
 
 
 @pytest.mark.parametrize("like", ['"tiny/actions/b"', "3", '"../x"', '"tiny/actions/none"', '"\\u0000"'])
@@ -86,7 +84,7 @@ def test_a_push_of_another_app(desk: Desk) -> None:
     path = desk.write('[push]\nuse = "other/news"\nvalues = { which = "{a}" }\n')
     read = source.read(path)
     assert read.fields["push"] == {"lasts": 60, "values": {"what": "all", "which": "{a}"}}
-    assert source.shared_files(path)[-1] == other / "shared.toml"
+    assert read.files[-1] == other / "shared.toml" and source.may_inherit(read.text)
     for use, words in (('"other/old"', "has no"), ('"news"', "names another push"), ("3", "names another push")):
         with pytest.raises(LoadError, match=words):
             source.read(desk.write(f"[push]\nuse = {use}\n"))

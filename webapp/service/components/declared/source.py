@@ -58,15 +58,9 @@ def app_folder(path: Path) -> Path:
     return folder.parent if folder.name in KINDS else folder
 
 
-def shared_files(path: Path) -> tuple[Path, ...]:
-    """The files that contribute to the component at ``path``; only ``path`` if they cannot be read."""
-    try:
-        if _SAYS_MORE.search(_text(path)):
-            return read(path).files
-    except LoadError:
-        return (path,)
-    shared_file = app_folder(path) / SHARED
-    return (path, shared_file) if shared_file.is_file() else (path,)
+def may_inherit(text: str) -> bool:
+    """Whether a file with this ``text`` may inherit from more than the ``shared.toml`` of its own app."""
+    return _SAYS_MORE.search(text) is not None
 
 
 def shared_errors(folder: Path) -> Mapping[str, Any]:
