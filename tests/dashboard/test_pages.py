@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from jinja2.runtime import Context
 
-from webapp.dashboard.pages import ListQuery, among, at_most, form_token, within
+from webapp.dashboard.pages import ListQuery, address, among, at_most, form_token, within
 
 
 def test_pages_hold_nothing_inline(busy: Any) -> None:
@@ -58,6 +58,16 @@ def test_what_makes_no_sense_in_an_address_falls_back(stage: Any, address: str, 
         read = ThingsQuery.of_request()
         assert read.url() == "/things" + query
         assert read.filtered == any(word in query for word in ("q=", "status=", "ticked="))
+
+
+def test_the_address_of_a_page_is_below_where_the_dashboard_is_mounted(stage: Any) -> None:
+    for prefix in ("", "/portal/ps_one", "/portal/ps_two", ""):
+        with stage.request("/apps", base_url=f"http://localhost{prefix}"):
+            assert address("dashboard.apps.index") == f"{prefix}/apps"
+            assert address("dashboard.apps.show", slug="github") == f"{prefix}/apps/github"
+            assert address("dashboard.apps.index", q="x", sort=None) == f"{prefix}/apps?q=x"
+            assert address("dashboard.apps.index", shown=1) == f"{prefix}/apps?shown=1"
+            assert address("dashboard.apps.index", shown=True) == f"{prefix}/apps?shown=True"
 
 
 def test_an_address_with_changes(stage: Any) -> None:

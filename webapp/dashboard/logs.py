@@ -20,7 +20,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from flask import Blueprint, Response, g, redirect, request, stream_with_context, url_for
+from flask import Blueprint, Response, g, redirect, request, stream_with_context
 from pydantic import AfterValidator
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
@@ -31,7 +31,7 @@ from webapp.dashboard.client.models.logs import LogEntry, LogPage
 from webapp.dashboard.dashboard import app_of, dashboard, if_up, known_accounts, known_triggers, viewer
 from webapp.dashboard.dashboard import logs as own_logs
 from webapp.dashboard.log_entry import KINDS, STATUSES
-from webapp.dashboard.pages import ListQuery, among, at_most, fragment, page, read_from
+from webapp.dashboard.pages import ListQuery, address, among, at_most, fragment, page, read_from
 from webapp.errors import Invalid, NotFound, PatchbayError
 from webapp.kit import slugs
 from webapp.kit.clock import DAY, HOUR
@@ -149,7 +149,7 @@ class Place:
     def url(self, view: str = "", **values: Any) -> str:
         """The address of the list, or of another view of it."""
         endpoint = f"{self.beside or self.endpoint.rpartition('.')[0]}.{view}" if view else self.endpoint
-        return url_for(endpoint, **self.values, **values)
+        return address(endpoint, **self.values, **values)
 
     def page(self, query: LogsQuery, *, limit: int, after: str = "") -> LogPage | None:
         """A page of what ``query`` selects here; ``None`` if the service has no logs."""

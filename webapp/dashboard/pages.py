@@ -4,12 +4,13 @@ htmx-Flask reads and writes the headers of htmx 2. The header of htmx 4, ``HX-Re
 is read here.
 """
 
+import functools
 import gzip
 from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar, cast
 from urllib.parse import urlencode
 
-from flask import Response, flash, g, get_flashed_messages, redirect, render_template
+from flask import Response, flash, g, get_flashed_messages, redirect, render_template, url_for
 from flask_wtf.csrf import generate_csrf  # type: ignore[import-untyped]  # it carries no types
 from htmx_flask import make_response, request  # type: ignore[import-untyped]  # it carries no types
 from pydantic import AfterValidator
@@ -55,6 +56,21 @@ class ListQuery(Lenient):
 def here() -> str:
     """The path of this page in the browser; a portal's has the portal's prefix."""
     return cast(str, request.script_root + request.path)
+
+
+def address(endpoint: str, **values: Any) -> str:
+    """``url_for`` with texts and numbers, for what pages link to many times.
+
+    It is kept by where the dashboard is mounted, since a portal has a prefix of its own.
+    """
+    texts = tuple((name, str(value)) for name, value in values.items() if value is not None)
+    return _address(request.script_root, endpoint, texts)
+
+
+@functools.lru_cache(maxsize=4096)
+def _address(_mount: str, endpoint: str, values: tuple[tuple[str, str], ...]) -> str:
+    texts: dict[str, Any] = dict(values)
+    return url_for(endpoint, **texts)
 
 
 def read_from(after: str, read: Callable[[str], T]) -> T:

@@ -3,7 +3,6 @@
 Fragments get it without the navigation.
 """
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
@@ -28,7 +27,7 @@ from webapp.dashboard.dashboard import (
     viewer,
 )
 from webapp.dashboard.gate import csp_nonce
-from webapp.dashboard.pages import flashed
+from webapp.dashboard.pages import address, flashed
 from webapp.dashboard.portal import frame
 from webapp.dashboard.portal.mount import HANDLE
 from webapp.dashboard.words import AUTH, BUILD, ROLES, STATE_TONES, STATES, uses_of
@@ -106,9 +105,9 @@ def context() -> dict[str, Any]:
         ),
         **(_scenes() if viewer().may_build else {}),
         "person": {"email": user.email, "role": ROLES.get(user.role, user.role)},
-        "sign_out_url": _url("dashboard.session.end"),
-        "theme_url": _url("dashboard.settings.theme"),
-        "search_url": _url("dashboard.search.index"),
+        "sign_out_url": address("dashboard.session.end"),
+        "theme_url": address("dashboard.settings.theme"),
+        "search_url": address("dashboard.search.index"),
     }
 
 
@@ -138,22 +137,12 @@ def _moment(ms: int) -> Moment:
 
 def account_url(account_id: str) -> str:
     """The page of an account: ``url_for``, at a tenth of its cost, for lists."""
-    return f"{_url('dashboard.accounts.index')}/{quote(account_id, safe='')}"
+    return f"{address('dashboard.accounts.index')}/{quote(account_id, safe='')}"
 
 
 def app_url(slug: str) -> str:
     """The page of an app, likewise."""
-    return f"{_url('dashboard.apps.index')}/{quote(slug, safe='')}"
-
-
-def _url(endpoint: str) -> str:
-    """``url_for`` of a page without parameters, kept by where the dashboard is mounted: a portal has its own prefix."""
-    return _url_below(endpoint, request.script_root)
-
-
-@functools.lru_cache(maxsize=1024)
-def _url_below(endpoint: str, _mount: str) -> str:
-    return url_for(endpoint)
+    return f"{address('dashboard.apps.index')}/{quote(slug, safe='')}"
 
 
 def logo_url(source: str) -> str:
@@ -175,7 +164,7 @@ def _scenes() -> dict[str, Any]:
     ]
     here = client.project_id if known and len(known) > 1 else ""
     projects = [{"id": each.id, "name": each.name, "current": each.id == here} for each in known or () if here]
-    return {"environments": environments, "scene_projects": projects, "scene_url": _url("dashboard.scene.choose")}
+    return {"environments": environments, "scene_projects": projects, "scene_url": address("dashboard.scene.choose")}
 
 
 def _menu() -> list[tuple[str, str, str]]:
@@ -205,7 +194,7 @@ def _navigation() -> tuple[MenuItem, ...]:
 
 
 def _item(noun: str, label: str, endpoint: str = "index", **more: Any) -> MenuItem:
-    url = _url(f"dashboard.{noun}.{endpoint}")
+    url = address(f"dashboard.{noun}.{endpoint}")
     here = request.script_root + request.path
     facts = {"icon": noun, "current": f"{here}/".startswith(f"{url}/"), **more}
     return MenuItem(str(label), url, **facts)
@@ -226,7 +215,7 @@ def _trigger_counts() -> dict[str, Any]:
 def _waiting() -> dict[str, Any]:
     """The number of agents' calls that wait, if known; the page requests it later otherwise."""
     count = dashboard().waiting.get(viewer().key) or 0
-    return {"bad": _need(count), "live": _url("dashboard.agents.waiting_count")}
+    return {"bad": _need(count), "live": address("dashboard.agents.waiting_count")}
 
 
 def _triggers_or_none() -> TriggerOverview:

@@ -8,10 +8,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Response, make_response, render_template, url_for
+from flask import Response, make_response, render_template
 from werkzeug.exceptions import NotFound as NoPage
 
-from webapp.dashboard import logs
+from webapp.dashboard import logs, pages
 from webapp.dashboard.client.models.runs import Outcome, Run
 from webapp.dashboard.component import drafts, fields, forms, prop_values, results
 from webapp.dashboard.component.drafts import DynamicProps
@@ -67,7 +67,7 @@ def address(form: ComponentForm, endpoint: str = "show", **more: Any) -> str:
     noun = _NOUNS.get(endpoint, "component")
     editing: dict[str, Any] = {"trigger": form.trigger.id} if form.trigger else {}
     component: dict[str, Any] = {"slug": form.app.slug, "kind": form.component.kind, "key": form.component.key}
-    return url_for(f"dashboard.{noun}.{endpoint}", **component, **editing, **more)
+    return pages.address(f"dashboard.{noun}.{endpoint}", **component, **editing, **more)
 
 
 def full_page(form: ComponentForm, feedback: Feedback, code: int = 200) -> Response:
