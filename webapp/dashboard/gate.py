@@ -192,6 +192,9 @@ def configure_cookies(app: Flask, settings: Settings) -> None:
         SESSION_COOKIE_PATH="/",
         WTF_CSRF_CHECK_DEFAULT=False,  # the API and the Connect Link have their own proof; see check()
         WTF_CSRF_TIME_LIMIT=None,  # as long as the cookie: a page left open overnight still works
+        # It would ask for a Referer over https, which a page with a secret in its address does not send. What it guards
+        # against, a cookie set without TLS or by another host, browsers refuse for a name that begins with __Host-.
+        WTF_CSRF_SSL_STRICT=False,
     )
 
 

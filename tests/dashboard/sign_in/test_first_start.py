@@ -39,6 +39,21 @@ def test_the_link_makes_the_owner_and_signs_in(fresh: Any) -> None:
     assert len(users.all_users(fresh.store)) == 1
 
 
+def test_over_https_it_needs_no_referer_which_the_page_keeps_to_itself(make_stage: Any) -> None:
+    base = "https://connect.example.com"
+    stage = make_stage(PATCHBAY_PUBLIC_URL=base)
+    with stage.store.write() as tx:
+        tx.run("DELETE FROM users")
+    token, client = start_tokens.issue(stage.store, stage.clock), stage.app.test_client()
+    page = client.get(f"/start?token={token}", base_url=base)
+    assert '<meta name="referrer" content="no-referrer">' in page.text
+    form = NAMES | {"token": token, "email": "owner@example.com", "password": "a long password"}
+    assert client.post("/start", base_url=base, data=form).status_code == 400, "without the token of the form"
+    form["csrf_token"] = page.text.split('name="csrf_token" value="')[1].split('"')[0]
+    answer = client.post("/start", base_url=base, data=form)
+    assert (answer.status_code, answer.headers.get("Location")) == (303, "/checklist")
+
+
 @pytest.mark.parametrize("token", ["", "guess"])
 def test_without_the_token_nobody_gets_in(fresh: Any, token: str) -> None:
     start_tokens.issue(fresh.store, fresh.clock)

@@ -83,6 +83,7 @@ def test_cookie_is_locked_to_the_host_over_https(make_stage: Any) -> None:
     token = page.text.split('name="csrf_token" value="')[1].split('"')[0]
     answer = client.post("/sign-in", base_url=base, data=GOOD | {"csrf_token": token}, headers={"Referer": base + "/"})
     assert answer.status_code == 303
+    assert client.post("/sign-in", base_url=base, data=GOOD, headers={"Referer": base + "/"}).status_code == 400
     for value in page.headers.getlist("Set-Cookie") + answer.headers.getlist("Set-Cookie"):
         assert value.startswith("__Host-patchbay_")
         assert "Secure" in value
