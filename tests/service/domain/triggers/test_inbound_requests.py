@@ -16,7 +16,8 @@ from tests.fakes.declared.push import Stage
 from tests.fakes.triggers import deploy, row
 from webapp.errors import PatchbayError
 from webapp.kit.clock import HOUR, MINUTE, SECOND
-from webapp.service.components.declared import definition
+from webapp.service.components.declared import definition, webhooks
+from webapp.service.components.declared.form import TriggerForm
 from webapp.service.components.errors import LoadError
 from webapp.service.components.masking import MASK
 from webapp.service.domain.base.service import Service
@@ -158,6 +159,20 @@ def test_what_is_forged_or_comes_again_brings_nothing(push_stage: Stage, graph: 
         assert graph.tell(subscription) == 202
         push_stage.after(lifecycle.POLLS_APART)
     assert push_stage.told(alice) == ["Mail a1"]
+
+
+def test_a_push_whose_secret_is_in_the_authorization_header_counts(slack_bench: Bench) -> None:
+    component = slack_bench.service.catalog.component("zendesk-new-ticket")
+    assert component is not None
+    form = definition.component(component.path).form
+    assert isinstance(form, TriggerForm)
+    assert form.push is not None
+    headers = (("Authorization", "Bearer its-secret"),)
+    request = InboundRequest("POST", "/", "https://a/h/k", (), headers, b"{}", "192.0.2.1", 1)
+    event = inbound_requests.verified_event(request)
+    assert webhooks.read(form.push, "its-secret", event) == webhooks.Notification(look=True, renew=False)
+    assert webhooks.read(form.push, "another", event) is None
+    assert stored_request(request).payload()["headers"] == {"authorization": MASK}
 
 
 def test_many_calls_bring_about_few_looks(push_stage: Stage, graph: Graph) -> None:

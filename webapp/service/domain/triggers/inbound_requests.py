@@ -91,6 +91,12 @@ def stored_request(request: InboundRequest, **more: Any) -> ReceivedRequest:
     return ReceivedRequest(facts, request.body)
 
 
+def verified_event(request: InboundRequest) -> dict[str, Any]:
+    """``request`` as an event that is verified and then forgotten: the credentials in its headers are readable."""
+    event = stored_request(request, timestamp=request.at).payload()
+    return {**event, "headers": _headers(request.headers, masked=frozenset())}
+
+
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
     groups: dict[str, list[str]] = {}
     for name, value in pairs:
@@ -98,12 +104,12 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
     return {name: values[0] if len(values) == 1 else values for name, values in groups.items()}
 
 
-def _headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _headers(pairs: Iterable[tuple[str, str]], masked: frozenset[str] = MASKED) -> dict[str, str]:
     """Repeated headers are joined by commas (RFC 9110 section 5.3)."""
     headers: dict[str, str] = {}
     for name, value in pairs:
         name = name.lower()
-        shown = MASK if name in MASKED else _without_surrogates(value)
+        shown = MASK if name in masked else _without_surrogates(value)
         headers[name] = f"{headers[name]}, {shown}" if name in headers and shown != MASK else shown
     return headers
 
@@ -214,7 +220,7 @@ def _receive_push(service: Service, trigger: DeployedTrigger, received: InboundR
     push = _push(service, trigger) if trigger.polls_when_notified else None
     if push is None:
         return None
-    event = stored_request(received, timestamp=received.at).payload()
+    event = verified_event(received)
     challenge = webhooks.challenge_answer(push, event)
     if challenge is not None:
         return HttpAnswer(200, challenge[:MAX_CHALLENGE], _TEXT)
