@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 from unittest.mock import patch
 
 from tests.fakes.catalog_bench import Bench
@@ -100,11 +100,20 @@ class Stage:
         return url
 
 
+S = TypeVar("S", bound=Stage)
+
+
 @contextmanager
 def watching(bench: Bench, provider: PushProvider, key: str, public_url: str = PUBLIC) -> Iterator[Stage]:
     """A stage whose components reach ``provider``."""
-    stage = Stage(bench, provider, key, public_url)
-    with patch.object(Interpreter, "_outbound", lambda _, allow: bench.service.outbound):
+    with opened(Stage(bench, provider, key, public_url)) as stage:
+        yield stage
+
+
+@contextmanager
+def opened(stage: S) -> Iterator[S]:
+    """``stage``, whose components reach its provider; its triggers are deleted in the end."""
+    with patch.object(Interpreter, "_outbound", lambda _, allow: stage.service.outbound):
         yield stage
         for trigger in deployed_triggers.of_project(stage.service.store, stage.scene.project_id):
             deployments.delete(stage.service, trigger, ignore_hook_errors=True)

@@ -161,6 +161,8 @@ def _auth(spec: AppSpec) -> Iterator[str]:
         yield "an app has an [oauth] section exactly when its auth_type is oauth."
     if spec.events and (spec.oauth is None or spec.identity is None):
         yield "[events] needs [oauth], whose client they come to, and [identity], which tells whose they are."
+    if spec.notices and spec.oauth is None:
+        yield "[notices] needs [oauth], whose client's secret signs them."
     if spec.piece_events and (spec.oauth is None or spec.events):
         yield "[piece_events] needs [oauth], whose client they come to, and no [events]."
     if spec.session and spec.auth_type != "keys":
@@ -371,6 +373,8 @@ def _sources(spec: AppSpec) -> Iterator[tuple[str, str]]:
             yield "source", part.source
     if spec.events:
         yield "events.source", spec.events.source
+    if spec.notices:
+        yield "notices.source", spec.notices.source
     if spec.session:
         yield "session.source", spec.session.source
         if spec.session.assertion:

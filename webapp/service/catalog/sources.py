@@ -27,7 +27,7 @@ BUILT_IN = Path(__file__).parent / "apps"
 CATEGORIES = "categories.toml"
 _TABLES = (
     "test", "identity", "refusals", "session", "assertion", "client", "look_up", "long_lived", "revocation", "check",
-    "events",
+    "events", "notices",
 )  # fmt: skip
 _INNER = ("request", "seen_by", "oauth", "sign_in", *_TABLES)
 JOINS = "joins"

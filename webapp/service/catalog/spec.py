@@ -532,6 +532,20 @@ class Events(Facts):
         return self.handshake is not None and self.handshake.secret != ""
 
 
+class Notices(Facts):
+    """The webhook of an OAuth client for pushes: by a request that is signed with the client's own secret, the app
+    notifies those triggers whose subscriptions have the ids in its list at ``hooks``. They then poll, each with its own
+    account, so nothing else in the request is believed.
+
+    A trigger polls ``settles_s`` seconds later, when the app's lists show what is new.
+    """
+
+    hooks: Text
+    signature: Signature
+    settles_s: int = Field(default=0, ge=0, le=60)
+    source: Address
+
+
 class PieceEvents(Facts):
     """The webhook of an OAuth client of a piece's app; the piece verifies requests and identifies their accounts.
 
@@ -809,6 +823,7 @@ class AppSpec(Facts):
     oauth: OAuth | None = None
     session: Session | None = None
     events: Events | None = None
+    notices: Notices | None = None
     piece_events: PieceEvents | None = None
     piece: PieceFacts | None = None
     origin: Origin | None = None

@@ -20,6 +20,7 @@ from webapp.service.components.declared.form import (
     Lookup,
     Pages,
     PropForm,
+    Push,
     Request,
     RequestTemplate,
     Signature,
@@ -126,3 +127,25 @@ def test_a_trigger_has_one_way_to_be_set_off() -> None:
 def test_what_is_signed_holds_the_body() -> None:
     with pytest.raises(ValidationError):
         Signature.model_validate({"header": "X-Sig", "signed": "{$time}"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"at": "client"}, None),
+        ({"token": "{$event.body.secret}"}, None),
+        ({}, "needs token"),
+        ({"at": "client", "token": "{$event.body.secret}"}, "has none"),
+        ({"at": "client", "renew_if": "{$event.body.over}"}, "excludes"),
+    ],
+)
+def test_a_push_is_recognized_by_its_secret_or_at_the_url_of_a_client(
+    changes: dict[str, str], sentence: str | None
+) -> None:
+    request = {"method": "POST", "url": "https://tiny.example/hooks"}
+    push = {"lasts": 60, "subscribe": request, "unsubscribe": request, **changes}
+    if sentence is None:
+        assert Push.model_validate(push, context={"props": []}).at == changes.get("at", "trigger")
+        return
+    with pytest.raises(ValidationError, match=sentence):
+        Push.model_validate(push, context={"props": []})

@@ -1,21 +1,26 @@
 """Events of Slack that come to the one address of a client: each account gets its own, what is forged or comes again
-nobody."""
+nobody. Notifications of Jira there: they are signed with the client's own secret, and let triggers poll."""
 
+import base64
 import hashlib
 import hmac
 import json
+from collections.abc import Iterator
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
 from tests.fakes.catalog_bench import Bench
+from tests.fakes.declared.jira_webhooks import AT_MOST, KEY, Jira, JiraStage
+from tests.fakes.declared.push import PUBLIC, opened
 from tests.fakes.declared.slack_events import SECRET, Stage, told
 from tests.fakes.declared.told_events import Notion, ToldStage
-from tests.fakes.triggers import summaries
+from tests.fakes.triggers import row, summaries
 from webapp.errors import NotFound, Unavailable
-from webapp.kit.clock import MINUTE, SECOND
+from webapp.kit.clock import DAY, MINUTE, SECOND
 from webapp.service.domain.accounts import oauth_apps
-from webapp.service.domain.triggers import app_events, inbound_requests
+from webapp.service.domain.triggers import app_events, deployments, event_listeners, inbound_requests, subscriptions
 from webapp.service.domain.triggers.inbound_requests import InboundRequest
 
 
@@ -128,3 +133,107 @@ def test_zoom_tries_the_address_with_a_text_to_sign(stage: Stage) -> None:
     answer = app_events.receive(stage.service, "zoom", client.id, request)
     expected = hmac.new(b"zoom-secret", b"qgg8vlvZRS6UYooatFL8Aw", hashlib.sha256).hexdigest()
     assert json.loads(answer.body) == {"plainToken": "qgg8vlvZRS6UYooatFL8Aw", "encryptedToken": expected}
+
+
+@pytest.fixture
+def jira(slack_bench: Bench) -> Jira:
+    return Jira(slack_bench.app("jira"), {}, {}, now=slack_bench.service.clock())
+
+
+@pytest.fixture
+def jira_stage(slack_bench: Bench, jira: Jira) -> Iterator[JiraStage]:
+    """People whose triggers watch the issues of a site."""
+    with opened(JiraStage(slack_bench, jira, KEY, PUBLIC)) as stage:
+        yield stage
+
+
+def test_jira_notifies_at_the_address_of_the_client_and_each_trigger_sees_its_own(
+    jira_stage: JiraStage, jira: Jira
+) -> None:
+    alice, bob = jira_stage.deploy("alice"), jira_stage.deploy("bob", project_id="10000")
+    jira_stage.work()
+    (of_alice, one), (of_bob, two) = jira.webhooks.items()
+    assert {each["url"] for each in (one, two)} == {f"{PUBLIC}/h/app/jira/{jira_stage.client.id}"}
+    assert (one["jqlFilter"], two["jqlFilter"]) == ("project != NULL", "project = 10000")
+    jira_stage.after(MINUTE)
+    jira_stage.change("alice", 1)
+    jira_stage.change("bob", 2)
+    assert jira_stage.tell([of_alice, 77]).status == 202
+    jira_stage.after(5 * SECOND)
+    assert (jira_stage.told(alice), jira_stage.told(bob)) == (["PRJ-1 Issue 1"], [])
+    jira_stage.after(15 * MINUTE)  # who is not notified polls at the times of the trigger
+    assert (jira_stage.told(alice), jira_stage.told(bob)) == (["PRJ-1 Issue 1"], ["PRJ-2 Issue 2"])
+    deployments.delete(jira_stage.service, alice)
+    assert list(jira.webhooks) == [of_bob]
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "",
+        "Bearer ",
+        "Bearer a.b.c",
+        {"secret": "another client secret"},
+        {"age": 5 * MINUTE // SECOND},
+        {"age": -5 * MINUTE // SECOND},
+        {"algorithm": "HS512"},
+        "none",
+        "JWT",
+    ],
+)
+def test_a_notification_of_jira_that_its_secret_did_not_sign_is_refused(
+    jira_stage: JiraStage, jira: Jira, forged: str | dict[str, Any]
+) -> None:
+    alice = jira_stage.deploy("alice")
+    jira_stage.work()
+    looks_at = row(jira_stage.service, alice)["next_run_at"]
+    if isinstance(forged, dict):
+        forged = f"Bearer {jira_stage.token(**forged)}"
+    elif forged == "none":  # the same claims under a header that asks for no signature
+        head = base64.urlsafe_b64encode(b'{"alg":"none"}').decode().rstrip("=")
+        forged = f"Bearer {head}.{jira_stage.token().split('.')[1]}."
+    elif forged == "JWT":
+        forged = f"JWT {jira_stage.token()}"
+    answer = jira_stage.tell(list(jira.webhooks), forged)
+    assert (answer.status, "The signature does not fit." in answer.body) == (401, True)
+    assert jira_stage.tell(list(jira.webhooks), body=b"[").status == 400
+    assert jira_stage.tell({"not": "a list"}).status == 202
+    assert row(jira_stage.service, alice)["next_run_at"] == looks_at
+
+
+def test_webhooks_of_jira_are_renewed_and_made_anew_where_jira_lost_them(jira_stage: JiraStage, jira: Jira) -> None:
+    alice = jira_stage.deploy("alice")
+    jira_stage.work()
+    (hook,) = jira.webhooks
+    for _ in range(3):
+        jira.now += 21 * DAY
+        jira_stage.after(21 * DAY)
+        assert jira.webhooks[hook]["ends"] > jira_stage.clock() + 20 * DAY
+    assert jira.asked == ["POST webhook", *["PUT webhook/refresh"] * 3]
+    jira.webhooks.clear()
+    jira.now += 21 * DAY
+    jira_stage.after(21 * DAY)
+    (new,) = jira.webhooks
+    assert new != hook
+    keys = jira_stage.service.store.all(
+        "SELECT account_key FROM event_listeners WHERE trigger_id = :id", {"id": alice.id}
+    )
+    assert [each["account_key"] for each in keys] == [event_listeners.hook_key(new)]
+
+
+def test_who_may_not_make_a_webhook_of_jira_polls_and_is_told_why(jira_stage: JiraStage, jira: Jira) -> None:
+    triggers = [jira_stage.deploy("alice") for _ in range(AT_MOST + 1)]
+    jira_stage.work()
+    assert len(jira.webhooks) == AT_MOST
+    found = [subscriptions.find(jira_stage.service.store, each.id) for each in triggers]
+    (error,) = [each.error for each in found if each is not None and each.error]
+    assert error == "The app did not create a webhook: There are 5 webhooks already."
+    jira.may_watch = False
+    bob = jira_stage.deploy("bob")
+    jira_stage.work()
+    jira_stage.change("bob", 3)
+    jira_stage.after(15 * MINUTE)
+    assert jira_stage.told(bob) == ["PRJ-3 Issue 3"]
+    other = subscriptions.find(jira_stage.service.store, bob.id)
+    assert other is not None
+    assert "manage:jira-webhook" in (other.error or "")

@@ -452,7 +452,8 @@ class Poll(Listing):
 
 
 class Signature(Facts):
-    """How the app signs its requests: ``header`` has an HMAC (RFC 2104) of ``signed``, or the secret itself (token).
+    """How the app signs its requests: ``header`` has an HMAC (RFC 2104) of ``signed``, the secret itself (token), or a
+    JWT (RFC 7519) that is signed with the secret by HS256, whose times ``exp``, ``nbf`` and ``iat`` are checked (jwt).
 
     ``by`` is the name of the signer in the log. ``{$body}`` is the request's body as text, ``{$method}`` and ``{$url}``
     are its method and public URL, ``{$time}`` is the signed time, from ``time_header`` or from the path ``time_member``
@@ -462,7 +463,7 @@ class Signature(Facts):
 
     header: str
     by: str = "the app"
-    scheme: Literal["hmac-sha256", "hmac-sha1", "token"] = "hmac-sha256"
+    scheme: Literal["hmac-sha256", "hmac-sha1", "token", "jwt"] = "hmac-sha256"
     prefix: str = ""
     encoding: Literal["hex", "base64"] = "hex"
     signed: Annotated[str, Field(pattern=r"\{\$body\}")] = "{$body}"
@@ -510,7 +511,9 @@ class Subscription(Facts):
 
     ``secret`` is the shared secret: ``make`` for a random one, or a template. ``steps`` come before ``subscribe``. A
     subscription that expires ``lasts`` so many seconds: until ``{$until}``, or until ``ends`` of the response. It is
-    renewed before that by ``renew``, or else replaced by a new one. ``{$channel}`` is a new random id for each.
+    renewed before that by ``renew``, or else replaced by a new one; ``gone`` are the statuses by which ``renew`` says
+    that there is none. ``{$channel}`` is a new random id for each. ``refused`` is the app's reason for not creating
+    one, if it says so with a good status.
     """
 
     steps: tuple[Step, ...] = ()
@@ -518,6 +521,8 @@ class Subscription(Facts):
     unsubscribe: Request
     existing: Existing | None = None
     renew: Request | None = None
+    gone: tuple[int, ...] = (404, 410)
+    refused: AnswerTemplate = ""
     lasts: int | None = Field(default=None, ge=60, le=31_536_000)
     ends: AnswerTemplate = ""
     id: AnswerJson = "{$answer.id}"
@@ -556,12 +561,17 @@ class Push(Subscription):
     A notification counts if its ``token`` is the secret; a request with several has the list ``items``, each with its
     own ``token``. Those with a non-empty ``ignore_if`` are ignored; ``renew_if`` says that the subscription has to be
     renewed. A ``challenge`` gets its response. ``values`` are named values for its requests.
+
+    ``at`` is the URL that the app gets: the trigger's own, or that of the account's OAuth client, if the app allows a
+    client one URL. There, notifications are verified as the app's ``[notices]`` say, and the id of the subscription
+    tells whose they are. An account without a client of its app has no such URL, and its triggers poll.
     """
 
     lasts: int = Field(ge=60, le=31_536_000)
+    at: Literal["trigger", "client"] = "trigger"
     values: dict[str, RequestJson] = Field(default_factory=dict)
     items: RequestTemplate = ""
-    token: ItemTemplate
+    token: ItemTemplate = ""
     ignore_if: ItemTemplate = ""
     renew_if: ItemTemplate = ""
 
@@ -569,6 +579,14 @@ class Push(Subscription):
     def _answers_in_words(self) -> "Push":
         if self.challenge is not None and (self.challenge.secret or self.challenge.headers):
             raise ValueError("a push answers a challenge with a text, and has a secret of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _recognized(self) -> "Push":
+        if (self.at == "trigger") != bool(self.token):
+            raise ValueError('a push at the trigger needs token; one with at = "client" has none')
+        if self.at == "client" and (self.challenge or self.items or self.ignore_if or self.renew_if or self.existing):
+            raise ValueError('at = "client" excludes challenge, items, ignore_if, renew_if and existing')
         return self
 
 

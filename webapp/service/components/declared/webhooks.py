@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import secrets
 import uuid
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ from webapp.service.components.declared.paging import gather
 from webapp.service.components.declared.requests import ask, send
 from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import EMPTY, Scope, fill, parse, shape
-from webapp.service.components.errors import HttpError
+from webapp.service.components.errors import ComponentError, HttpError
 from webapp.service.outbound.bodies import at_path
 from webapp.settings import is_loopback
 
@@ -29,6 +30,7 @@ _HASHES = {"hmac-sha256": hashlib.sha256, "hmac-sha1": hashlib.sha1}
 _UNITS = {"s": SECOND, "ms": 1}
 HOOK, SECRET = "hook", "secret"  # keys of a trigger's state
 _GONE = (404, 410)
+_LEEWAY_S = 60  # by which the clock of an app may differ from ours
 
 
 def fits(signature: Signature, secret: str, event: Mapping[str, Any]) -> bool:
@@ -37,6 +39,8 @@ def fits(signature: Signature, secret: str, event: Mapping[str, Any]) -> bool:
     text = str(headers.get(signature.header.lower(), ""))
     if signature.scheme == "token":
         return _equal(text, signature.prefix + secret)
+    if signature.scheme == "jwt":
+        return text.startswith(signature.prefix) and _is_jwt(text.removeprefix(signature.prefix), secret, event)
     sent_at, candidates = _parts(signature, text, event)
     is_timed = signature.time_header or signature.time_member or signature.pairs
     if is_timed and not _is_recent(sent_at, event, signature):
@@ -46,6 +50,23 @@ def fits(signature: Signature, secret: str, event: Mapping[str, Any]) -> bool:
     digest = hmac.new(secret.encode(), signed.encode(), _HASHES[signature.scheme]).digest()
     plain = digest.hex() if signature.encoding == "hex" else base64.b64encode(digest).decode("ascii")
     return any(_equal(candidate, signature.prefix + plain) for candidate in candidates)
+
+
+def _is_jwt(token: str, secret: str, event: Mapping[str, Any]) -> bool:
+    """Whether ``token`` is a JWT signed with ``secret`` by HS256, and valid at the time of ``event``."""
+    from joserfc import jwt  # what few apps need is loaded when one does
+    from joserfc.errors import JoseError, SecurityWarning
+    from joserfc.jwk import OctKey
+
+    at = (event.get("timestamp") or now()) // SECOND
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SecurityWarning)  # the app chose the length of the secret
+            claims = jwt.decode(token, OctKey.import_key(secret.encode()), algorithms=["HS256"]).claims
+        jwt.JWTClaimsRegistry(now=at, leeway=_LEEWAY_S).validate(claims)
+    except (JoseError, ValueError, TypeError):
+        return False
+    return True
 
 
 def _parts(signature: Signature, text: str, event: Mapping[str, Any]) -> tuple[str, list[str]]:
@@ -124,7 +145,7 @@ def _renew(session: Session, subscription: Subscription) -> None:
         try:
             answer = ask(session, subscription.renew, scope)
         except HttpError as error:
-            if error.status not in _GONE:
+            if error.status not in subscription.gone:
                 raise
             session.log("The app does not know the subscription any more, so a new one is made.")
         else:
@@ -167,12 +188,15 @@ METHODS: Mapping[str, Callable[[Session, Subscription], bool | None]] = {
 
 def _subscribe(session: Session, subscription: Subscription) -> None:
     steps.take(session, subscription.steps)
-    makes_one = subscription.secret == MAKE and not subscription.gets_secret_from_app
+    needs_none = subscription.gets_secret_from_app or (isinstance(subscription, Push) and subscription.at == "client")
+    makes_one = subscription.secret == MAKE and not needs_none
     secret = secrets.token_urlsafe(32) if makes_one else None
     scope = _scope(session, subscription, secret=secret)
     scope = {**scope, "$answer": ask(session, subscription.subscribe, scope)}
+    if reason := parse(subscription.refused).text(scope) if subscription.refused else "":
+        raise ComponentError(f"The app did not create a webhook: {reason}")
     session.memory.set(HOOK, _hook_id(shape(subscription.id, scope)))
-    if not subscription.gets_secret_from_app:
+    if not needs_none:
         session.memory.set(SECRET, secret or as_text(parse(subscription.secret).value(scope) or ""))
     _report_end(session, subscription, scope)
 

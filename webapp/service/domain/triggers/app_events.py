@@ -14,15 +14,22 @@ from contextlib import suppress
 from typing import Any
 
 from webapp.errors import NotFound, PatchbayError, Unavailable
-from webapp.kit.clock import DAY
-from webapp.service.catalog.spec import Events, PieceEvents, handshake_answer, member
+from webapp.kit.clock import DAY, SECOND
+from webapp.service.catalog.spec import Events, Notices, PieceEvents, handshake_answer, member
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.components.declared.webhooks import fits
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries.events import ReceivedRequest
-from webapp.service.domain.triggers import deployed_triggers, event_listeners, inbound_requests, inbox, piece_triggers
+from webapp.service.domain.triggers import (
+    deployed_triggers,
+    event_listeners,
+    inbound_requests,
+    inbox,
+    lifecycle,
+    piece_triggers,
+)
 from webapp.service.domain.triggers.inbound_requests import InboundRequest
 from webapp.service.outbound.bodies import Json, at_path, parse_json
 from webapp.store.contract import Tx
@@ -35,6 +42,9 @@ log = logging.getLogger(__name__)
 
 def receive(service: Service, slug: str, oauth_app_id: str, received: InboundRequest) -> HttpAnswer:
     """Receive a request at the address of a client. Raises :class:`NotFound` if it expects none."""
+    client = _client(service, slug, oauth_app_id)
+    if (notices := service.app(slug).spec.notices) is not None:
+        return _receive_notice(service, client, notices, received)
     request = inbound_requests.stored_request(received, timestamp=received.at)
     if _is_handshake_secret(service, slug, oauth_app_id, received, request):
         return HttpAnswer(200, inbound_requests.SUCCESS, inbound_requests.JSON)
@@ -61,6 +71,25 @@ def receive(service: Service, slug: str, oauth_app_id: str, received: InboundReq
             _store_event(service, client, facts, event, _with_single_event(request, received, event, len(events)))
     service.wake()
     return HttpAnswer(200, inbound_requests.SUCCESS, inbound_requests.JSON)
+
+
+def _receive_notice(service: Service, client: OAuthApp, notices: Notices, received: InboundRequest) -> HttpAnswer:
+    """Let the triggers poll whose subscriptions are listed in a request that the client's secret signed."""
+    secret = oauth_apps.secret(service, client)
+    if secret is None or not fits(notices.signature, secret, inbound_requests.verified_event(received)):
+        log.info("A notification of %s for %s was ignored: the client's secret did not sign it.", client.app, client.id)
+        return HttpAnswer(401, '{"error": "The signature does not fit."}', inbound_requests.JSON)
+    parsed = parse_json(received.body)
+    if not isinstance(parsed, Json):
+        return HttpAnswer(400, '{"error": "The body must be JSON."}', inbound_requests.JSON)
+    listed = at_path(parsed.value, notices.hooks)
+    hooks = [hook for hook in (listed if isinstance(listed, list) else []) if isinstance(hook, _TEXT)][:MAX_EVENTS]
+    keys = frozenset(event_listeners.hook_key(hook) for hook in hooks)
+    with service.store.write() as tx:
+        for listener in event_listeners.of_event(tx, client.id, keys, ""):
+            lifecycle.poll_soon(tx, listener.trigger_id, service.clock() + notices.settles_s * SECOND)
+    service.wake()
+    return HttpAnswer(202, inbound_requests.SUCCESS, inbound_requests.JSON)
 
 
 def is_read_by_piece(service: Service, slug: str) -> bool:

@@ -12,7 +12,13 @@ from typing import Any, Literal
 from webapp.errors import Conflict, Invalid, NotFound, PatchbayError, Unavailable
 from webapp.service.catalog.components import ComponentInfo
 from webapp.service.components.calls import RUN_S, Call, Emitted, Method, Reply
+from webapp.service.components.declared import definition
+from webapp.service.components.declared.form import Push, TriggerForm
+from webapp.service.components.declared.webhooks import HOOK
+from webapp.service.components.errors import LoadError
 from webapp.service.components.runner import LOST
+from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.components.grants import AccountUnusable
@@ -92,7 +98,7 @@ def call(
         configured = deployed_triggers.configured(service, trigger) if configured is None else configured
         values = prop_values.checked(trigger.props, configured, whole=True)
         accounts = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
-        endpoint = deployed_triggers.endpoint_url(service, trigger)
+        endpoint = _endpoint(service, trigger, accounts)
     except (AccountUnusable, Invalid, NotFound) as error:
         return grants.failed(service, error.message, round((time.monotonic() - started) * 1000))
     return grants.call(
@@ -119,6 +125,34 @@ def call(
 def component_of(service: Service, trigger: DeployedTrigger) -> ComponentInfo | None:
     """The version of the component that ``trigger`` was deployed with; None when it left the catalog."""
     return service.catalog.component(trigger.component_key, trigger.component_version)
+
+
+def push_of(service: Service, trigger: DeployedTrigger) -> Push | None:
+    """How the app of ``trigger``, which polls, notifies it of news; None if it does not."""
+    component = component_of(service, trigger) if trigger.polls_when_notified else None
+    if component is None or "renew" not in component.hooks:
+        return None
+    try:
+        form = definition.component(component.path).form
+    except LoadError:
+        return None
+    return form.push if isinstance(form, TriggerForm) else None
+
+
+def _endpoint(service: Service, trigger: DeployedTrigger, chosen: Mapping[str, Account]) -> str | None:
+    """The URL for requests of its app: its own, or that of the client of its account, if its app allows only that."""
+    push = push_of(service, trigger)
+    if push is None or push.at == "trigger":
+        return deployed_triggers.endpoint_url(service, trigger)
+    account = _notified_account(trigger, chosen)
+    if account is None or account.oauth_app_id is None or service.app(account.app).spec.notices is None:
+        return None
+    return oauth_apps.events_address(service, account.app, account.oauth_app_id)
+
+
+def _notified_account(trigger: DeployedTrigger, chosen: Mapping[str, Account]) -> Account | None:
+    """The account of the trigger's app, of those that were chosen for it by prop."""
+    return next((account for account in chosen.values() if account.app == trigger.app), None)
 
 
 def run_hooks(
@@ -199,7 +233,23 @@ def run_hook(service: Service, trigger: DeployedTrigger, hook: Hook, configured:
     began_at = service.clock()
     state, event = trigger_state.read(service, trigger), {"timestamp": began_at}
     reply = call(service, trigger, hook, state=state, configured=configured, event=event)
-    return _store_result(service, trigger, hook, began_at, reply)
+    reply = _store_result(service, trigger, hook, began_at, reply)
+    if HOOK in reply.state:
+        _listen_to_hook(service, trigger, configured, reply.state[HOOK])
+    return reply
+
+
+def _listen_to_hook(service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], hook: Any) -> None:
+    """Let the subscription ``hook`` notify ``trigger`` at the URL of its account's client, if it uses that."""
+    push = push_of(service, trigger)
+    if push is None or push.at != "client":
+        return
+    values = prop_values.checked(trigger.props, configured, whole=True)
+    chosen = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
+    account = _notified_account(trigger, chosen)
+    with service.store.write() as tx:
+        if deployed_triggers.find(tx, trigger.id) is not None:
+            event_listeners.listen_to_hook(tx, trigger.id, account.id if account else "", hook if account else None)
 
 
 def _was_interrupted(reply: Reply) -> bool:

@@ -5,6 +5,9 @@ A trigger that is switched on asks its account's provider for the provider's own
 the trigger. If an account has several ids, such as one for each installation that it may see, they are asked for again
 every six hours. No trigger needs an address and a secret of its own.
 
+A trigger whose app has one URL for all pushes to a client is listed by the id of its subscription instead
+(:func:`listen_to_hook`): a notification of that subscription lets it poll.
+
 A trigger gets an event only if its account may see it, by the event itself or by a request to the provider with the
 account's credential. What a piece's trigger listens to is decided by its code when it is switched on.
 """
@@ -100,6 +103,17 @@ def listen(
         if deployed_triggers.find(tx, trigger.id) is None:
             raise NotFound("This trigger was deleted meanwhile.")
         _replace(tx, trigger.id, by_key, asked_at)
+
+
+def listen_to_hook(tx: Tx, trigger_id: str, account_id: str, hook: Any) -> None:
+    """Let the trigger poll when its app notifies the account's client of the subscription ``hook``; None ends that."""
+    listener = EventListener(trigger_id, account_id, "", ())
+    _replace(tx, trigger_id, {hook_key(hook): listener} if hook is not None else {}, None)
+
+
+def hook_key(hook: Any) -> str:
+    """The key of the subscription ``hook`` among the provider's ids of accounts."""
+    return f"hook:{hook}"
 
 
 def of_event(reader: Reader, oauth_app_id: str, account_keys: frozenset[str], name: str) -> list[EventListener]:

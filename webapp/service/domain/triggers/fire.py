@@ -21,6 +21,7 @@ from webapp.service.domain.triggers import (
     calls,
     dedupe,
     deployed_triggers,
+    event_listeners,
     lifecycle,
     runs,
     schedules,
@@ -225,7 +226,8 @@ def _write_state(
     if cause == "timer":
         failures = 0 if reply.ok else trigger.failures + 1
         next_run_at = schedules.next_after_failures(trigger.schedule or {}, _anchor(trigger), failures, now)
-        if not failures and subscriptions.notifies(tx, trigger, now):
+        is_private = event_listeners.of_trigger(tx, trigger.id) is None  # at a client's URL, an app may send nothing
+        if not failures and is_private and subscriptions.notifies(tx, trigger, now):
             next_run_at = _next_poll_when_notified(trigger, now, emitted=emitted)
         lifecycle.schedule_next(tx, trigger, failures=failures, next_run_at=next_run_at)
 

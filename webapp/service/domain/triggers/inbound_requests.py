@@ -21,10 +21,8 @@ from webapp import quotas
 from webapp.errors import Conflict, NotFound, TooLarge
 from webapp.kit.text import one_line
 from webapp.service.components.calls import HttpAnswer
-from webapp.service.components.declared import definition, webhooks
-from webapp.service.components.declared.form import Push, TriggerForm
+from webapp.service.components.declared import webhooks
 from webapp.service.components.declared.webhooks import SECRET
-from webapp.service.components.errors import LoadError
 from webapp.service.components.masking import MASK
 from webapp.service.components.wire import MAX_MESSAGE
 from webapp.service.domain.base.service import Service
@@ -217,7 +215,7 @@ def _run_and_answer(service: Service, trigger: DeployedTrigger, payload: dict[st
 
 def _receive_push(service: Service, trigger: DeployedTrigger, received: InboundRequest) -> HttpAnswer | None:
     """Receive a request at the address of ``trigger``, and return the response; None for a trigger without pushes."""
-    push = _push(service, trigger) if trigger.polls_when_notified else None
+    push = calls.push_of(service, trigger)
     if push is None:
         return None
     event = verified_event(received)
@@ -237,14 +235,3 @@ def _receive_push(service: Service, trigger: DeployedTrigger, received: InboundR
                 subscriptions.renew_soon(tx, trigger.id, now)
         service.wake()
     return HttpAnswer(202, "", _TEXT)
-
-
-def _push(service: Service, trigger: DeployedTrigger) -> Push | None:
-    component = calls.component_of(service, trigger)
-    if component is None or "renew" not in component.hooks:
-        return None
-    try:
-        form = definition.component(component.path).form
-    except LoadError:
-        return None
-    return form.push if isinstance(form, TriggerForm) else None
