@@ -2,8 +2,14 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from tests.cli.in_process import Commands
+from webapp.service.domain.accounts import provider
+from webapp.service.domain.accounts.provider import CheckResult
+from webapp.service.domain.instance import hosted_servers
 
 HEADER = "external_user,app,id,credentials\n"
 FIELDS = '{"host": "localhost", "database": "a", "user": "u", "password": "canary-pw"}'
@@ -56,3 +62,19 @@ def test_bad_calls_are_one_sentence(patchbay: Commands, tmp_path: Path) -> None:
     file.write_text("user,app\n")
     assert "a column that is not known: 'user'" in patchbay.refused("import-accounts", str(file))
     assert "There is no such project." in patchbay.refused("import-accounts", str(file), "--project", "proj_absent")
+
+
+def test_the_first_account_of_each_app_has_its_server_asked_for_tools(
+    patchbay: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[str]()
+    monkeypatch.setattr(hosted_servers, "read_tools", lambda _, account: asked.append(account.id))
+    accepted = SimpleNamespace(values={"token": "canary"}, expires_at=None), CheckResult("ok")
+    monkeypatch.setattr(provider, "identify_session", lambda *_: accepted)
+    patchbay.json("init")
+    lines = [json.dumps({"external_user": user, "app": "exa", "credentials": {"api_key": user}}) for user in "abc"]
+    words = ("import-accounts", "-", "--format", "jsonl")
+    assert patchbay.json(*words, "--no-test", input=lines[0])["imported"] == 1
+    assert asked == []
+    assert patchbay.json(*words, "--at-once", "1", input="\n".join(lines))["imported"] == 2
+    assert len(asked) == 1

@@ -13,9 +13,10 @@ import click
 
 from webapp.cli.options import JSON, opened, show
 from webapp.errors import Invalid
-from webapp.service.domain.accounts import account_imports, import_files
+from webapp.service.domain.accounts import account_imports, accounts, import_files
 from webapp.service.domain.accounts.account_imports import FAILED, KINDS, RowResult
 from webapp.service.domain.accounts.import_files import FORMATS, Format
+from webapp.service.domain.instance import hosted_servers
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Environment, Scene
 
@@ -30,7 +31,7 @@ _MOST_AT_ONCE = 32
     "--environment", default="production", show_default=True, type=click.Choice(projects.ENVIRONMENTS), metavar="E"
 )
 @click.option("--format", "kind", type=click.Choice(["csv", "jsonl"]), help="Where the file's name does not say it.")
-@click.option("--dry-run", is_flag=True, help="Check the file only: no provider is asked, nothing is written.")
+@click.option("--dry-run", is_flag=True, help="Check the file only: no provider is slugs, nothing is written.")
 @click.option("--no-test", is_flag=True, help="Ask no provider; the accounts are tested within the hour.")
 @click.option(
     "--at-once", default=4, show_default=True, type=click.IntRange(1, _MOST_AT_ONCE), help="Accounts at the same time."
@@ -55,7 +56,7 @@ def import_accounts(
     form = kind or FORMATS.get(Path(file).suffix.lower())
     if form is None:
         raise click.UsageError("Say what the file is: --format csv, or --format jsonl.")
-    began_at, counts = time.monotonic(), Counter[str]()
+    began_at, counts, slugs = time.monotonic(), Counter[str](), set[str]()
     with _reading(file) as rows_file, opened() as service, _report(report) as report_file:
         chosen = project_id or projects.default_id(service, service.store)
         if chosen is None:
@@ -65,6 +66,9 @@ def import_accounts(
             service, scene, import_files.rows(rows_file, form), test=not no_test, dry_run=dry_run, at_once=at_once
         )
         for result in results:
+            if not no_test and result.kind == "imported" and result.row.app not in slugs:
+                slugs.add(result.row.app)
+                hosted_servers.read_tools(service, accounts.get(service.store, scene, result.account_id or ""))
             counts[result.kind] += 1
             if report_file:
                 report_file.write(json.dumps(result.to_json()) + "\n")
