@@ -16,7 +16,7 @@ from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.failures import ProviderDown
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance import hosted_servers
+from webapp.service.domain.instance import hosted_servers, mcp_servers
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound import mcp_sign_in
 from webapp.service.outbound.mcp_sign_in import McpSignIn
@@ -127,3 +127,22 @@ def test_a_server_that_is_away_is_said_and_asked_again(reaching: Service, server
     server.manner.results = {}
     hosted_servers.read_tools(reaching, account)
     assert reaching.app("exa").actions == 2
+
+
+def test_nobody_waits_for_the_answer_that_somebody_else_waits_for(
+    reaching: Service, server: McpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the server answers one person, another may be done with it; the client is registered once."""
+    play(server, "https://mcp.linear.app/mcp")
+    ask, seen = mcp_servers.ask, list[App]()
+
+    def ask_slowly(*given: Any) -> Any:
+        answered = ask(*given)
+        monkeypatch.setattr(mcp_servers, "ask", ask)
+        seen.append(hosted_servers.prepared(reaching, reaching.app("linear_mcp")))
+        return answered
+
+    monkeypatch.setattr(mcp_servers, "ask", ask_slowly)
+    app = hosted_servers.prepared(reaching, reaching.app("linear_mcp"))
+    assert [app.own, *(each.own for each in seen)] == [True, True]
+    assert len(server.registered) == len(oauth_apps.self_registered(reaching.store, "linear_mcp")) == 1

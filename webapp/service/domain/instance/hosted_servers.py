@@ -2,11 +2,13 @@
 the first of them does, and its tools are read when the first account is there.
 
 What the server says then becomes an app of the operator's with the same slug, as for a server that an owner adds by its
-address (:mod:`mcp_servers`). So it is asked once for all projects. A tool that
-changes later goes on, which the app's page says, and agents ask their people first.
+address (:mod:`mcp_servers`), once for all projects: of people who are the first at the same time, each waits for the
+server only, and what it answered first is taken up. A tool that changes later goes on, which the app's page says, and
+agents ask their people first.
 """
 
 import logging
+from collections.abc import Callable
 
 from webapp.errors import Invalid, PatchbayError
 from webapp.service.catalog.app import App
@@ -18,7 +20,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import mcp_servers
 from webapp.service.domain.instance.mcp_servers import Asker
 
-LOCK = ".hosted-servers"
+LOCK = ".hosted-server-{slug}"
 _NOWHERE = "{app} does not say right now where people sign in. Try again in a few minutes."
 log = logging.getLogger(__name__)
 
@@ -31,15 +33,11 @@ def prepared(service: Service, app: App) -> App:
     """
     if app.server not in ("registers", "client") or app.own:
         return app
-    with catalog_file.one_at_a_time(service.settings.data / LOCK):
-        service.catalog.refresh()
-        app = service.app(app.slug)
-        if not app.own:
-            try:
-                _add(service, app)
-            except Invalid as error:
-                log.warning("The server of %s cannot be connected: %s", app.slug, error.message)
-                raise ProviderDown(_NOWHERE.format(app=app.name)) from error
+    try:
+        _add(service, app, Asker(), lambda app: app.own)
+    except Invalid as error:
+        log.warning("The server of %s cannot be connected: %s", app.slug, error.message)
+        raise ProviderDown(_NOWHERE.format(app=app.name)) from error
     return service.app(app.slug)
 
 
@@ -52,15 +50,18 @@ def read_tools(service: Service, account: Account) -> None:
     if app is None or not app.server or app.actions:
         return
     try:
-        with catalog_file.one_at_a_time(service.settings.data / LOCK):
-            service.catalog.refresh()
-            app = service.app(account.app)
-            if not app.actions:
-                _add(service, app, account)
+        _add(service, app, Asker(account_id=account.id, scene=account.scene), lambda app: app.actions > 0)
     except PatchbayError as error:
         log.warning("The tools of %s cannot be read: %s", account.app, error.message)
 
 
-def _add(service: Service, app: App, account: Account | None = None) -> None:
-    asker = Asker(account_id=account.id, scene=account.scene) if account else Asker()
-    mcp_servers.add(service, app.spec.mcp.url if app.spec.mcp else "", app.slug, asker, Options())
+def _add(service: Service, app: App, asker: Asker, is_done: Callable[[App], bool]) -> None:
+    """Take up what the app's server says, unless another process or thread has, which ``is_done`` tells of the app."""
+    service.catalog.refresh()
+    if is_done(service.app(app.slug)):
+        return
+    answered = mcp_servers.ask(service, app.spec.mcp.url if app.spec.mcp else "", app.slug, asker, Options())
+    with catalog_file.one_at_a_time(service.settings.data / LOCK.format(slug=app.slug)):
+        service.catalog.refresh()
+        if not is_done(service.app(app.slug)):
+            mcp_servers.take(service, app.slug, answered)

@@ -66,8 +66,21 @@ def add(service: Service, url: str, slug: str, asker: Asker, options: Options) -
 
     Raises :class:`Invalid`, :class:`webapp.errors.Conflict` and :class:`webapp.errors.NotFound`.
     """
+    return take(service, slug, ask(service, url, slug, asker, options))
+
+
+def ask(service: Service, url: str, slug: str, asker: Asker, options: Options) -> "Answered":
+    """What the server at ``url`` says, for :func:`take`. Nothing is written. Raises like :func:`add`."""
     asker, options = _as_declared(service, url, slug, asker, options)
-    offer = _read(service, url, slug, asker)
+    return Answered(_read(service, url, slug, asker), asker, options)
+
+
+def take(service: Service, slug: str, answered: "Answered") -> "Written":
+    """Make the app ``slug`` of what a server ``answered``, or update it; the server is asked only to register a client.
+
+    Raises like :func:`add`.
+    """
+    offer, asker, options = answered.offer, answered.asker, answered.options
     if offer.sign_in is None or asker.auth == OAUTH or registered_clients.at(service, slug, offer.sign_in.issuer):
         return app_imports.bring(service, offer.source, slug, options)
     app_imports.preview(service, offer.source, slug, options)  # nothing is registered for what cannot be imported
@@ -110,6 +123,15 @@ class _Offer:
         tools, left_out = self.tools.tools, self.tools.left_out
         content = mcp_tools.listing(self.address, self.about, tools, left_out=left_out, oauth=facts)
         return Source(content, f"{IN_SERVER}{self.address}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a server offers, who asked it, and how its app is made."""
+
+    offer: _Offer
+    asker: Asker
+    options: Options
 
 
 def _read(service: Service, url: str, slug: str, asker: Asker) -> _Offer:
