@@ -65,7 +65,8 @@ def create_app(
         static_url_path="/static",
     )
     app.extensions["patchbay"] = service
-    app.jinja_env.globals["is_demo"] = demo.is_demo(service.store)
+    is_demo = demo.is_demo(service.store)
+    app.jinja_env.globals["is_demo"] = is_demo
     app.secret_key = service.keys.derive("web-sessions")
     app.session_interface = _FormSessions()
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_PARTS=1000)
@@ -95,6 +96,7 @@ def create_app(
         belongings=EmbeddedBelongings(service),
         oidc=OpenIdProvider(service.outbound, settings, clock) if settings.oidc_issuer else None,
         agent_documents=Documents(service.outbound, service.store, clock),
+        demo_links=demo.Links(service.store, clock, service.keys.derive(demo.KEY)) if is_demo else None,
         headings=headings,
     )
     service.catalog.when_refreshed(app.extensions[KEY].forget_apps)

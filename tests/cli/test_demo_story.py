@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.ports import free_port
+from webapp import demo
 from webapp.cli import demo_story
 from webapp.cli.demo_story import DAYS, Login
 from webapp.kit.clock import DAY, FakeClock
@@ -67,10 +68,10 @@ def test_the_owner_can_sign_in_with_what_is_printed(told: tuple[Service, Login])
 def test_there_are_accounts_in_each_state(service: Service, scene: Scene) -> None:
     found = list(accounts.page(service.store, scene, accounts.Filter(), Window()).items)
     assert Counter((account.healthy, account.dead) for account in found) == {
-        (True, False): 3, (False, False): 1, (False, True): 2,
+        (True, False): 4, (False, False): 1, (False, True): 2,
     }  # fmt: skip
     assert all(account.error for account in found if not account.healthy)
-    assert {account.external_id for account in found} == {*demo_story.CUSTOMERS, _owner(service)}
+    assert {account.external_id for account in found} == {*demo_story.CUSTOMERS, demo.VISITOR, _owner(service)}
 
 
 def _owner(service: Service) -> str:

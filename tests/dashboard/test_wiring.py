@@ -18,7 +18,10 @@ def test_every_page_is_served_because_its_file_exists_and_the_start_page_is_the_
     endpoints = [rule.endpoint.split(".") for rule in stage.app.url_map.iter_rules()]
     nouns = {parts[1] for parts in endpoints if parts[0] == "dashboard" and len(parts) > 2}
     made = [found for file in FOLDER.rglob("*.py") for found in MADE.findall(file.read_text("utf-8"))]
-    named = {plain or "_".join(("build", *filter(None, parts))) for plain, *parts in made} - {"dashboard"}
+    named = {plain or "_".join(("build", *filter(None, parts))) for plain, *parts in made} - {
+        "dashboard",
+        "demo_link",
+    }  # the last one only in a demo
     assert len(named) >= 40 and nouns == named
     answer = stage.signed_in().get("/")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/apps")

@@ -37,7 +37,7 @@ from webapp.sandbox.store import Store
 from webapp.service.api import wiring as api
 from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.access.oauth_clients import OAuthClient
-from webapp.service.domain.accounts import attempts, connections, health, lifecycle, oauth_apps, provider
+from webapp.service.domain.accounts import attempts, connections, health, lifecycle, oauth_apps, provider, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import AttemptRequest, SignInStart
 from webapp.service.domain.agents import approvals, sessions
@@ -139,6 +139,7 @@ class _Story:
             29: [
                 partial(self._connect, owner, "per_ada"),
                 partial(self._connect, mira, "per_ada"),
+                partial(self._connect, demo.VISITOR, "per_ada"),
                 partial(self._deploy, owner, "per_ada", HARBOUR, "orders"),
             ],
             27: [partial(self._connect, tomas, "per_grace"), partial(self._deploy, mira, "per_ada", BAKERY, "orders")],
@@ -188,11 +189,12 @@ class _Story:
 
     def _today(self) -> None:
         """The last hour: an account in trouble, a connection that has just begun, a call that waits."""
+        self._move_to(self._end - 10 * MINUTE)
+        token_refresh.refresh(self._service, self._account(self._owner.id, "per_grace"))  # good for an hour
         for grant in self._sandbox.grants.live(self._sandbox.client.client_id):
             if grant.person.id == "per_grace":
                 self._sandbox.grants.set_behaviour(grant.id, BEHAVIOURS["trouble"])
-        for minutes in (50, 45, 35, 15):  # each time it is tried again later
-            self._move_to(self._end - minutes * MINUTE)
+        for _ in range(4):  # each time it is tried again later
             self._check(self._owner.id, "per_grace")
         self._find_tasks(self._owner.id, "per_grace")
         self._work()

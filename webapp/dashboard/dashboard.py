@@ -29,6 +29,7 @@ from webapp.dashboard.client.transport import Memory
 from webapp.dashboard.client.triggers import TriggerClient
 from webapp.dashboard.shared.changes import Changes
 from webapp.dashboard.shared.one_time_secrets import OneTimeSecrets
+from webapp.demo import Links
 from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
 from webapp.people.agents.documents import Documents
@@ -72,6 +73,7 @@ class Dashboard:
     oidc: OpenIdProvider | None
     agent_documents: Documents
     changes: Changes
+    demo_links: Links | None
     headings: Callable[[str], Sequence[tuple[str, str, str]]]
 
     def forget_apps(self) -> None:
@@ -120,6 +122,11 @@ class Viewer:
 
     def may(self, scope: str) -> bool:
         """Whether the viewer has ``scope``, such as ``connect:accounts:write``; pages leave out the rest."""
+        return True
+
+    @property
+    def has_history(self) -> bool:
+        """Whether the viewer sees earlier runs."""
         return True
 
     @property

@@ -125,6 +125,10 @@ def _down(error: PatchbayError) -> Response:
     log.warning("the Connect service failed on %s: %s", request.path, error.message)
     if for_htmx():
         response = status(sentence, 503)
+    elif g.get("viewer") is None:  # the page below has the frame of somebody who is known
+        response = _page(
+            503, gettext("Try again later"), sentence, {"label": gettext("Try again"), "url": _retry_url()}
+        )
     else:
         page = render_template("dashboard/down.html", what=_what(), sentence=sentence, retry_url=_retry_url())
         response = make_response(page, 503)

@@ -94,8 +94,8 @@ def check() -> AnyResponse | None:
         return redirect(board.settings.public_url + request.full_path.rstrip("?"), 302)
     if board.settings.oidc_required and request.endpoint in BY_PASSWORD:
         return go(url_for("dashboard.session.page"))
-    if request.endpoint == "dashboard.portal.renew":
-        return None  # the handle of a portal proves who asks
+    if request.endpoint in ("dashboard.portal.renew", "dashboard.demo_link.show"):
+        return None  # the handle of a portal proves who asks; a demo link takes no form
     if g.person is None and request.endpoint not in OPEN:
         return _to_sign_in()
     # Here and not by Flask-WTF's own before_request, which comes first: somebody whose session has ended shall be led

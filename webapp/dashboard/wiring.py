@@ -11,7 +11,7 @@ from htmx_flask import Htmx  # type: ignore[import-untyped]  # it carries no typ
 from werkzeug.wrappers import Response as AnyResponse
 
 import webapp.dashboard
-from webapp.dashboard import errors, gate, shell
+from webapp.dashboard import demo_link, errors, gate, shell
 from webapp.dashboard.client.belongings import RemoteBelongings
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.in_process import WSGI, InProcess
@@ -21,6 +21,7 @@ from webapp.dashboard.pages import compress, form_token, go, notice_stale
 from webapp.dashboard.portal import frame
 from webapp.dashboard.shared.changes import APPS, PROJECTS, Changes
 from webapp.dashboard.shared.one_time_secrets import OneTimeSecrets
+from webapp.demo import Links
 from webapp.kit import templates
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, Clock
 from webapp.people.agents.documents import Documents
@@ -49,6 +50,7 @@ def register(
     belongings: Belongings,
     oidc: OpenIdProvider | None,
     agent_documents: Documents,
+    demo_links: Links | None = None,
     headings: Callable[[str], Sequence[tuple[str, str, str]]] = lambda _: (),
 ) -> None:
     """Serve the dashboard from ``app``.
@@ -56,9 +58,9 @@ def register(
     ``client_id`` and ``client_secret`` are the dashboard's OAuth client at the Connect service: the one of
     ``settings.connect_url``, or else the embedded one, which ``wsgi`` returns (called late, since it is this app).
     ``belongings`` are people's data in the embedded service, ``oidc`` is the OpenID provider, and ``agent_documents``
-    fetches the documents of agents whose id is an address. ``headings`` finds sections of the manual: for words, the
-    page, the heading and the path of each, best first. ``first_project`` names the first project, in an embedded
-    service.
+    fetches the documents of agents whose id is an address. ``demo_links`` are those of a demo installation.
+    ``headings`` finds sections of the manual: for words, the page, the heading and the path of each, best first.
+    ``first_project`` names the first project, in an embedded service.
     """
     templates.prepare(app.jinja_env)
     sender = None if settings.connect_url else InProcess(wsgi)
@@ -105,9 +107,10 @@ def register(
         agent_documents=agent_documents,
         logins=Logins(store, clock, settings.public_url, theirs),
         changes=changes,
+        demo_links=demo_links,
         headings=headings,
     )
-    app.register_blueprint(_blueprint(app))
+    app.register_blueprint(_blueprint(app, has_demo_links=demo_links is not None))
 
 
 def _states(changes: Changes) -> tuple[Callable[[str], object], ...]:
@@ -124,8 +127,11 @@ def _key(app: Flask) -> bytes:
     return key.encode() if isinstance(key, str) else key
 
 
-def _blueprint(app: Flask) -> Blueprint:
-    """One blueprint around all, so that the gate, the headers and the error pages apply only to the dashboard."""
+def _blueprint(app: Flask, *, has_demo_links: bool) -> Blueprint:
+    """One blueprint around all, so that the gate, the headers and the error pages apply only to the dashboard.
+
+    Where there are no demo links, their address is not routed: it is absent like any other.
+    """
     blueprint = Blueprint("dashboard", __name__)
     blueprint.before_request(gate.check)
     blueprint.after_request(compress)
@@ -141,7 +147,8 @@ def _blueprint(app: Flask) -> Blueprint:
         return go(frame.first_tab() if g.get("portal") else url_for("dashboard.apps.index"))
 
     for page in _pages():
-        blueprint.register_blueprint(page)
+        if page is not demo_link.blueprint or has_demo_links:
+            blueprint.register_blueprint(page)
     return blueprint
 
 

@@ -1,5 +1,6 @@
 """``patchbay demo``: only an empty folder is filled, only a demo is emptied, and a failure leaves nothing behind."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,20 @@ def test_a_story_that_breaks_off_leaves_nothing(
     folder.mkdir()
     commands.refused("demo")
     assert list(folder.iterdir()) == []
+
+
+def test_a_link_is_made_only_in_a_demo(commands: Commands, folder: Path) -> None:
+    assert "is no demo" in commands.refused("demo", "--link")
+    assert not folder.exists()
+    commands.json("init")
+    assert "is no demo" in commands.refused("demo", "--link", "sandbox-find-tasks")
+    shutil.rmtree(folder)
+    commands.json("demo")
+    first, second = (commands.json("demo", "--link", "sandbox-find-tasks")["url"] for _ in range(2))
+    assert first.startswith(f"http://localhost:{commands.env['PATCHBAY_PORT']}/demo/")
+    assert first != second
+    assert commands.run("demo", "--link", "sandbox-delete-task").exit_code == 2
+    assert commands.run("demo", "--link", "sandbox-find-tasks", "--empty").exit_code == 2
 
 
 @pytest.mark.parametrize(

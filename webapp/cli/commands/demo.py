@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from webapp import demo as mark
-from webapp.cli.options import JSON, settings_from_env, show
+from webapp.cli.options import JSON, opened, settings_from_env, show
 from webapp.errors import Conflict
 from webapp.kit.clock import FakeClock, now
 from webapp.kit.scratch import Scratch
@@ -29,14 +29,27 @@ MEMORY = Path("/dev/shm")  # noqa: S108  # shm_overview(7); only a folder of our
 
 @click.command()
 @click.option("--empty", is_flag=True, help="Remove all of a demo again, so that the folder is empty.")
+@click.option(
+    "--link",
+    "component",
+    type=click.Choice(list(mark.FORMS)),
+    is_flag=False,
+    flag_value=next(iter(mark.FORMS)),
+    help="Print a link to one form of a demo, filled in, good for a day and without a login.",
+)
 @JSON
-def demo(empty: bool, as_json: bool) -> None:
+def demo(empty: bool, component: str | None, as_json: bool) -> None:
     """Fill an empty data folder with a made-up product: users, accounts, triggers, an agent and 30 days of logs.
 
     Each of its pages says that it is a demo. ``patchbay serve`` serves it.
     """
     settings = settings_from_env()
     refuse_server(settings, "A demo is kept in the embedded database; unset PATCHBAY_DATABASE_URL.")
+    if empty and component:
+        raise click.UsageError("Use one of --empty and --link.")
+    if component:
+        show({"url": _link(settings, component)}, as_json)
+        return
     if empty:
         _empty(settings)
         show({"data": str(settings.data)}, as_json, "The demo was removed; the folder is empty.")
@@ -90,6 +103,15 @@ def _filled(settings: Settings) -> Iterator[Settings]:
         shutil.rmtree(filling)
         if is_new and not any(settings.data.iterdir()):
             settings.data.rmdir()
+
+
+def _link(settings: Settings, component: str) -> str:
+    """The URL of a demo link. Raises :class:`Conflict` where there is no demo."""
+    if not _is_demo(settings.database):
+        raise Conflict(f"{settings.data} is no demo, so it has no demo links.")
+    with opened() as service:
+        links = mark.Links(service.store, service.clock, service.keys.derive(mark.KEY))
+        return f"{settings.public_url}{links.create(component)}"
 
 
 def _empty(settings: Settings) -> None:

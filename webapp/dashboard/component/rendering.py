@@ -11,6 +11,7 @@ from typing import Any
 from flask import Response, make_response, render_template
 from werkzeug.exceptions import NotFound as NoPage
 
+from webapp import demo
 from webapp.dashboard import logs, pages
 from webapp.dashboard.client.models.runs import Outcome, Run
 from webapp.dashboard.component import drafts, fields, forms, prop_values, results
@@ -18,7 +19,7 @@ from webapp.dashboard.component.drafts import DynamicProps
 from webapp.dashboard.component.fields import OptionList
 from webapp.dashboard.component.forms import ComponentForm
 from webapp.dashboard.component.snippets import snippets
-from webapp.dashboard.dashboard import components, dashboard, viewer
+from webapp.dashboard.dashboard import components, dashboard, public_url, viewer
 from webapp.dashboard.logs import LogsQuery, Place
 from webapp.dashboard.pages import fragment
 from webapp.dashboard.rich import LONGEST_JSON, json_html, json_is_cut, rich
@@ -108,6 +109,7 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "snippets": snippets(url, viewer().client.environment, body),
         "address": lambda endpoint, **more: address(form, endpoint, **more),
         "may_set_up": viewer().may_build,
+        "demo_link": _demo_link(form),
         "rich": rich,
         "json_html": json_html,
         "json_is_cut": json_is_cut,
@@ -115,6 +117,14 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "encode": prop_values.encode,
         "file_id": prop_values.file_id,
     }
+
+
+def _demo_link(form: ComponentForm) -> str:
+    """The URL of a new demo link to this form, for an owner of a demo; "" where there is none."""
+    links = dashboard().demo_links
+    if links is None or viewer().role != "owner" or form.trigger or form.component.key not in demo.FORMS:
+        return ""
+    return public_url(links.create(form.component.key))
 
 
 def shown_columns(form: ComponentForm) -> list[str]:
@@ -164,7 +174,7 @@ def _last_run(earlier: Mapping[str, Any] | None) -> Run | None:
 
 def history(form: ComponentForm) -> dict[str, Any] | None:
     """The context of the component's earlier runs, a view of the logs; ``None`` if they are unavailable."""
-    if form.component.kind != "actions":
+    if form.component.kind != "actions" or not viewer().has_history:
         return None
     try:
         return logs.listing(place_of(form), LogsQuery())

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from flask import Response, abort, g, make_response, render_template, request, session
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp import demo
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.pages import for_htmx, go, here
 from webapp.dashboard.portal import sessions, viewer
@@ -38,6 +39,12 @@ LOGS = (
 )  # fmt: skip
 
 
+_RUN = "dashboard.runs.create"
+_FORM = ("show", "save", "reset", "fields", "options", "rows")
+OF_DEMO_LINK = frozenset({_RUN, *(f"dashboard.component.{view}" for view in _FORM)})
+"""What a visitor of a demo link may ask for, about its one component: the form, and to run it."""
+
+
 def admits(noun: str) -> bool:
     """Whether the portal has the pages of ``noun``, and the token of this one admits to them."""
     if noun == "logs":
@@ -63,6 +70,8 @@ def recognise(handle: str) -> None:
 
 def refuse() -> AnyResponse | None:
     """The response for an ended session, or for a form of another site; None if the request may pass."""
+    if g.portal is not None and g.portal.demo_link:
+        _check_demo_link(g.portal)
     if g.viewer is None:
         return asleep()
     noun = (request.endpoint or "").removeprefix("dashboard.").partition(".")[0]
@@ -71,6 +80,18 @@ def refuse() -> AnyResponse | None:
     if request.method not in _SAFE and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         abort(403)
     return None
+
+
+def _check_demo_link(known: sessions.PortalSession) -> None:
+    """Only the one form is there for a visitor of a demo link, and only as often as the link may be used."""
+    links = dashboard().demo_links
+    about = {"slug": demo.APP, "kind": "actions", "key": known.component}
+    requested = {name: (request.view_args or {}).get(name) for name in about}
+    if links is None or g.viewer is None or request.endpoint not in OF_DEMO_LINK or requested != about:
+        abort(404)
+    request.max_content_length = demo.MAX_BODY_BYTES
+    if request.method not in _SAFE:
+        links.count(known.demo_link, "run" if request.endpoint == _RUN else "form")
 
 
 def asleep() -> AnyResponse:
@@ -96,6 +117,8 @@ def dress(response: Response, policy: str) -> Response:
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    if known is not None and known.demo_link:
+        response.headers["X-Robots-Tag"] = "noindex, nofollow"
     _keep_notes(known)
     return response
 

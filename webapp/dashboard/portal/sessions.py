@@ -47,11 +47,16 @@ class _Stored:
     notes: str
     created_at: int
     expires_at: int
+    demo_link: str
+    component: str
 
 
 @dataclass(frozen=True, slots=True)
 class PortalSession:
-    """One frame, with its token. ``notes`` are what the page before left to say: tone and sentence."""
+    """One frame, with its token. ``notes`` are what the page before left to say: tone and sentence.
+
+    One of a demo link has the link's id and shows only the form of ``component``; they are "" for all others.
+    """
 
     handle: str = field(repr=False)
     token: str = field(repr=False)
@@ -61,6 +66,8 @@ class PortalSession:
     look: Look
     notes: tuple[tuple[str, str], ...]
     expires_at: int
+    demo_link: str = ""
+    component: str = ""
 
     @property
     def base(self) -> str:
@@ -72,7 +79,16 @@ _SESSIONS = Table("portal_sessions", _Stored)
 
 
 def create(
-    store: Store, clock: Clock, token: str, facts: TokenFacts, look: Look, *, owned: bool, notes: str = "[]"
+    store: Store,
+    clock: Clock,
+    token: str,
+    facts: TokenFacts,
+    look: Look,
+    *,
+    owned: bool,
+    notes: str = "[]",
+    demo_link: str = "",
+    component: str = "",
 ) -> PortalSession:
     """A session of ``token``; ``owned`` where its user is this installation's. Those long over are forgotten."""
     handle = PREFIX + secrets.token_urlsafe(32)
@@ -81,6 +97,7 @@ def create(
     stored = _Stored(
         crypto.hash_token(handle), crypto.seal(_key(handle), token.encode(), _PURPOSE), viewer, user_id,
         facts.model_dump_json(), look.nav, look.theme, look.language, notes, clock(), facts.ends_at,
+        demo_link, component,
     )  # fmt: skip
     with store.write() as tx:
         tx.run("DELETE FROM portal_sessions WHERE expires_at < :limit", {"limit": clock() - REMEMBERED})
@@ -110,6 +127,8 @@ def _opened(handle: str, stored: _Stored) -> PortalSession:
         Look(stored.nav, stored.theme, stored.language),
         tuple((tone, sentence) for tone, sentence in json.loads(stored.notes)),
         stored.expires_at,
+        stored.demo_link,
+        stored.component,
     )
 
 
