@@ -60,6 +60,17 @@ def test_an_end_that_is_reported_as_a_time(end: Any, expires_in: int | None, mon
     assert isinstance(token, TokenResult) and token.expires_in == expires_in
 
 
+@pytest.mark.parametrize(
+    ("end", "expires_in"),
+    [("2051224200.25", 1800), (2051224200, 1800), ("2051222399", None), ("9" * 30, None), (True, None), ([], None)],
+)
+def test_an_end_in_epoch_seconds(end: Any, expires_in: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Squarespace has it: https://developers.squarespace.com/commerce-apis/oauth."""
+    monkeypatch.setattr("webapp.service.outbound.oauth.now", lambda: parse_iso("2035-01-01T00:00:00Z"))
+    token = read_token(answer({"access_token": "a", "access_token_expires_at": end}))
+    assert isinstance(token, TokenResult) and token.expires_in == expires_in
+
+
 def test_the_page_of_a_sign_in_may_be_in_the_fragment_of_its_address() -> None:
     """As https://docs.apollo.io/docs/use-oauth-20-authorization-flow-to-access-apollo-user-information-partners."""
     apollo = Provider("https://app.apollo.io/#/oauth/authorize", "https://app.apollo.io/token", "c", pkce=False)

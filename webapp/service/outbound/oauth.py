@@ -4,9 +4,9 @@ Authlib builds the requests, and the guarded client carries them. State, one-use
 belong to the caller: nothing here remembers anything. PKCE is S256 unless a provider refuses it.
 
 Providers bend RFC 6749, section 5: errors with status 200 (GitHub, Slack), form-encoded answers, ``expires_in`` as
-text or absent, or a time in its place (Square), scopes with commas, tokens inside another member. All of that is
-read here without knowing providers by name, into a :class:`TokenResult` or an :class:`OAuthFailure` that says what
-to do about it. Sentences never repeat a provider's text except its error code, and never a token.
+text or absent, or a time in its place (Square, Squarespace), scopes with commas, tokens inside another member. All of
+that is read here without knowing providers by name, into a :class:`TokenResult` or an :class:`OAuthFailure` that says
+what to do about it. Sentences never repeat a provider's text except its error code, and never a token.
 
 Discovery (RFC 8414, section 3, or OpenID Connect Discovery) trusts only metadata that names the very issuer that was
 asked (RFC 8414, 3.3), and never gives up encryption that the issuer has.
@@ -57,6 +57,7 @@ _SENTENCES: Mapping[OAuthFailureKind, str] = {
 UNKNOWN_CLIENT = frozenset({"invalid_client", "invalid_client_id", "unauthorized_client"})
 """Codes with which providers refuse a client that they do not know (RFC 6749, 5.2)."""
 _ERROR_CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+_EPOCH = re.compile(r"[0-9]{9,11}(\.[0-9]{1,9})?")
 _TOKEN = re.compile(r"[\x21-\x7e]{1,16384}")
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,500}")  # RFC 6749, 3.3
 DISCOVERY_DEADLINE_S = 8.0
@@ -440,7 +441,9 @@ def _token(held: dict[str, Any], answer: dict[str, Any]) -> TokenResult | OAuthF
     return TokenResult(
         access,
         refresh if is_token(refresh) else None,
-        whole_seconds(held.get("expires_in")) or _seconds_until(held.get("expires_at")),
+        whole_seconds(held.get("expires_in"))
+        or _seconds_until(held.get("expires_at"))
+        or _seconds_until(held.get("access_token_expires_at")),
         _scopes(held.get("scope")),
         kind if isinstance(kind, str) else "bearer",
         answer,
@@ -448,9 +451,10 @@ def _token(held: dict[str, Any], answer: dict[str, Any]) -> TokenResult | OAuthF
 
 
 def _seconds_until(end: Any) -> int | None:
-    """Seconds until ``end``, a time that some providers send (Square); None if there is none."""
+    """Seconds until ``end``, a time as ISO 8601 (Square) or in epoch seconds (Squarespace); None if there is none."""
     try:
-        return whole_seconds((parse_iso(end) - now()) / SECOND)
+        at = float(end) * SECOND if _EPOCH.fullmatch(str(end)) else parse_iso(end)
+        return whole_seconds((at - now()) / SECOND)
     except (TypeError, ValueError):
         return None
 
