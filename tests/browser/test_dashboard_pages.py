@@ -130,7 +130,7 @@ def test_pages_of_an_owner(look: Any, product: Any) -> None:
         "/build/checklist", *(f"/build/keys/{path}" for path in (*sections, *forms)),
         "/build/logs", "/build/logs?kind=agent&status=failed", "/build/logs?id=nothing", "/logs/audit",
         "/build/apps", "/build/integrations", "/build/integrations/servers/new", "/build/embed", "/build/workflows",
-        "/build/people", "/build/project",
+        "/build/people", "/build/project", "/build/usage?days=30",
         "/build/project/new", "/build/project/deletion", "/build/keys/nothing",
     ]  # fmt: skip
     for path in paths:

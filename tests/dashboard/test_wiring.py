@@ -29,7 +29,7 @@ def test_every_page_is_served_because_its_file_exists_and_the_start_page_is_the_
 
 def test_the_menu_of_build_has_its_pages_in_their_order() -> None:
     assert [noun for noun, _ in in_menu()] == [
-        "embed", "keys", "logs", "project", "apps", "integrations", "workflows", "people"
+        "embed", "keys", "logs", "usage", "project", "apps", "integrations", "workflows", "people"
     ]  # fmt: skip
 
 

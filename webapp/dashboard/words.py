@@ -27,6 +27,7 @@ BUILD: Mapping[str, str] = {
     "embed": _("Embed"),
     "keys": _("API & keys"),
     "logs": _("Logs"),
+    "usage": _("Usage"),
     "project": _("Project"),
     "apps": _("App setup"),
     "integrations": _("Integrations"),

@@ -249,6 +249,7 @@ def test_the_table_is_the_one_of_the_wire_contract() -> None:
         ("GET", "P/users"): (("connect:users:read",), False),
         ("DELETE", "P/users/<path:external_user_id>"): (("connect:users:write",), False),
         ("GET", "/v1/connect/usage"): (("connect:usage:read",), False),
+        ("GET", "P/usage/apps"): (("connect:usage:read",), False),
         ("GET", "P/file_stash/download"): ((actions,), False),
         ("GET", "/v1/users/me"): (("*",), False),
         ("GET", "P/runs"): ((actions,), True),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.kit.clock import HOUR, SECOND
+from webapp.kit.clock import HOUR, SECOND, iso
 from webapp.service.domain.projects import projects, usage
 from webapp.service.domain.projects.projects import Scene
 
@@ -36,6 +36,11 @@ def test_runs_and_proxied_requests_are_counted_in_their_hour(world: Any, hour: i
     first = {"credits_used": 5, "action_run_credits_used": 2, "proxy_credits_used": 3, "source_emit_credits_used": 0,
              "usage_start_ts": hour, "usage_end_ts": hour + 3600}  # fmt: skip
     assert listed(world, hour, hour + 1) == [first]
+    query, counts = {"start_ts": hour, "end_ts": hour + 1}, ("runs", "failed_runs", "events", "failed_deliveries")
+    (day,) = world.get("P/usage/apps", world.server("connect:usage:read"), query_string=query).json["data"]
+    assert [day[name] for name in counts] == [2, 1, 0, 0] and day["day"] == iso(world.clock())[:10]
+    assert world.get("P/usage/apps", world.server(), query_string={**query, "app": "slack"}).json["data"] == []
+    assert world.get("P/usage/apps", world.server(), query_string={"start_ts": 5, "end_ts": 5}).status_code == 400
     world.clock.advance(HOUR)
     with world.service.store.write() as tx:
         usage.add(tx, world.scene, "event", world.clock(), 7)

@@ -19,7 +19,7 @@ from webapp.kit.text import holds
 from webapp.kit.translation import gettext
 from webapp.people import invitations, passkeys, totp, users
 
-blueprint = menu.blueprint("people", menu.BuildPage("people", 8, menu.OWNERS))
+blueprint = menu.blueprint("people", menu.BuildPage("people", 9, menu.OWNERS))
 
 EVERYBODY = tuple(reversed(users.ROLES))
 MOST_SHOWN = 100

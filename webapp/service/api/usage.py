@@ -1,5 +1,5 @@
 """The hourly usage of the projects that a client sees: actions run, requests proxied, events delivered (contract
-"Usage").
+"Usage"); and what happened in an environment, by app and day.
 """
 
 from typing import Annotated
@@ -9,10 +9,11 @@ from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, fie
 
 from webapp.kit.clock import DAY, SECOND
 from webapp.service.api.base.call import Call, answer
-from webapp.service.api.base.models import Answer, Query, Seconds
+from webapp.service.api.base.models import Answer, AppName, Data, Query, Seconds
 from webapp.service.api.base.operations import Example, Group, Operations
+from webapp.service.domain.accounts import apps
 from webapp.service.domain.base import scopes
-from webapp.service.domain.projects import usage
+from webapp.service.domain.projects import app_usage, usage
 
 MAX_WINDOW_S = 366 * DAY // SECOND
 operations = Operations(Group("Usage", "What was used, hour by hour."))
@@ -42,6 +43,12 @@ class UsageWindow(Query):
         return end_ts
 
 
+class AppUsageWindow(UsageWindow):
+    """The same, perhaps of one app; days of UTC that it touches count whole."""
+
+    app: AppName = None
+
+
 class UsageHour(Answer):
     """The usage of one hour."""
 
@@ -59,6 +66,19 @@ class Usage(Answer):
     data: list[UsageHour]
 
 
+class AppUsageDay(Answer):
+    """What happened with one app on one day."""
+
+    day: str = Field(description="The day, in UTC.", examples=["2026-11-28"])
+    app: str | None = Field(
+        description="The app's slug; null for what belongs to none, such as a schedule.", examples=["github"]
+    )
+    runs: int = Field(description="How many runs of actions began.")
+    failed_runs: int = Field(description="How many of these runs failed.")
+    events: int = Field(description="How many events triggers emitted.")
+    failed_deliveries: int = Field(description="How many deliveries failed after their last attempt.")
+
+
 @operations.get(
     "/v1/connect/usage",
     answer=Usage,
@@ -73,3 +93,20 @@ def list_usage(call: Call) -> Response:
     usage.flush(call.service)
     start, end = query.start_ts * SECOND, query.end_ts * SECOND
     return answer({"data": usage.hours(call.store, start, end, project_id=call.caller.project_id)})
+
+
+@operations.get(
+    "P/usage/apps",
+    answer=Data[list[AppUsageDay]],
+    scopes=(scopes.USAGE_READ,),
+    connect=False,
+    query=AppUsageWindow,
+    example=Example(query={"start_ts": "$SINCE", "end_ts": "$UNTIL"}),
+    extension=True,
+)
+def list_app_usage(call: Call) -> Response:
+    """What happened in the environment, by app and day, oldest first. Days and apps without anything are left out."""
+    query = call.query(AppUsageWindow)
+    app = apps.slug_of(call.service, query.app) if query.app else None
+    days = app_usage.days(call.store, call.scene, query.start_ts * SECOND, query.end_ts * SECOND, app=app)
+    return answer({"data": [day.to_json() for day in days]})

@@ -10,7 +10,7 @@ from webapp.service.domain.agents import approvals, request_signals, sessions
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.instance import reconnect_links, retention
-from webapp.service.domain.projects import usage
+from webapp.service.domain.projects import app_usage, usage
 from webapp.service.domain.triggers import app_events, dedupe, event_listeners, subscriptions
 from webapp.service.domain.triggers import runs as trigger_runs
 
@@ -55,4 +55,5 @@ def all_due() -> list[Chore]:
         Chore("purge tokens of agents", 60 * MINUTE, sessions.purge_bearers),
         Chore("purge signals of agents", 10 * MINUTE, request_signals.purge),
         Chore("purge usage", 24 * 60 * MINUTE, usage.purge),
+        Chore("purge usage of apps", 24 * 60 * MINUTE, app_usage.purge),
     ]

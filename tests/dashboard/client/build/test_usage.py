@@ -15,6 +15,13 @@ def test_hours_are_read() -> None:
     assert recorder.calls == [("the project", "GET", path, params)]
 
 
+def test_days_of_apps_are_read_and_no_app_is_nothing() -> None:
+    recorder = Recorder({"data": [{"day": "2026-11-28", "app": None, "runs": 3}]})
+    (day,) = usage.by_app(recorder, 0, 7200) or ()
+    assert (day.day, day.app, day.runs, day.failed_deliveries) == ("2026-11-28", "", 3, 0)
+
+
 @pytest.mark.parametrize("refusal", [NotFound(), Forbidden()])
 def test_a_service_that_does_not_tell(refusal: Exception) -> None:
     assert usage.hours(Recorder(refusal), 0, 1) is None
+    assert usage.by_app(Recorder(refusal), 0, 1) is None

@@ -11,6 +11,7 @@ import pytest
 from tests.fakes.delivery_harness import DeliveryHarness
 from webapp.service.domain.deliveries import claims, deliveries, stats
 from webapp.service.domain.deliveries.claims import Outcome, Task
+from webapp.service.domain.projects import app_usage
 from webapp.store.contract import NotShared, Store
 
 
@@ -108,6 +109,8 @@ def test_a_receiver_that_answers_410_gets_nothing_more(post: DeliveryHarness) ->
     (task,) = post.claim()
     assert outcome(task, "Gone.", 410).gone
     post.finish([outcome(task, "Gone.", 410)])
+    (day,) = app_usage.days(post.service.store, post.scene, post.clock.at, post.clock.at)
+    assert (day.app, day.counts) == (trigger.app or "", {"event": 1, "failed_delivery": 1})
     assert post.row()["status"] == "failed"
     assert not post.endpoint(trigger).active
 

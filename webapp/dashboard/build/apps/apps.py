@@ -15,7 +15,7 @@ from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.dashboard.pages import go
 from webapp.people import setup_requests
 
-blueprint = menu.blueprint("apps", menu.BuildPage("apps", 5, menu.OWNERS))
+blueprint = menu.blueprint("apps", menu.BuildPage("apps", 6, menu.OWNERS))
 
 
 @blueprint.get("")

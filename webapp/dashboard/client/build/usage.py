@@ -1,4 +1,4 @@
-"""What was used, hour by hour, over the API."""
+"""What was used, hour by hour, and what happened by app and day, over the API."""
 
 from pydantic import Field
 
@@ -18,6 +18,21 @@ class UsageHour(Lenient):
     events: int = Field(default=0, alias="source_emit_credits_used")
 
 
+class AppDay(Lenient):
+    """What happened with one app on one day of UTC, such as ``2026-11-28``; ``app`` is "" for what belongs to none."""
+
+    day: str = ""
+    app: str = ""
+    runs: int = 0
+    failed_runs: int = 0
+    events: int = 0
+    failed_deliveries: int = 0
+
+
+class _AppDays(Lenient):
+    days: tuple[AppDay, ...] = Field(default=(), alias="data")
+
+
 class _Usage(Lenient):
     hours: tuple[UsageHour, ...] = Field(default=(), alias="data")
 
@@ -29,3 +44,12 @@ def hours(client: ConnectClient, start: int, end: int) -> tuple[UsageHour, ...] 
     except (NotFound, Forbidden):
         return None
     return _Usage.model_validate(object_of(answer)).hours
+
+
+def by_app(client: ConnectClient, start: int, end: int) -> tuple[AppDay, ...] | None:
+    """``GET P/usage/apps`` (an extension) between two times in seconds, oldest first; ``None`` where there is none."""
+    try:
+        answer = client.as_project("GET", client.path("usage", "apps"), params={"start_ts": start, "end_ts": end})
+    except (NotFound, Forbidden):
+        return None
+    return _AppDays.model_validate(object_of(answer)).days

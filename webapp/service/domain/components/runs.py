@@ -19,7 +19,7 @@ from webapp.kit.crypto import new_id
 from webapp.service.components.masking import Mask
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import SealedColumn, Service
-from webapp.service.domain.projects import external_users, usage
+from webapp.service.domain.projects import app_usage, external_users, usage
 from webapp.service.domain.projects.log_entries import LogEntry, LogRow, LogSource, Status
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx
@@ -114,6 +114,7 @@ def begin(service: Service, scene: Scene, run: Run, inputs: Mapping[str, Any]) -
             holder=service.generation,
         )
         usage.add(tx, scene, "run", run.started_at)
+        app_usage.add(tx, scene, run.app, "run", run.started_at)
         if run.agent is not None:
             _audit(tx, scene, run)
 
@@ -146,6 +147,8 @@ def end(
             error=mask(run.error) if run.error else None,
             outputs_sealed=_OUTPUTS.seal(service, tx, scene.project_id, run.id, shown),
         )
+        if not run.ok:
+            app_usage.add(tx, scene, run.app, "failed_run", run.started_at)
 
 
 def take_over(tx: Tx, service: Service, dead: int) -> int:

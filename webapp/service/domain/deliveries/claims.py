@@ -15,7 +15,7 @@ import orjson
 
 from webapp.service.domain.deliveries import deliveries, endpoint_state, endpoints, retry, stats
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.projects import usage
+from webapp.service.domain.projects import app_usage, usage
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import NotShared, Row, Tx
 
@@ -40,6 +40,7 @@ class Task:
     lease_until: int
     body: bytes | None = field(repr=False)
     sealed: bytes | None = field(default=None, repr=False)
+    app: str | None = None
 
 
 def claim(tx: Tx, now: int, room: Room, holder: int = 0) -> list[Task]:
@@ -94,9 +95,9 @@ def _events(tx: Tx, event_ids: Sequence[str]) -> dict[str, Row]:
         return {}
     listed = ", ".join(f":{name}" for name in names)
     small = "CASE WHEN LENGTH({0}) <= :small AND COALESCE(size, 0) <= :small AND in_parts = 0 THEN {0} END"
-    columns = f"id, project_id, environment, {small.format('body')}, {small.format('body_sealed')}"
+    columns = f"id, project_id, environment, app, {small.format('body')}, {small.format('body_sealed')}"
     rows = tx.tuples(f"SELECT {columns} FROM events WHERE id IN ({listed})", {**names, "small": SMALL_BODY})  # noqa: S608
-    return {row[0]: {"scene": Scene(row[1], row[2]), "body": row[3], "sealed": row[4]} for row in rows}
+    return {row[0]: {"scene": Scene(*row[1:3]), "app": row[3], "body": row[4], "sealed": row[5]} for row in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,9 @@ def finish(tx: Tx, outcomes: Sequence[Outcome], now: int) -> int:
     delivered = (result.outcome.task for result in results if result.status == "delivered")
     for scene, count in Counter(task.scene for task in delivered if task.trigger_id).items():
         usage.add(tx, scene, "event", now, count)
+    failed = (result.outcome.task for result in results if result.status == "failed")
+    for (scene, app), count in Counter((task.scene, task.app) for task in failed if task.trigger_id).items():
+        app_usage.add(tx, scene, app, "failed_delivery", now, count)
     return len(results)
 
 

@@ -31,6 +31,7 @@ from webapp.service.domain.deliveries import deliveries, stats, trigger_webhooks
 from webapp.service.domain.deliveries.deliveries import Origin
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.deliveries.trigger_webhooks import TriggerReference
+from webapp.service.domain.projects import app_usage
 from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
@@ -339,6 +340,8 @@ def _deliver(tx: Tx, trigger: TriggerReference, events: Sequence[Event], now: in
     targets = trigger_webhooks.targets(tx, trigger)
     origin = Origin(trigger.scene, trigger.id, trigger.external_user_id, trigger.app)
     deliveries.add(tx, [event.id for event in events], targets, now, origin)
+    if events:
+        app_usage.add(tx, trigger.scene, trigger.app, "event", now, len(events))
 
 
 def _insert(tx: Tx, service: Service, event: Event, *, sealed: bool) -> None:
