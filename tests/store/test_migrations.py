@@ -246,12 +246,12 @@ def test_a_database_from_before_checksums_gets_those_of_its_migrations(path: Pat
         (
             "ALTER TABLE runs ADD COLUMN more TEXT",
             "runs",
-            "m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs, m063_logs_by_outcome",
+            "m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs, m063_logs_by_outcome, m069_logs_of_rare",
         ),
         (
             "DROP INDEX runs_by_age",
             "runs",
-            "m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs, m063_logs_by_outcome",
+            "m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs, m063_logs_by_outcome, m069_logs_of_rare",
         ),
         ("DROP TABLE preferences", "preferences", "m002_preferences, m067_reconnect_mails"),
     ],

@@ -1,5 +1,6 @@
 """The logs over the API: every kind in one list, its filters, whose they are, and what an entry keeps."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from tests.service.domain.agents.planted import plant_agent, plant_approval
 from webapp.errors import Unavailable
 from webapp.service.components.calls import Reply
 from webapp.service.domain.access import api_calls
+from webapp.service.domain.logs import logs
 from webapp.service.domain.projects import projects
-from webapp.service.domain.projects.log_entries import KINDS
+from webapp.service.domain.projects.log_entries import KINDS, STATUSES
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.domain.triggers import runs as trigger_runs
@@ -139,21 +141,53 @@ def test_an_entry_has_what_was_asked_and_what_came_back(busy: World) -> None:
     assert call["request"]["method"] in ("POST", "PATCH") and call["caller_type"] == "user" and call["request_id"]
 
 
-def test_another_s_entry_is_like_an_absent_one(busy: World) -> None:
-    server, charlie = busy.server(), busy.frontend("charlie")
-    other = projects.create(busy.service, name="Other", app_name="Other", support_email="o@o.example")
-    entries = listed(busy, "?limit=100", server)
-    assert listed(busy, "", charlie) == listed(busy, "", server, env="production") == []
-    stranger = busy.frontend("alice", Scene(other.id, "development"))
-    assert busy.http.get("/v1/connect/logs", headers={"Authorization": f"Bearer {stranger}"}).get_json()["data"] == []
-    absent = busy.get("P/logs/run_none", charlie)
+def of_another_user(world: World) -> tuple[str, str]:
+    return world.frontend("charlie"), world.scene.environment
+
+
+def of_another_environment(world: World) -> tuple[str, str]:
+    return world.server(), "production"
+
+
+def of_another_project(world: World) -> tuple[str, str]:
+    other = projects.create(world.service, name="Other", app_name="Other", support_email="o@o.example")
+    world.scene = Scene(other.id, world.scene.environment)
+    return world.server(project_id=other.id), world.scene.environment
+
+
+def of_its_user_of_that_name(world: World) -> tuple[str, str]:
+    of_another_project(world)
+    return world.frontend("alice"), world.scene.environment
+
+
+@pytest.mark.parametrize(
+    "stranger", [of_another_user, of_another_environment, of_another_project, of_its_user_of_that_name]
+)
+def test_another_s_entry_is_like_an_absent_one(busy: World, stranger: Callable[[World], tuple[str, str]]) -> None:
+    """Of every source, by its id, by what it belongs to, by each filter and in the counts."""
+    trigger = next(entry for entry in listed(busy, "?kind=event"))["trigger_id"]
+    deployed = deployed_triggers.get(busy.service.store, busy.scene, trigger)
+    with busy.service.store.write() as tx:
+        trigger_runs.write(tx, busy.service, deployed, "request", busy.clock(), Reply(None), emitted=1)
+    entries = listed(busy, "?limit=100", busy.server())
+    assert {entry["id"].partition("_")[0] for entry in entries} == {source.prefix for source in logs.SOURCES}
+    asked = {"", "quiet=true", *(f"kind={kind}" for kind in KINDS), *(f"status={each}" for each in STATUSES)}
     for entry in entries:
-        for token, env in ((charlie, "development"), (server, "production")):
-            found = busy.get(f"P/logs/{entry['id']}", token, env=env)
-            assert (found.status_code, found.data) == (404, absent.data), entry
-            assert listed(busy, f"?id={entry['id']}", token, env=env) == []
+        belongs = [entry[name] for name in ("id", "component_key", "account_id", "trigger_id", "event_id")]
+        asked |= {f"id={each}" for each in belongs if each} | ({f"app={entry['app']}"} if entry["app"] else set())
+    token, environment = stranger(busy)
+    for query in asked:
+        answer = busy.get(f"P/logs?{query}", token, env=environment).get_json()
+        assert answer["data"] == [] and not any(answer["counts"].values()), query
+    absent = busy.get("P/logs/run_none", token, env=environment)
+    for entry in entries:
+        found = busy.get(f"P/logs/{entry['id']}", token, env=environment)
+        assert (found.status_code, found.data) == (404, absent.data), entry
+
+
+def test_a_user_may_not_ask_for_another(busy: World) -> None:
+    bobs = {entry["id"] for entry in listed(busy, "?external_user_id=bob", busy.server())}
     assert busy.get("P/logs?external_user_id=bob", busy.frontend()).status_code == 403
-    bobs = {entry["id"] for entry in entries if entry["external_user_id"] == "bob"}
     assert bobs and all(busy.get(f"P/logs/{each}", busy.frontend()).status_code == 404 for each in bobs)
 
 

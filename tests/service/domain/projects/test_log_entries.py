@@ -1,6 +1,7 @@
 """One statement reads a page from every table, each part by one index, and leaves out what a table cannot have."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -38,10 +39,10 @@ SOURCE = LogSource(
 )  # fmt: skip
 
 
-def asked(log_filter: LogFilter, window: Window = TWO) -> tuple[str, Mapping[str, Any]]:
+def asked(log_filter: LogFilter, window: Window = TWO, source: LogSource = SOURCE) -> tuple[str, Mapping[str, Any]]:
     """The statement of a page, and its parameters; "" if there is none."""
     reader = Recorder()
-    log_entries.newest(cast(Reader, reader), [SOURCE], log_filter, window, "m", 7)
+    log_entries.newest(cast(Reader, reader), [source], log_filter, window, "m", 7)
     return reader.asked[0] if reader.asked else ("", {})
 
 
@@ -72,11 +73,13 @@ def test_what_is_one_user_s_is_looked_up_and_whose_it_is_asked_once() -> None:
     assert asked(LogFilter(SCENE, account_id="apn_1")) == ("", {}), "the table has no such column"
 
 
-def test_a_user_is_looked_up_before_what_many_share() -> None:
+def test_a_user_is_looked_up_before_or_with_what_many_share() -> None:
     sql, _ = asked(LogFilter(SCENE, user_id="exu_1", app="a"))
     assert "u.environment = :environment) THEN :external_user_id END AND app = :app" in sql
     sql, _ = asked(LogFilter(SCENE, component_key="a-b", app="a"))
     assert "environment = :environment AND component_key = :component_key AND (app = :app) IS TRUE" in sql
+    sql, _ = asked(LogFilter(SCENE, external_id="a", component_key="a-b", app="a"), source=replace(SOURCE, user="name"))
+    assert "AND name = :name AND component_key = :component_key AND (app = :app) IS TRUE" in sql
 
 
 def test_a_page_continues_where_the_cursor_says() -> None:

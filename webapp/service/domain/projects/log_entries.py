@@ -217,8 +217,8 @@ class LogSource:
     def _where(self, log_filter: LogFilter) -> Found | None:
         """The condition of all that ``log_filter`` selects but the status; None if the table can have no such rows.
 
-        What is one user's is looked up before the user, and the user before what many share. Whose it is is asked once,
-        rather than of each row: else rows of another user would be read until none is left.
+        What is one user's is looked up before the user, and the user together with one of what many share. Whose it is
+        is asked once, rather than of each row: else rows of another user would be read until none is left.
         """
         subjects = {name: getattr(log_filter, name) for name in _SUBJECTS}
         if any(value is not None and name not in self.subjects for name, value in subjects.items()):
@@ -237,8 +237,9 @@ class LogSource:
         elif first == _USER_ID:
             where = " AND ".join([_if_admitted(first, _OF_SCENE), *(f"{name} = :{name}" for name in names[1:])])
         else:
-            looked_up = [f"{name} = :{name}" for name in (*scene, *names[:1])]
-            where = " AND ".join([*looked_up, *(f"({name} = :{name}) IS TRUE" for name in names[1:])])
+            indexed = 2 if first == self.user else 1
+            looked_up = [f"{name} = :{name}" for name in (*scene, *names[:indexed])]
+            where = " AND ".join([*looked_up, *(f"({name} = :{name}) IS TRUE" for name in names[indexed:])])
         for operator, name in ((">=", "since"), ("<=", "until")):
             if (limit := getattr(log_filter, name)) is not None:
                 where, params[name] = f"{where} AND {self.at} {operator} :{name}", limit
