@@ -129,6 +129,19 @@ def test_what_is_signed_holds_the_body() -> None:
         Signature.model_validate({"header": "X-Sig", "signed": "{$time}"})
 
 
+def test_an_inner_list_needs_a_time_and_is_not_of_changes() -> None:
+    inner = {"url": "/a/{$item.id}/b", "changed": "{$item.at}"}
+    poll: dict[str, Any] = {**POLL["poll"], "inner": inner}
+    facts: dict[str, Any] = {**FACTS, "time": "{$item.at}"}
+    form = TriggerForm.model_validate({**facts, "poll": poll}, context={"props": []})
+    assert form.poll is not None and form.poll.inner is not None
+    with pytest.raises(ValidationError, match="needs time"):
+        TriggerForm.model_validate({**facts, "time": None, "poll": poll}, context={"props": []})
+    with pytest.raises(ValidationError, match="needs time"):
+        sync = {"param": "token", "next": "next"}
+        TriggerForm.model_validate({**facts, "poll": {**poll, "sync": sync}}, context={"props": []})
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

@@ -159,7 +159,7 @@ def test_jira_notifies_at_the_address_of_the_client_and_each_trigger_sees_its_ow
     jira_stage.change("alice", 1)
     jira_stage.change("bob", 2)
     assert jira_stage.tell([of_alice, 77]).status == 202
-    jira_stage.after(5 * SECOND)
+    jira_stage.after(10 * SECOND)
     assert (jira_stage.told(alice), jira_stage.told(bob)) == (["PRJ-1 Issue 1"], [])
     jira_stage.after(15 * MINUTE)  # who is not notified polls at the times of the trigger
     assert (jira_stage.told(alice), jira_stage.told(bob)) == (["PRJ-1 Issue 1"], ["PRJ-2 Issue 2"])

@@ -39,8 +39,9 @@ REQUEST_NAMES = (
     "$event",
     "$until",
     "$channel",
+    "$outer",
 )
-TRIGGER_NAMES = ("$since", "$endpoint", "$secret", "$hook", "$event", "$until", "$channel")  # not for actions
+TRIGGER_NAMES = ("$since", "$endpoint", "$secret", "$hook", "$event", "$until", "$channel", "$outer")  # not for actions
 Hints = Literal["creates", "deletes", "overwrites", "reads", "sets", "spends"]
 EXAMPLES = 5
 MAKE = "make"
@@ -437,16 +438,28 @@ class Sync(Facts):
     new: ItemTemplate = ""
 
 
+class Inner(Listing):
+    """A list of each item of a poll, such as the comments of an issue. Its items are polled instead, and ``{$outer}``
+    is the item that one belongs to.
+
+    It is not requested for an item whose time at ``changed`` is before the newest time so far.
+    """
+
+    url: Annotated[tuple[ItemTemplate, ...], SEVERAL]
+    params: ItemParams = Field(default_factory=dict)
+    changed: ItemTemplate
+
+
 class Poll(Listing):
     """A list that is polled on each tick. At the first poll, the ``first`` newest items are emitted as examples.
 
     ``{$since}`` is the time of the newest item so far. ``order`` is the order of the list. ``steps`` come before it.
-    With ``sync``, the app lists the changes.
+    With ``sync``, the app lists the changes; with ``inner``, each item has a list of what is polled.
     """
 
     steps: tuple[Step, ...] = ()
-
     sync: Sync | None = None
+    inner: Inner | None = None
     order: Literal["newest", "oldest"] = "newest"
     first: int = Field(default=EXAMPLES, ge=0, le=100)
 
@@ -633,6 +646,8 @@ class TriggerForm(ComponentForm):
     def _one_way(self) -> "TriggerForm":
         if [self.poll, self.webhook, self.apphook].count(None) != 2:
             raise ValueError("a trigger has either [poll], [webhook] or [apphook]")
+        if self.poll is not None and self.poll.inner is not None and (self.time is None or self.poll.sync is not None):
+            raise ValueError("[poll.inner] needs time, by which its items are new, and no [poll.sync]")
         if self.push is not None and self.poll is None:
             raise ValueError("[push] says when [poll] looks, so the two belong together")
         return self

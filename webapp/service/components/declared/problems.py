@@ -118,6 +118,8 @@ def _requests(form: ActionForm | TriggerForm) -> Iterator[tuple[Place, Any]]:
 def _requests_of_trigger(form: TriggerForm) -> Iterator[tuple[Place, Any]]:
     if form.poll is not None:
         yield ("poll",), form.poll
+        if form.poll.inner is not None:
+            yield ("poll", "inner"), form.poll.inner
         yield from _steps(("poll",), form.poll.steps)
     if form.subscription is not None:
         section = "webhook" if form.webhook is not None else "push"

@@ -6,7 +6,7 @@ from typing import Any
 from webapp.kit.clock import DAY, MINUTE, iso, now
 from webapp.service.components.declared import steps, webhooks
 from webapp.service.components.declared.filters import FILTERS, as_text
-from webapp.service.components.declared.form import AppHook, Challenge, Poll, Sync, TriggerForm, Webhook
+from webapp.service.components.declared.form import AppHook, Challenge, Inner, Poll, Sync, TriggerForm, Webhook
 from webapp.service.components.declared.paging import gather, page
 from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import Scope, fill, parse, shape
@@ -109,6 +109,8 @@ def _poll_list(session: Session, form: TriggerForm, poll: Poll, *, first: bool) 
     items = page(session, poll, scope).items if newest_at_once else gather(session, poll, scope)[0]
     newest_first = items if poll.order == "newest" else items[::-1]
     rows = [session.with_(item=item) for item in reversed(newest_first)]
+    if poll.inner is not None:
+        rows = list(_inner_rows(session, poll.inner, rows, mark["at"]))
     seen = session.memory.get(_SEEN, [])
     new = list(_later(form, rows, mark) if form.time else _unseen(form, rows, seen))
     for row in new[max(0, len(new) - poll.first) :] if first else new:
@@ -121,6 +123,13 @@ def _poll_list(session: Session, form: TriggerForm, poll: Poll, *, first: bool) 
     newest = _time(form, new[-1])
     ids = [_id(form, row) for row in new if _time(form, row) == newest]
     session.memory.set(_MARK, {"at": newest, "ids": ids + (mark["ids"] if newest == mark["at"] else [])})
+
+
+def _inner_rows(session: Session, inner: Inner, rows: list[Scope], since: str) -> Iterator[Scope]:
+    """A row for each item of the lists of ``rows`` that changed since."""
+    for row in rows:
+        if _sortable(parse(inner.changed).value(row)) >= since:
+            yield from ({**row, "$item": item, "$outer": row["$item"]} for item in gather(session, inner, row)[0])
 
 
 def _poll_changes(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> None:
@@ -157,7 +166,10 @@ def _id(form: TriggerForm, scope: Scope) -> str:
 
 def _time(form: TriggerForm, scope: Scope) -> str:
     """The app's time as text that sorts by time."""
-    value = parse(form.time or "").value(scope)
+    return _sortable(parse(form.time or "").value(scope))
+
+
+def _sortable(value: Any) -> str:
     return f"{value:020d}" if isinstance(value, int) else as_text(value) if value is not None else ""
 
 
