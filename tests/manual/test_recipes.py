@@ -14,8 +14,10 @@ from tests.fakes.databases.postgres_server import PASSWORD, USER, server
 from tests.fakes.installation import Installation
 from tests.fakes.ports import free_port
 from tests.fakes.provider_api import Quiet
+from tests.fakes.smtp_server import MailServer
+from tests.fakes.socket_server import serving
 from tests.manual.documents import text_of
-from tests.manual.walkthrough import Shell, patchbay_on_path, sections, walk
+from tests.manual.walkthrough import Command, File, Shell, patchbay_on_path, sections, steps, walk
 from tests.manual.world import World, exchange
 from webapp.kit import assets
 from webapp.kit.clock import now
@@ -33,7 +35,7 @@ RECIPES = sections(text_of("recipes"))
 BEGIN = "Before you begin"
 QUICK = (
     "Your own OAuth client", "Notify on new e-mail", "Post to a channel when an issue is opened",
-    "A settings page with the portal", "Limits", "Accounts of another service",
+    "A settings page with the portal", "Reconnect mails", "Limits", "Accounts of another service",
 )  # fmt: skip
 """The recipes that run with each ``make test``; the others build catalogs, or need other programs."""
 
@@ -128,7 +130,13 @@ def staged(folder: Path) -> Iterator[Stage]:
     thread.start()
     (folder / "bin").mkdir()
     try:
-        with pytest.MonkeyPatch.context() as patch, patchbay_on_path(folder / "bin", stage.serve):
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            patchbay_on_path(folder / "bin", stage.serve),
+            serving(MailServer("nobody", "nothing")) as mail_server,
+        ):
+            for form in ("localhost:{}", '"localhost", {}'):
+                stage.places[form.format(2525)] = form.format(mail_server.port)
             patch.setattr(Transport, "exchange", exchange(stage.world))
             yield stage
     finally:
@@ -136,6 +144,14 @@ def staged(folder: Path) -> Iterator[Stage]:
         third.shutdown()
         thread.join()
         third.server_close()
+
+
+@pytest.mark.parametrize("name", [name for name in RECIPES if name not in ("", BEGIN)])
+def test_a_recipe_has_at_most_40_lines_to_copy(name: str) -> None:
+    done = list(steps(RECIPES[name]))
+    files = [step.content for step in done if isinstance(step, File)]
+    typed = [step.typed for step in done if isinstance(step, Command)]
+    assert typed and sum(len(each.splitlines()) for each in (*files, *typed)) <= 40
 
 
 def test_the_page_is_followed_from_its_top(tmp_path: Path) -> None:

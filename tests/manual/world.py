@@ -83,8 +83,8 @@ class World:
         request = f"{message.method} {str(message.url).partition('?')[0]}"
         sent = message.body if isinstance(message.body, bytes) else b""
         self.asked.append((request, _read(sent)))
-        found = self.answers.get(request)
-        status, body = (404, {"message": "Not Found"}) if found is None else (200, found)
+        found = self.answers.get(request, (404, {"message": "Not Found"}))
+        status, body = found if isinstance(found, tuple) else (200, found)
         headers = HTTPHeaderDict({"Content-Type": "application/json"})
         return Response(status, headers, json.dumps(body).replace(GRANTED, self.granted).encode(), str(message.url))
 
@@ -146,6 +146,15 @@ class World:
         answer = requests.post(hook["url"], body, headers={"Content-Type": "application/json", **headers}, timeout=20)
         assert answer.status_code == 200, answer.text
 
+    def end_access(self, _: re.Match[str]) -> None:
+        """Somebody revokes, at the sandbox, what they had allowed."""
+        browser = Browser(self.sandbox)
+        try:
+            for revoke in re.findall(r'action="(/accounts/[^"]+/revoke)"', browser.visit("/accounts").text):
+                assert browser.form("/accounts", revoke).status == 303
+        finally:
+            browser.close()
+
     def receive_mail(self, _: re.Match[str]) -> None:
         """A mail comes into the mailbox, and a quarter of a minute passes."""
         added = [{"messagesAdded": [{"message": {"id": "m1"}}]}]
@@ -158,6 +167,7 @@ HAPPENS: Mapping[str, Callable[[World, re.Match[str]], None]] = {
     r"http\S+/_static/connect\.html\?\S+": World.allow,
     r"Running on (http://localhost:\d+)": World.use_product,
     r"The settings are at (http://localhost:\d+)": World.see_portal,
+    r"Waiting for accounts": World.end_access,
     r"Waiting for New issue": World.open_issue,
     r"Waiting for New email received": World.receive_mail,
 }
