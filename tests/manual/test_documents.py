@@ -42,6 +42,10 @@ def test_every_link_and_anchor_leads_somewhere(file: Path) -> None:
                 "https://nango.dev/docs/guides/platform/free-self-hosting",
                 "https://pipedream.com/docs/connect/",
                 "https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING",
+                "https://developer.paypal.com/api/rest/",
+                "https://developer.paypal.com/log-in/references.md",
+                "https://docs.datadoghq.com/api/latest/scopes/",
+                "https://docs.datadoghq.com/extend/authorization/oauth2_in_datadog",
                 f"{SERVED}/docs/api",
             )
             continue
