@@ -18,6 +18,9 @@ Key = tuple[str | int, ...]
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
+# ``json.dumps`` makes an encoder for each call that has options; each list writes two to three texts.
+_write_parts = json.JSONEncoder(default=str).encode
+_write_key = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 class BadCursor(ValueError):
@@ -56,12 +59,12 @@ class Page(Generic[T]):
 
 def fingerprint(*parts: object) -> str:
     """A short hash of a list's name, sort and filters; equal parts have equal hashes."""
-    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:8]
+    return hashlib.sha256(_write_parts(parts).encode()).hexdigest()[:8]
 
 
 def encode(mark: str, key: Key) -> str:
     """The cursor of the row with sort key ``key`` in the list fingerprinted ``mark``."""
-    raw = json.dumps([mark, *key], separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    raw = _write_key([mark, *key]).encode("utf-8", "surrogatepass")
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 

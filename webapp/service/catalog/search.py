@@ -203,6 +203,7 @@ class Search:
 
     def __init__(self, apps: Mapping[int, App], categories: Sequence[Category], full_text: FullText) -> None:
         self._by_row, self._categories, self._index = apps, categories, full_text
+        self._end = max(apps, default=0) + 1
         self._sorted = functools.lru_cache(maxsize=8)(self._sort)
         self._listing = functools.lru_cache(maxsize=64)(self._make_listing)
         self._matching = functools.lru_cache(maxsize=64)(self._match)
@@ -244,7 +245,7 @@ class Search:
         matching: Collection[int] = self._by_row.keys() if narrowed.words is None else self._full_text(narrowed.words)
         if narrowed.narrows:
             matching = [row for row in matching if narrowed.admits(self._by_row[row])]
-        mask = bytearray(max(self._by_row, default=0) + 1)
+        mask = bytearray(self._end)
         for row in matching:
             mask[row] = 1
         return bytes(mask)
