@@ -31,7 +31,7 @@ _MOST_AT_ONCE = 32
     "--environment", default="production", show_default=True, type=click.Choice(projects.ENVIRONMENTS), metavar="E"
 )
 @click.option("--format", "kind", type=click.Choice(["csv", "jsonl"]), help="Where the file's name does not say it.")
-@click.option("--dry-run", is_flag=True, help="Check the file only: no provider is slugs, nothing is written.")
+@click.option("--dry-run", is_flag=True, help="Check the file only: no provider is asked, nothing is written.")
 @click.option("--no-test", is_flag=True, help="Ask no provider; the accounts are tested within the hour.")
 @click.option(
     "--at-once", default=4, show_default=True, type=click.IntRange(1, _MOST_AT_ONCE), help="Accounts at the same time."
