@@ -290,5 +290,5 @@ def test_they_are_turned_page_by_page_in_both_directions(extended: Components, q
 def test_agents_find_them_by_a_search_only(extended: Components) -> None:
     names = extended.tool_names
     assert [action.key for action in names.of_apps(("acme",))] == ["acme-find", "acme-zap"]
-    assert names.by_name["acme_api_boxes_add"].key == "acme-api-boxes-add"
+    assert names.of_name("acme_api_boxes_add") == names.of_key("acme-api-boxes-add") is not None
     assert names.is_searched(("acme",)) and names.is_searched(()) and not names.is_searched(("globex",))

@@ -177,6 +177,6 @@ def test_it_is_found_by_its_name_and_listed_nowhere(
     assert catalog.component("~/greet") is not None
     assert catalog.search().total_count == catalog.components(everything, Window()).total_count == 0
     assert catalog.categories() == []
-    assert catalog.tool_names().of_apps([]) == list(catalog.tool_names().without_app) == []
-    assert catalog.tool_names().by_key["~/greet"].name == "greet"
+    assert [*catalog.tool_names().of_apps([]), *catalog.tool_names().without_app] == []
+    assert catalog.tool_names().of_name("greet") == ("greet", "~/greet", "acme")
     catalog.close()

@@ -204,9 +204,16 @@ class Components:
     @functools.cached_property
     def tool_names(self) -> ToolNames:
         """The tool names of all actions for agents."""
-        rows = self._read(f"SELECT key, app, tag FROM listed WHERE kind = 'action'{self._shown}", {})  # noqa: S608
-        searched = {row["key"] for row in rows if row["tag"]}
-        return ToolNames(((row["key"], row["app"]) for row in rows), self._unlisted, searched)
+        searched = self._read(f"SELECT key FROM listed WHERE kind = 'action' AND tag <> ''{self._shown}", {})  # noqa: S608
+        return ToolNames(self._actions(), self._unlisted, {row["key"] for row in searched})
+
+    def _actions(self) -> Iterator[tuple[str, str | None]]:
+        """The keys of all actions, and their apps; some at a time, since rows take more memory than what is kept."""
+        where = f"+kind = 'action' AND key > :after{self._shown}"  # by the index of keys, which are in order there
+        sql, after = f"SELECT key, app FROM listed WHERE {where} ORDER BY key LIMIT 2000", ""  # noqa: S608
+        while rows := self._read(sql, {"after": after}):
+            yield from ((row["key"], row["app"]) for row in rows)
+            after = rows[-1]["key"]
 
     def keys(self, app: str) -> list[str]:
         """The keys of all components of the app."""

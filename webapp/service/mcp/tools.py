@@ -145,12 +145,12 @@ class Toolbox:
     def hidden_apps(self) -> frozenset[str]:
         """The apps none of whose actions the agent may see, since the person has switched them off."""
         off = {app for app, level in self.permissions.apps.items() if level == "off"}
-        shown = (key for key, level in self.permissions.actions.items() if level != "off" and key in self.names.by_key)
-        return frozenset(off - {self.names.by_key[key].app for key in shown})
+        chosen = (self.names.of_key(key) for key, level in self.permissions.actions.items() if level != "off")
+        return frozenset(off - {action.app for action in chosen if action})
 
     def has(self, key: str) -> bool:
         """Whether the agent may see the action with that key."""
-        action = self.names.by_key.get(key)
+        action = self.names.of_key(key)
         return action is not None and self._shows(action)
 
     def _shows(self, action: NamedAction) -> bool:
@@ -173,7 +173,7 @@ def toolbox(service: Service, visitor: Visitor) -> Toolbox:
 def find(service: Service, visitor: Visitor, name: str) -> ComponentInfo | None:
     """The action that the agent may use under ``name``; None if there is none or it is hidden."""
     names, permitted = service.catalog.tool_names(), permissions.of_user(service.store, visitor.user(service))
-    action = names.by_name.get(name)
+    action = names.of_name(name)
     if action is None or not Toolbox(names, visitor.apps, permitted, ()).has(action.key):
         return None
     return service.catalog.component(action.key)
@@ -210,9 +210,10 @@ def fitting(tools: Iterable[Tool]) -> list[Tool]:
 def drawn(service: Service, box: Toolbox, key: str) -> Tool:
     """The action ``key`` as a tool; empty if it was removed meanwhile."""
     component = service.catalog.component(key)
-    if component is None:
+    action = box.names.of_key(key)
+    if component is None or action is None:
         return {}
-    tool = base(box.names.by_key[key].name, component.json, component.has_reload)
+    tool = base(action.name, component.json, component.has_reload)
     if box.permissions.level(component) == "ask":
         tool = {**tool, "description": f"{tool['description']} {ASKED}"}
     several = [
@@ -244,4 +245,5 @@ def base(name: str, json: bytes, reloads: bool) -> Tool:
 def _recent(service: Service, visitor: Visitor, box: Toolbox) -> list[NamedAction]:
     """The actions that were run recently for this person, up to the length of a list."""
     keys = runs.recent_action_keys(service.store, visitor.scene, visitor.external_id)
-    return [box.names.by_key[key] for key in keys if box.has(key) and key not in box.names.searched][:MAX_LISTED]
+    known = (box.names.of_key(key) for key in keys if box.has(key) and key not in box.names.searched)
+    return [action for action in known if action][:MAX_LISTED]
