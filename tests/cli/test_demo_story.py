@@ -12,7 +12,7 @@ from tests.fakes.ports import free_port
 from webapp import demo
 from webapp.cli import demo_story
 from webapp.cli.demo_story import DAYS, Login
-from webapp.kit.clock import DAY, FakeClock
+from webapp.kit.clock import DAY, MINUTE, FakeClock
 from webapp.kit.cursors import Window
 from webapp.people import users
 from webapp.service.domain.accounts import accounts, health
@@ -71,6 +71,8 @@ def test_there_are_accounts_in_each_state(service: Service, scene: Scene) -> Non
         (True, False): 4, (False, False): 1, (False, True): 2,
     }  # fmt: skip
     assert all(account.error for account in found if not account.healthy)
+    (troubled,) = [account for account in found if not account.healthy and not account.dead]
+    assert min(troubled.next_check_at or 0, troubled.next_refresh_at or 0) > NOON + 30 * MINUTE  # long enough to look
     assert {account.external_id for account in found} == {*demo_story.CUSTOMERS, demo.VISITOR, _owner(service)}
 
 

@@ -27,6 +27,7 @@ from webapp.cli.serving.listeners import listen, reason
 from webapp.errors import PatchbayError
 from webapp.kit import assets
 from webapp.kit.clock import DAY, HOUR, MINUTE, FakeClock
+from webapp.kit.retries import BACK_OFF
 from webapp.people import users
 from webapp.people.users import User
 from webapp.sandbox.app import create_sandbox
@@ -191,10 +192,10 @@ class _Story:
         """The last hour: an account in trouble, a connection that has just begun, a call that waits."""
         self._move_to(self._end - 10 * MINUTE)
         token_refresh.refresh(self._service, self._account(self._owner.id, "per_grace"))  # good for an hour
-        for grant in self._sandbox.grants.live(self._sandbox.client.client_id):
-            if grant.person.id == "per_grace":
-                self._sandbox.grants.set_behaviour(grant.id, BEHAVIOURS["trouble"])
-        for _ in range(4):  # each time it is tried again later
+        newest = self._sandbox.grants.live(self._sandbox.client.client_id)
+        grant = next(grant for grant in newest if grant.person.id == "per_grace")
+        self._sandbox.grants.set_behaviour(grant.id, BEHAVIOURS["trouble"])
+        for _ in BACK_OFF:  # until it is tried again only after an hour
             self._check(self._owner.id, "per_grace")
         self._find_tasks(self._owner.id, "per_grace")
         self._work()
