@@ -148,12 +148,15 @@ def test_an_inner_list_needs_a_time_and_is_not_of_changes() -> None:
         ({"at": "client"}, None),
         ({"token": "{$event.body.secret}"}, None),
         ({}, "needs token"),
+        ({"signature": {"header": "X-Sig"}}, None),
+        ({"signature": {"header": "X-Sig"}, "token": "{$event.body.secret}"}, "needs token"),
+        ({"signature": {"header": "X-Sig"}, "items": "{$event.body.all}"}, "no items"),
         ({"at": "client", "token": "{$event.body.secret}"}, "has none"),
         ({"at": "client", "renew_if": "{$event.body.over}"}, "excludes"),
     ],
 )
 def test_a_push_is_recognized_by_its_secret_or_at_the_url_of_a_client(
-    changes: dict[str, str], sentence: str | None
+    changes: dict[str, Any], sentence: str | None
 ) -> None:
     request = {"method": "POST", "url": "https://tiny.example/hooks"}
     push = {"lasts": 60, "subscribe": request, "unsubscribe": request, **changes}

@@ -231,6 +231,16 @@ def test_what_cannot_be_renewed_is_put_in_place_of_the_one_before(desk: Desk) ->
     assert (desk.last.json, trigger.state["hook"]) == (second, None)
 
 
+def test_a_signed_push_counts_unless_it_is_ignored() -> None:
+    ignored = "{$event.headers.x-event|is('ping')}"
+    push = PUSH.model_copy(update={"items": "", "token": "", "signature": PLAIN, "renew_if": "", "ignore_if": ignored})
+    heard = {"x-hub-signature-256": f"sha256={GITHUB}", "x-event": "push"}
+    assert read(push, SECRET, event(heard)) == LOOK
+    assert read(push, SECRET, event(heard | {"x-event": "ping"})) == Notification(look=False, renew=False)
+    assert read(push, "another", event(heard)) is None
+    assert read(push, SECRET, event(heard) | {"bodyRaw": "Hello"}) is None
+
+
 @pytest.mark.parametrize(
     "endpoint", ["http://patchbay.example/h/k", "https://127.0.0.1/h/k", "https://a.localhost/h", ""]
 )

@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterator
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -167,35 +166,29 @@ def test_jira_notifies_at_the_address_of_the_client_and_each_trigger_sees_its_ow
     assert list(jira.webhooks) == [of_bob]
 
 
-@pytest.mark.parametrize(
-    "forged",
-    [
-        "",
-        "Bearer ",
-        "Bearer a.b.c",
-        {"secret": "another client secret"},
-        {"age": 5 * MINUTE // SECOND},
-        {"age": -5 * MINUTE // SECOND},
-        {"algorithm": "HS512"},
-        "none",
-        "JWT",
-    ],
-)
-def test_a_notification_of_jira_that_its_secret_did_not_sign_is_refused(
-    jira_stage: JiraStage, jira: Jira, forged: str | dict[str, Any]
-) -> None:
+def test_a_notification_of_jira_that_its_secret_did_not_sign_is_refused(jira_stage: JiraStage, jira: Jira) -> None:
     alice = jira_stage.deploy("alice")
     jira_stage.work()
     looks_at = row(jira_stage.service, alice)["next_run_at"]
-    if isinstance(forged, dict):
-        forged = f"Bearer {jira_stage.token(**forged)}"
-    elif forged == "none":  # the same claims under a header that asks for no signature
-        head = base64.urlsafe_b64encode(b'{"alg":"none"}').decode().rstrip("=")
-        forged = f"Bearer {head}.{jira_stage.token().split('.')[1]}."
-    elif forged == "JWT":
-        forged = f"JWT {jira_stage.token()}"
-    answer = jira_stage.tell(list(jira.webhooks), forged)
-    assert (answer.status, "The signature does not fit." in answer.body) == (401, True)
+    unsigned = base64.urlsafe_b64encode(b'{"alg":"none"}').decode().rstrip("=")
+    for forged in (
+        "",
+        "Bearer ",
+        "Bearer a.b.c",
+        f"JWT {jira_stage.token()}",
+        f"Bearer {unsigned}.{jira_stage.token().split('.')[1]}.",
+        *(
+            f"Bearer {jira_stage.token(**changes)}"
+            for changes in (
+                {"secret": "another client secret"},
+                {"age": 5 * MINUTE // SECOND},
+                {"age": -5 * MINUTE // SECOND},
+                {"algorithm": "HS512"},
+            )
+        ),
+    ):
+        answer = jira_stage.tell(list(jira.webhooks), forged)
+        assert (answer.status, "The signature does not fit." in answer.body) == (401, True), forged
     assert jira_stage.tell(list(jira.webhooks), body=b"[").status == 400
     assert jira_stage.tell({"not": "a list"}).status == 202
     assert row(jira_stage.service, alice)["next_run_at"] == looks_at

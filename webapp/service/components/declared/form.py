@@ -571,9 +571,10 @@ class Webhook(Subscription):
 class Push(Subscription):
     """Notifications of an app that make us poll its list at once instead of at the next tick.
 
-    A notification counts if its ``token`` is the secret; a request with several has the list ``items``, each with its
-    own ``token``. Those with a non-empty ``ignore_if`` are ignored; ``renew_if`` says that the subscription has to be
-    renewed. A ``challenge`` gets its response. ``values`` are named values for its requests.
+    A notification counts if its ``token`` is the secret, or if the request has the ``signature``; a request with
+    several has the list ``items``, each with its own ``token``. Those with a non-empty ``ignore_if`` are ignored;
+    ``renew_if`` says that the subscription has to be renewed. A ``challenge`` gets its response. ``values`` are named
+    values for its requests.
 
     ``at`` is the URL that the app gets: the trigger's own, or that of the account's OAuth client, if the app allows a
     client one URL. There, notifications are verified as the app's ``[notices]`` say, and the id of the subscription
@@ -585,6 +586,7 @@ class Push(Subscription):
     values: dict[str, RequestJson] = Field(default_factory=dict)
     items: RequestTemplate = ""
     token: ItemTemplate = ""
+    signature: Signature | None = None
     ignore_if: ItemTemplate = ""
     renew_if: ItemTemplate = ""
 
@@ -596,8 +598,10 @@ class Push(Subscription):
 
     @model_validator(mode="after")
     def _recognized(self) -> "Push":
-        if (self.at == "trigger") != bool(self.token):
-            raise ValueError('a push at the trigger needs token; one with at = "client" has none')
+        if [bool(self.token), self.signature is not None].count(True) != (1 if self.at == "trigger" else 0):
+            raise ValueError('a push at the trigger needs token or signature; one with at = "client" has none')
+        if self.signature is not None and self.items:
+            raise ValueError("a signature is that of the whole request, so there are no items")
         if self.at == "client" and (self.challenge or self.items or self.ignore_if or self.renew_if or self.existing):
             raise ValueError('at = "client" excludes challenge, items, ignore_if, renew_if and existing')
         return self

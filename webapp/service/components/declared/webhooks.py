@@ -108,12 +108,16 @@ def challenge_answer(push: Push, event: Mapping[str, Any]) -> str | None:
 
 
 def read(push: Push, secret: str, event: Mapping[str, Any]) -> Notification | None:
-    """The notification in the request ``event``; None if nothing in it carries ``secret``."""
+    """The notification in the request ``event``; None if nothing in it carries ``secret``, or is signed with
+    it."""
     scopes: list[Scope] = [{"$event": event}]
     if push.items:
         items = parse(push.items).value(scopes[0])
         scopes = [{"$event": event, "$item": item} for item in (items if isinstance(items, list) else [])]
-    genuine = [scope for scope in scopes if _is_secret(parse(push.token).value(scope), secret)]
+    if push.signature is not None:
+        genuine = scopes if fits(push.signature, secret, event) else []
+    else:
+        genuine = [scope for scope in scopes if _is_secret(parse(push.token).value(scope), secret)]
     if not genuine:
         return None
     counted = [scope for scope in genuine if not _holds(push.ignore_if, scope)]
