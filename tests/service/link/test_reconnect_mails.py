@@ -96,6 +96,17 @@ def test_one_browser_reconnects_all_accounts_of_the_mail(world: World, browser: 
     assert browser.get(visit).status_code == 409
 
 
+def test_an_account_whose_app_was_removed_is_said_so(
+    world: World, browser: Browser, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = broken(world, ada)
+    token = mailed(world, ada, account)
+    monkeypatch.setattr(accounts, "find_app", lambda *_: None)
+    answer = click(browser, token, account)
+    assert (answer.status_code, "There is no such app" in answer.text) == (404, True)
+    assert not state(world, account).healthy
+
+
 def test_cancelling_leads_back_and_says_so(world: World, browser: Browser, ada: User) -> None:
     account = broken(world, ada)
     page = browser.get(click(browser, mailed(world, ada, account), account).headers["Location"])

@@ -13,7 +13,6 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from webapp.errors import NotFound
 from webapp.kit import translation
 from webapp.kit.clock import SECOND
 from webapp.kit.crypto import same
@@ -55,6 +54,7 @@ USED = replace(
     advice=_ADVICE,
     step="none",
 )
+NO_APP = replace(endings.NO_SUCH_APP, step="none")
 DONE = Ending(
     "reconnect_done",
     _("Nothing needs you any more"),
@@ -218,7 +218,7 @@ def _chosen(service: Service, link: ReconnectLink) -> Account:
     if not account.dead:
         raise Ended(DONE)
     if accounts.find_app(service, account) is None:
-        raise NotFound("There is no such app.")
+        raise Ended(NO_APP)
     return account
 
 
