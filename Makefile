@@ -20,7 +20,7 @@ IN_MEMORY = TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tm
 # Kept as bytecode, what tests assert takes six seconds less to read. Plugins that come along with schemathesis stay away.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p no:hypothesispytest -p no:anyio
 
-.PHONY: run test postgres wheel release installed format check bench bench-processes bench-servers bench-workers bench-growth bench-logs steady sizes far shape mutants browser faults peer schemathesis messages marks facts lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test postgres wheel release installed format check bench bench-processes bench-servers bench-workers bench-growth bench-logs steady sizes far shape mutants browser faults peer schemathesis pictures messages marks facts lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -125,6 +125,10 @@ $(FASTMCP): $(DEV_STAMP)
 
 schemathesis: setup-dev
 	$(BIN)/python -m pytest -m schemathesis
+
+# The pictures of the manual, light and dark, from a demo: those that are older than their templates; ALL=1 draws all.
+pictures: setup-dev frontend-tests
+	$(BIN)/python -m tests.pictures $(if $(ALL),--all)
 
 # What pages and apps say, for translators: brings the message files of every language up to date, and lists what waits.
 messages: setup-dev

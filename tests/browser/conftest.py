@@ -104,9 +104,10 @@ class Product:
 
 
 @contextmanager
-def serving(app: Any, host: str = "localhost") -> Iterator[BaseWSGIServer]:
-    """``app`` on a free loopback port; when it is None, set ``server.app`` once the port is known."""
-    server = make_server(host, 0, app, threaded=True)
+def serving(app: Any, host: str = "localhost", port: int = 0) -> Iterator[BaseWSGIServer]:
+    """``app`` on a loopback port, a free one unless it is given; when it is None, set ``server.app`` once the port is
+    known."""
+    server = make_server(host, port, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

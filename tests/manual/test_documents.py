@@ -56,9 +56,10 @@ def test_every_link_and_anchor_leads_somewhere(file: Path) -> None:
 
 @pytest.mark.parametrize("file", [file for file in FILES if file.parent == FOLDER], ids=lambda file: str(file.name))
 def test_a_page_links_only_to_pages(file: Path) -> None:
-    """Or to a file to copy: the same link must work on a code host and where the page is served."""
+    """Or to a file to copy or a picture: the same link must work on a code host and where the page is served."""
+    other = r"files/[\w.@-]+$|\.\./\.\./static/pictures/[a-z]+\.webp$"
     for target in LINK.findall(file.read_text("utf-8")):
-        assert re.match(r"https?://|#|[a-z]+\.md(#|$)|files/[\w.@-]+$", target), target
+        assert re.match(rf"https?://|#|[a-z]+\.md(#|$)|{other}", target), target
 
 
 def _command(words: list[str]) -> tuple[click.Command, list[str]]:

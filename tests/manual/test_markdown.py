@@ -1,5 +1,6 @@
 """Markdown as HTML: anchors as code hosts give them, links between pages, addresses filled in, nothing left raw."""
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -104,3 +105,16 @@ def test_threads_wait_for_each_other_because_the_parser_fills_a_table_that_all_s
     with ThreadPoolExecutor(2) as threads:
         pages = list(threads.map(lambda _: render(PAGE, {}), range(4)))
     assert all(page == pages[0] for page in pages)
+
+
+def test_pictures_follow_the_theme_and_other_images_stay_as_they_are() -> None:
+    page = render('# A\n\n![All "apps"](../../static/pictures/apps.webp)\n\n![x](https://a.example/x.png)\n', {})
+    assert re.search(
+        r'srcset="/static/pictures/apps-dark\.webp\?v=\w+" media="\(prefers-color-scheme: dark\)"', page.html
+    )
+    assert re.search(
+        r'src="/static/pictures/apps\.webp\?v=\w+" alt="All &#34;apps&#34;" width="\d+" height="\d+"', page.html
+    )
+    assert page.html.count("<picture>") == 1 and '<img src="https://a.example/x.png" alt="x" />' in page.html
+    assert 'media="all"' in page.themed("dark") and 'media="not all"' in page.themed("light")
+    assert page.themed("auto") == page.html

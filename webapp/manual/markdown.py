@@ -1,6 +1,7 @@
 """One Markdown file of the manual as HTML: headings with anchors, tables that scroll, links between its pages.
 
-The text is CommonMark with tables; HTML in it stays text. Anchors are those of code hosts, so that a link works in both
+The text is CommonMark with tables; HTML in it stays text. A picture in ``static/pictures`` is shown as the theme wants
+it: beside ``apps.webp`` stands ``apps-dark.webp``. Anchors are those of code hosts, so that a link works in both
 places. The addresses of a default installation, which stand in the text, become those of this one before anything is
 escaped. Which files there are is left to :mod:`pages`.
 """
@@ -14,11 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from webapp.kit import assets, images
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 _PAGE, _FILE = re.compile(r"([a-z]+)\.md(#[\w-]+)?"), re.compile(r"files/[\w.@-]+")
+_PICTURE = re.compile(r"(?:\.\./)*static/(pictures/[a-z-]+)\.webp")
+_DARK = '(prefers-color-scheme: dark)"'
+_SHOWN = Markup(
+    '<picture><source srcset="{dark}" media="(prefers-color-scheme: dark)"><img src="{light}" alt="{alt}" '
+    'width="{width}" height="{height}" loading="lazy"></picture>'
+)
 _TITLE = 3  # tokens of the first heading
 _NO_WORD = re.compile(r"[^\w\- ]")
 _ONE_AT_A_TIME = threading.Lock()
@@ -45,6 +54,11 @@ class Document:
     def title(self) -> str:
         """The heading of the whole file."""
         return self.sections[0].heading
+
+    def themed(self, theme: str) -> Markup:
+        """The HTML for somebody who has chosen the ``theme`` "light" or "dark"; else pictures go by the system's."""
+        media = {"light": 'not all"', "dark": 'all"'}.get(theme, _DARK)
+        return Markup(str(self.html).replace(_DARK, media))  # noqa: S704  # no text of a page has an unescaped quote
 
     @property
     def lead(self) -> str:
@@ -91,11 +105,26 @@ def _parser() -> "MarkdownIt":
     parser.add_render_rule("table_open", lambda *_: '<div class="table" tabindex="0"><table>\n')
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("image", _image)
     return parser
 
 
 def _fence(_: Any, tokens: Sequence["Token"], index: int, *__: Any) -> str:
     return str(Markup('<pre tabindex="0"><code>{}</code></pre>\n').format(tokens[index].content))
+
+
+def _image(renderer: Any, tokens: Sequence["Token"], index: int, options: Any, env: Any) -> str:
+    """A picture of a page in both themes; other images as they are."""
+    token = tokens[index]
+    picture = _PICTURE.fullmatch(str(token.attrs["src"]))
+    file = assets.static_dir() / f"{picture[1]}.webp" if picture else None
+    size = images.measure(file.read_bytes()) if file and file.is_file() else None
+    if not picture or not size:
+        shown: str = renderer.image(tokens, index, options, env)
+        return shown
+    light, dark = (assets.asset_url(f"{picture[1]}{suffix}.webp") for suffix in ("", "-dark"))
+    alt = _plain(token)
+    return str(_SHOWN.format(light=light, dark=dark, alt=alt, width=size.width, height=size.height))
 
 
 def _all(tokens: Sequence["Token"]) -> Iterator["Token"]:
