@@ -19,22 +19,22 @@ RECORD = Path(__file__).parent / "drawn.json"
 Theme = Literal["light", "dark"]
 THEMES: dict[Theme, str] = {"light": "", "dark": "-dark"}
 SOURCES = {
-    "apps": "dashboard/apps/index.html",
-    "app": "dashboard/apps/show.html",
-    "link": "sandbox/product/page.html",
-    "accounts": "dashboard/accounts/index.html",
-    "account": "dashboard/account/show.html",
-    "action": "dashboard/components/show.html",
-    "triggers": "dashboard/triggers/index.html",
-    "trigger": "dashboard/trigger/show.html",
-    "logs": "dashboard/logs/index.html",
-    "agents": "dashboard/agents/index.html",
-    "integrations": "dashboard/build/integrations/page.html",
-    "embed": "dashboard/build/embed/page.html",
-    "keys": "dashboard/build/keys/page.html",
-    "usage": "dashboard/build/usage/page.html",
+    "apps": ("dashboard/apps/index.html",),
+    "app": ("dashboard/apps/show.html",),
+    "link": ("sandbox/product/page.html", "link/oauth.html"),
+    "accounts": ("dashboard/accounts/index.html",),
+    "account": ("dashboard/account/show.html",),
+    "action": ("dashboard/components/show.html",),
+    "triggers": ("dashboard/triggers/index.html",),
+    "trigger": ("dashboard/trigger/show.html",),
+    "logs": ("dashboard/logs/index.html",),
+    "agents": ("dashboard/agents/index.html",),
+    "integrations": ("dashboard/build/integrations/page.html",),
+    "embed": ("dashboard/build/embed/page.html",),
+    "keys": ("dashboard/build/keys/page.html",),
+    "usage": ("dashboard/build/usage/page.html",),
 }
-"""The names of the pictures, each with the template of its page."""
+"""The names of the pictures, each with the template of its page; the Link's is in another's frame."""
 _SHARED = ("shared/", "layouts/", "dashboard/layout.html", "dashboard/_")
 _NAMED = re.compile(r"""\{%-?\s*(?:include|extends|import|from)\s+"([^"]+)\"""")
 
@@ -44,9 +44,9 @@ def files_of(name: str) -> list[Path]:
     return [FOLDER / f"{name}{suffix}.webp" for suffix in THEMES.values()]
 
 
-def templates_of(template: str) -> set[str]:
-    """``template`` and what it includes, but for what all pages share."""
-    found, waiting = set[str](), [template]
+def templates_of(*templates: str) -> set[str]:
+    """``templates`` and what they include, but for what all pages share."""
+    found, waiting = set[str](), [*templates]
     while waiting:
         one = waiting.pop()
         if one in found or one.startswith(_SHARED):
@@ -61,7 +61,7 @@ def templates_of(template: str) -> set[str]:
 
 def state(name: str) -> str:
     """A hash of what the picture ``name`` is drawn from."""
-    texts = ((TEMPLATES / one).read_bytes() for one in sorted(templates_of(SOURCES[name])))
+    texts = ((TEMPLATES / one).read_bytes() for one in sorted(templates_of(*SOURCES[name])))
     return hashlib.sha256(b"\0".join(texts)).hexdigest()[:16]
 
 
