@@ -156,7 +156,7 @@ def test_a_schema_that_is_not_ours_is_a_problem(patchbay: Commands, data: Path) 
     assert verdict == "problem"
     assert sentence.startswith(
         "The table runs is not as m004_runs, m012_lists, m014_begun_runs, m048_agents, m059_logs, "
-        "m063_logs_by_outcome left it: "
+        "m063_logs_by_outcome, m069_logs_of_rare left it: "
     )
     assert patchbay.run("check").exit_code == 1
 

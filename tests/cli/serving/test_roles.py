@@ -69,7 +69,7 @@ def loaded(modules: Sequence[str]) -> set[str]:
             ["webapp.service.components.runner_process"],
             PAGES | API | PIECES | {"cryptography", "pydantic", "sqlite_utils"},
         ),
-        (roles.WORKER, PAGES | API | PIECES),
+        (roles.WORKER, (PAGES | API | PIECES) - {"babel"}),  # it mails people in their language
         (roles.SANDBOX, API | SERVICE),
         (roles.WEB, PIECES | {"aiosmtpd", "webapp.sandbox"}),
     ],

@@ -32,8 +32,11 @@ WHOLE = next(block for block in BLOCKS if block.startswith('name = "Rename task"
 SHARED = next(block for block in BLOCKS if block.startswith("# shared.toml"))
 TRIGGERS = [block for block in BLOCKS if "[poll]" in block or "[webhook]" in block]
 REGISTRY = next(block for block in BLOCKS if block.startswith("# registry.toml"))
+INNER = "[poll.inner]"
 PARTS = [
-    block for block in BLOCKS if not block.startswith(("name = ", "# shared.toml", "# registry.toml", "[[webhook."))
+    block
+    for block in BLOCKS
+    if not block.startswith(("name = ", "# shared.toml", "# registry.toml", "[[webhook.", INNER))
 ]
 OF_WEBHOOKS = [block for block in BLOCKS if block.startswith("[[webhook.")]
 TEST = re.search(r"```python\n(def test_rename_task.*?)```", MANUAL, re.DOTALL)
@@ -145,6 +148,16 @@ def test_each_part_of_a_webhook_is_sound(tmp_path: Path, part: str) -> None:
     path.parent.mkdir(parents=True)
     path.write_text(next(text for text in TRIGGERS if "[webhook]" in text) + part)
     assert examine(path)[1] == []
+
+
+def test_a_list_of_each_polled_item_is_taken(tmp_path: Path) -> None:
+    (part,) = (block for block in BLOCKS if block.startswith(INNER))
+    path = tmp_path / "tiny" / "triggers" / "do-it.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"{next(text for text in TRIGGERS if '[poll]' in text)}\n{part}")
+    assert examine(path)[1] == []
+    path.write_text(path.read_text().replace('changed = "{$item.fields.updated|ms}"\n', ""))
+    assert examine(path)[1] != []
 
 
 def test_the_filters_are_those_that_there_are() -> None:
