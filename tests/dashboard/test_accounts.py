@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+import pytest
+
 
 def titles(html: str) -> list[str]:
     return re.findall(r'<a class="row-link"[^>]*>([^<]*)</a>', html)
@@ -41,6 +43,7 @@ def test_empty_and_down_are_different(stage: Any) -> None:
     assert "No accounts yet" not in answer.text
 
 
+@pytest.mark.faults
 def test_ten_thousand_accounts_are_paged_truthfully(stage: Any) -> None:
     for number in range(10_000):
         stage.connect.add_account(stage.alice.id, "github", dead=number == 999, name=f"Account {number}")

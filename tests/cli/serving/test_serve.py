@@ -63,6 +63,7 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.faults
 def test_one_line_with_the_address_to_open_and_a_clean_end(start: Start, shell: Any) -> None:
     server = start()
     found = re.fullmatch(r"Patchbay is ready: (http://localhost:\d+/start\?token=[\w-]+)\n", server.line)

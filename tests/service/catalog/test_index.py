@@ -162,6 +162,7 @@ def test_a_file_that_nobody_reads_any_more_is_closed(declare: Declare, folder: P
     catalog.close()
 
 
+@pytest.mark.faults
 def test_three_thousand_apps(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["north", "south", "mail", "sheet", "data", "cloud", "task", "note"]
     for number in range(3000):

@@ -67,6 +67,7 @@ def test_without_a_bell_it_looks_by_itself(live: DeliveryHarness, monkeypatch: p
         until(lambda: statuses(live) == {"delivered"})
 
 
+@pytest.mark.faults
 def test_a_thousand_are_delivered_once_each(live: DeliveryHarness) -> None:
     triggers = [live.trigger(live.receiver.url(f"/{n}")) for n in range(4)]
     with running(live) as engine:

@@ -171,6 +171,7 @@ def test_a_token_that_was_lost_with_its_holder_needs_the_person_and_says_why(ben
     assert (after.dead, after.error) == (True, refusal.value.message)
 
 
+@pytest.mark.faults
 def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench: Any) -> None:
     bench.acme.expires_in = 60
     account = bench.connect(expires_in=60)

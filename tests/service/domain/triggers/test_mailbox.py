@@ -134,6 +134,7 @@ def test_bombs_that_are_taken_take_no_time(raw: bytes) -> None:
     assert len(orjson.dumps(found.facts["headers"])) < 300_000
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("raw", REFUSED.values(), ids=REFUSED.keys())
 def test_bombs_that_are_refused_take_no_time(raw: bytes) -> None:
     began = time.process_time()
