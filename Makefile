@@ -116,8 +116,9 @@ browser: setup-dev frontend-tests
 faults: setup-dev
 	$(if $(POSTGRES),PATCHBAY_TEST_DATABASE=postgres) PATCHBAY_FAULT_KILLS=$(if $(FULL),100,6) $(PYTEST) -m faults
 
+# Two files at a time: each has servers of its own.
 peer: setup-dev frontend-tests $(FASTMCP)
-	FASTMCP_PYTHON=$(FASTMCP) $(PYTEST) -m peer
+	FASTMCP_PYTHON=$(FASTMCP) $(PYTEST) -m peer -n 2 --dist loadfile
 
 # Its sixty packages stay out of the environment of everything else.
 $(FASTMCP): $(DEV_STAMP)
