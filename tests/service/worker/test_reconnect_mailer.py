@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from webapp import demo
 from webapp.errors import Unavailable
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import reconnect_mails
@@ -74,3 +75,12 @@ def test_it_runs_only_with_a_mail_server_and_until_it_is_stopped(
     mailer.stop(1)
     assert turns == [mailer] * 3
     assert any("A turn of the mails to people failed." in record.getMessage() for record in caplog.records)
+
+
+def test_the_made_up_people_of_a_demo_are_not_mailed(sending: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ReconnectMailer, "turn", lambda *_: pytest.fail("it looks for people to mail"))
+    with sending.store.write() as tx:
+        demo.mark(tx, "Fernhollow", 0)
+    mailer = ReconnectMailer(sending)
+    mailer.start()
+    assert not mailer._thread.is_alive()

@@ -7,6 +7,7 @@ the server the others wait for the next turn.
 import logging
 import threading
 
+from webapp import demo
 from webapp.errors import Unavailable
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import reconnect_mails
@@ -26,8 +27,8 @@ class ReconnectMailer:
         self._thread = threading.Thread(target=self._run, name="reconnect-mails", daemon=True)
 
     def start(self) -> None:
-        """Begin, if the settings have a mail server and people's accounts are here."""
-        if self._service.settings.sends_mail:
+        """Begin, if the settings have a mail server and people's accounts are here; those of a demo are nobody's."""
+        if self._service.settings.sends_mail and not demo.is_demo(self._service.store):
             self._thread.start()
 
     def wake(self) -> None:
