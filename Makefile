@@ -20,6 +20,9 @@ IN_MEMORY = TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tm
 # Kept as bytecode, what tests assert takes six seconds less to read. Plugins that come along with schemathesis stay away.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p no:hypothesispytest -p no:anyio
 
+# What pytest is asked for a suite: the tests with its marker, in the files that name it. Reading all the others takes 20 s.
+SUITE = -m $(1) $$(grep -rlw --include='*.py' 'mark\.$(1)' tests)
+
 .PHONY: run test postgres wheel release installed format check bench bench-processes bench-servers bench-workers bench-growth bench-logs steady sizes far shape mutants browser faults peer schemathesis pictures messages marks facts lock setup setup-dev frontend frontend-tests clean
 
 run: setup
@@ -109,23 +112,23 @@ shape: setup-dev
 
 # Two files at a time: each has a browser and a product of its own.
 browser: setup-dev frontend-tests
-	$(PYTEST) -m browser -n 2 --dist loadfile
+	$(PYTEST) -n 2 --dist loadfile $(call SUITE,browser)
 
 # FULL=1: as long as it takes, 100 kills and 10,000 events among them. POSTGRES=1: over PostgreSQL, those that are not about
 # the embedded database and do not start a server of it by themselves.
 faults: setup-dev
-	$(if $(POSTGRES),PATCHBAY_TEST_DATABASE=postgres) PATCHBAY_FAULT_KILLS=$(if $(FULL),100,6) $(PYTEST) -m faults
+	$(if $(POSTGRES),PATCHBAY_TEST_DATABASE=postgres) PATCHBAY_FAULT_KILLS=$(if $(FULL),100,6) $(PYTEST) $(call SUITE,faults)
 
 # Two files at a time: each has servers of its own.
 peer: setup-dev frontend-tests $(FASTMCP)
-	FASTMCP_PYTHON=$(FASTMCP) $(PYTEST) -m peer -n 2 --dist loadfile
+	FASTMCP_PYTHON=$(FASTMCP) $(PYTEST) -n 2 --dist loadfile $(call SUITE,peer)
 
 # Its sixty packages stay out of the environment of everything else.
 $(FASTMCP): $(DEV_STAMP)
 	-@$(BIN)/uv venv --quiet --clear instance/fastmcp && $(BIN)/uv pip install --quiet --python $@ fastmcp==4.2.3
 
 schemathesis: setup-dev
-	$(BIN)/python -m pytest -m schemathesis
+	$(BIN)/python -m pytest $(call SUITE,schemathesis)
 
 # The pictures of the manual, light and dark, from a demo: those that are older than their templates; ALL=1 draws all.
 pictures: setup-dev frontend-tests
