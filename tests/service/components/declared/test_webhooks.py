@@ -203,6 +203,16 @@ def test_a_webhook_whose_id_got_lost_is_found_by_its_address(desk: Desk) -> None
     assert "status 503" in trigger.refuses("deactivate")
 
 
+def test_a_trigger_without_an_address_deletes_no_webhook_of_others(desk: Desk) -> None:
+    """As one that was deployed before its component subscribed: a list with no address to look for is everybody's."""
+    trigger = opened(desk, BY_BODY + ACCOUNT + HTTP + EXISTING)
+    trigger.endpoint = None  # type: ignore[assignment]
+    desk.on("GET /hooks", {"hooks": [{"key": 8, "to": {"url": "https://other.example"}}]})
+    desk.on("DELETE /hooks/8", {})
+    assert call(trigger, "deactivate").value is True
+    assert desk.provider.asked == []
+
+
 def test_without_a_list_an_unknown_webhook_may_be_left(desk: Desk) -> None:
     trigger = opened(desk, BY_BODY + ACCOUNT + HTTP)
     assert call(trigger, "deactivate").value is False

@@ -32,6 +32,7 @@ from webapp.service.domain.triggers import (
     calls,
     deployed_triggers,
     deployments,
+    inbound_requests,
     lifecycle,
     pending_changes,
     trigger_accounts,
@@ -412,6 +413,19 @@ def test_a_trigger_is_moved_to_another_version_with_all_that_it_has(
     assert change(service, moved, version="1.1.0").updated_at == moved.updated_at
     with pytest.raises(Invalid, match=r"no version 9\.9\.9 of ~/poll"):
         change(service, moved, version="9.9.9")
+
+
+def test_a_trigger_gets_an_address_of_its_own_with_the_version_that_needs_one(
+    service: Service, scene: Scene, plant: Plant, provider: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trigger = deploy(service, scene, given=given(plant(), ids=["a"]))
+    assert deployed_triggers.endpoint_url(service, trigger) is None
+    with_newer(service, monkeypatch, http={"type": "$.interface.http"})
+    moved = change(service, trigger, version="1.1.0")
+    key = deployed_triggers.endpoint_key(service, moved)
+    assert key
+    assert inbound_requests.trigger_at(service, key) == moved
+    assert deployed_triggers.endpoint_key(service, change(service, moved, configured={"ids": ["b"]})) == key
 
 
 def test_what_the_newer_version_asks_for_besides_is_said_and_nothing_changes(

@@ -156,7 +156,7 @@ def _begin(
     now, trigger_id = service.clock(), new_id(kind.prefix)
     scene, component = deployment.scene, deployment.component
     name = configuration.checked_name(deployment.name or component.name)
-    key = random_name(ENDPOINT_KEY_LENGTH) if any(prop["type"] == "$.interface.http" for prop in props) else None
+    key = random_name(ENDPOINT_KEY_LENGTH) if _needs_endpoint(props) else None
     with service.store.write() as tx:
         user = external_users.ensure(tx, scene, deployment.external_id, now)
         deployed_triggers.check_quotas(service, tx, user)
@@ -190,6 +190,10 @@ def _begin(
         trigger_webhooks.set_urls(tx, service, trigger, urls, deployment.webhook_not_found)
         trigger_webhooks.set_workflows(tx, trigger, workflows)
     return trigger
+
+
+def _needs_endpoint(props: list[dict[str, Any]]) -> bool:
+    return any(prop["type"] == "$.interface.http" for prop in props)
 
 
 def _finish_deployment(
@@ -287,7 +291,7 @@ def update(service: Service, trigger: DeployedTrigger, change: Change) -> Deploy
     :class:`webapp.errors.Conflict` during another change.
     """
     with lifecycle.locked(service, trigger) as current:
-        checked = _checked_change(service, current, change)
+        checked = _with_endpoint(service, _checked_change(service, current, change))
         if checked.unsubscribes or checked.subscribes:
             phase: Phase = "unsubscribe" if checked.unsubscribes else "subscribe"
             pending_changes.begin(service, current, "change", phase, asdict(change))
@@ -303,7 +307,7 @@ def _resume_change(service: Service, current: DeployedTrigger, change: Change, p
     The caller holds ``current``. Raises :class:`Invalid` or :class:`NotFound` if the change is no longer valid; then
     nothing was done.
     """
-    checked = _checked_change(service, current, change)
+    checked = _with_endpoint(service, _checked_change(service, current, change))
     if phase == "restore":
         _restore(service, checked)
         return
@@ -348,6 +352,21 @@ def _with_version(service: Service, trigger: DeployedTrigger, version: str) -> D
     reloaded = [prop for prop in trigger.props if prop["name"] not in declared] if trigger.dynamic_props_id else []
     props = [*component.props, *reloaded]
     return replace(trigger, component_version=version, component_id=component.id, props=props)
+
+
+def _with_endpoint(service: Service, checked: _CheckedChange) -> _CheckedChange:
+    """``checked`` with a URL of the trigger's own, if its new version needs one and the one before did not.
+
+    It is stored before the trigger subscribes, since its app may call it at once.
+    """
+    after = checked.after
+    if after.endpoint_sealed is not None or not _needs_endpoint(after.props):
+        return checked
+    key = random_name(ENDPOINT_KEY_LENGTH)
+    with service.store.write() as tx:
+        sealed = ENDPOINT.seal(service, tx, after.scene.project_id, after.id, key.encode())
+        lifecycle.set_endpoint(tx, after.id, key, sealed)
+    return replace(checked, after=replace(after, endpoint_sealed=sealed))
 
 
 def _values(

@@ -59,6 +59,11 @@ def update(tx: Tx, trigger: DeployedTrigger) -> int:
     )
 
 
+def set_endpoint(tx: Tx, trigger_id: str, key: str, sealed: bytes) -> None:
+    """Give the trigger its own URL with ``key``, as a later version of its component needs one."""
+    _TRIGGERS.update(tx, trigger_id, endpoint_sealed=sealed, endpoint_hash=hash_token(key))
+
+
 def remove(tx: Tx, trigger_id: str) -> int:
     """Delete the row and its dependent rows; return 0 if it was deleted before."""
     stats.forget(tx, trigger_id)
