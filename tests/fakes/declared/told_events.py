@@ -10,6 +10,7 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from tests.fakes.catalog_bench import Bench
@@ -81,10 +82,11 @@ class HubSpot(Teller):
     """As https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation."""
 
     slug, component, emits = "hubspot", "hubspot-new-contact-property-change", "lifecyclestage: lead"
+    occurred_at = 1_564_113_600_000
 
     def event(self, tenant: str, sent_at: int, secret: str) -> Told:
         change = {
-            "eventId": 1, "subscriptionId": 12345, "portalId": PORTALS[tenant], "occurredAt": 1_564_113_600_000,
+            "eventId": 1, "subscriptionId": 12345, "portalId": PORTALS[tenant], "occurredAt": self.occurred_at,
             "subscriptionType": "object.propertyChange", "attemptNumber": 0, "objectId": 123, "objectTypeId": "0-1",
             "propertyName": "lifecyclestage", "propertyValue": "lead",
         }  # fmt: skip
@@ -101,6 +103,29 @@ class HubSpot(Teller):
     def sight(self, heard: Heard, body: Any, name: str) -> Answer:
         assert heard.place.endswith("/crm/objects/2026-03/0-1/123")
         return Answer(200, {"id": "123"}) if name == "alice" else Answer(403, {"category": "MISSING_SCOPES"})
+
+
+class HubSpotContacts(HubSpot):
+    """The same, with contacts that a search finds: ``contacts`` are when each changed, in ISO 8601.
+
+    As https://developers.hubspot.com/docs/api-reference/latest/crm/search-the-crm.
+    """
+
+    component = "hubspot-new-or-updated-contact"
+
+    def __init__(self, *of: Any) -> None:
+        super().__init__(*of)
+        self.contacts: dict[str, str] = {}
+
+    def sight(self, heard: Heard, body: Any, name: str) -> Answer:
+        assert heard.place.endswith("/crm/objects/2026-03/contacts/search")
+        since = int(body["filterGroups"][0]["filters"][0]["value"]) if body.get("filterGroups") else 0
+        found = [
+            {"id": id, "properties": {"email": f"{id}@x.example", "lastmodifieddate": at}}
+            for id, at in self.contacts.items()
+            if int(datetime.fromisoformat(at).timestamp() * 1000) >= since
+        ]
+        return Answer(200, {"results": found[::-1]})
 
 
 class Linear(Teller):
@@ -286,14 +311,14 @@ class ToldStage:
             events_secret=SECRET,
         )  # fmt: skip
 
-    def deploy(self, name: str) -> DeployedTrigger:
+    def deploy(self, name: str, version: str | None = None) -> DeployedTrigger:
         made = tokens.create(self.service, self.scene, tokens.TokenRequest(name), client_id=None)
         result = TokenResult(f"token-{name}", None, None, None, "", {})
         account = connections.connect_with_grant(
             self.service, tokens.verify(self.service, made["token"]), self.app, self.client, result,
             requested=self.app.default_scopes, profile=None, fields=dict(self.teller.fields), account_id=None,
         )  # fmt: skip
-        component = self.service.catalog.component(self.teller.component)
+        component = self.service.catalog.component(self.teller.component, version)
         assert component is not None
         prop = next(prop["name"] for prop in component.props if prop["type"] == "app")
         values = {prop: {"authProvisionId": account.id}}

@@ -107,6 +107,7 @@ class ConfigurableProp(Answer):
     baseIdProp: str = ""
     tableIdProp: str = ""
     eventNames: list[str] = Field(default_factory=list)
+    polls: bool = False
     remote: bool = False
     static: Any = None
     customResponse: bool = False

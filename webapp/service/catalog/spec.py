@@ -507,7 +507,8 @@ class Events(Facts):
     ``name`` is the path of an event's name, by which triggers select events. ``id`` is the path, or several, of its id
     among the events of its accounts; without one, events with the same name and body are the same. A body that is a
     list contains several events. ``secret_name`` is the provider's name for the signing secret, and ``address_name``
-    for the field of the URL.
+    for the field of the URL. A trigger that polls at an event does so ``settles_s`` seconds later, when the app's lists
+    show what is new.
     """
 
     name: Text
@@ -518,6 +519,7 @@ class Events(Facts):
     seen_by: SeenBy
     secret_name: Text
     address_name: Text
+    settles_s: int = Field(default=0, ge=0, le=60)
     source: Address
 
     @model_validator(mode="after")

@@ -41,9 +41,11 @@ def components(slug: str, of: str, files: Iterable[Component]) -> Iterator[Compo
 
 def is_deaf(component: Component, declared: Iterable[Mapping[str, Any]], *, with_events: bool) -> bool:
     """Whether a component is a trigger for events of an app's OAuth clients, although its own app does not have such
-    events (``with_events`` is False), such as a variant. Components that are written for one app are not checked."""
+    events (``with_events`` is False), such as a variant. Components that are written for one app are not checked, and
+    those that poll need no events."""
     shared = bool(component.of) or is_piece(component.path)
-    return shared and not with_events and any(prop["type"] == "$.interface.apphook" for prop in declared)
+    hooks = [prop for prop in declared if prop["type"] == "$.interface.apphook"]
+    return shared and not with_events and any(not prop.get("polls") for prop in hooks)
 
 
 def props(declared: Iterable[Mapping[str, Any]], component: Component) -> list[dict[str, Any]]:

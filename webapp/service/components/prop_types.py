@@ -104,12 +104,14 @@ def apphook(
     app_prop: str,
     events: Sequence[str] = (),
     *,
+    polls: bool | None = None,
     remote: bool | None = None,
     static: Sequence[Any] | None = None,
     **fields: Unpack[Common],
 ) -> Prop:
-    """Events that the app of ``app_prop`` sends by itself. Infrastructure."""
-    own = _given(appProp=app_prop, eventNames=list(events), remote=remote, static=_listed(static))
+    """Events that the app of ``app_prop`` sends by itself; with ``polls``, they only let a trigger with a timer run at
+    once. Infrastructure."""
+    own = _given(appProp=app_prop, eventNames=list(events), polls=polls, remote=remote, static=_listed(static))
     return Prop("$.interface.apphook", own=own, **fields)
 
 

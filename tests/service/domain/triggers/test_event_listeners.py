@@ -5,15 +5,18 @@ Who may see an event: as it says itself, or as Slack says when the account asks.
 What a piece says that it listens to.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.fakes.catalog_bench import Bench
 from tests.fakes.declared.slack_events import SECRET, Stage, told
+from tests.fakes.declared.told_events import SECRET as EVENTS_SECRET
 from tests.fakes.declared.told_events import (
     GitHubApp,
     HubSpot,
+    HubSpotContacts,
     Intercom,
     Linear,
     Notion,
@@ -24,9 +27,9 @@ from tests.fakes.declared.told_events import (
     ToldStage,
 )
 from tests.fakes.pieces.triggers import PieceStage
-from tests.fakes.triggers import summaries
+from tests.fakes.triggers import poll_due, summaries
 from webapp.errors import Invalid
-from webapp.kit.clock import DAY, SECOND
+from webapp.kit.clock import DAY, MINUTE, SECOND, iso
 from webapp.service.domain.accounts import lifecycle, oauth_apps
 from webapp.service.domain.triggers import deployed_triggers, deployments, event_listeners, inbox
 from webapp.service.domain.triggers.event_listeners import PieceListener
@@ -209,3 +212,93 @@ def test_a_trigger_that_hears_nobody_is_not_deployed(piece_stage: PieceStage) ->
     with pytest.raises(Invalid, match="which account these events belong to"):
         piece_stage.deploy("mallory")
     assert [call.method for call in piece_stage.played.calls] == ["activate", "deactivate"]
+
+
+class Contacts(ToldStage):
+    """People whose triggers poll the contacts of HubSpot, and look at once when it tells of an event."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(bench, HubSpotContacts)
+
+    def change(self, id: str) -> None:
+        """A contact changes."""
+        assert isinstance(self.teller, HubSpotContacts)
+        self.teller.contacts[id] = iso(self.service.clock())
+        self.teller.occurred_at = self.service.clock()
+
+    def after(self, ms: int) -> None:
+        """Let time pass, and poll what is due."""
+        self.service.clock.advance(ms)  # type: ignore[attr-defined]
+        poll_due(self.service)
+
+
+@pytest.fixture
+def contacts(slack_bench: Bench) -> Iterator[Contacts]:
+    stage = Contacts(slack_bench)
+    yield stage
+    for trigger in deployed_triggers.of_project(stage.service.store, stage.scene.project_id):
+        deployments.delete(stage.service, trigger, ignore_hook_errors=True)
+
+
+def test_an_event_lets_a_trigger_poll_at_once_and_one_of_an_earlier_version_polls_until_it_is_moved(
+    contacts: Contacts,
+) -> None:
+    stage, service = contacts, contacts.service
+    old, eve = stage.deploy("alice", "0.0.1"), stage.deploy("eve")
+    stage.after(0)
+    stage.change("ada")
+    stage.after(MINUTE)
+    assert stage.send("acme") == 200
+    stage.after(10 * SECOND)
+    assert summaries(service, old) == [], "what was deployed before polls at its times"
+    stage.after(5 * MINUTE)
+    assert summaries(service, old) == ["ada@x.example"]
+    stage.after(MINUTE)
+    stage.change("bob")
+    moved = deployments.update(service, old, deployments.Change(version="0.0.2"))
+    assert moved.polls_at_events
+    stage.teller.asked.clear()
+    assert (stage.send("acme", secret="guessed"), stage.send("acme")) == (401, 200)
+    stage.after(9 * SECOND)
+    assert summaries(service, old) == ["ada@x.example"]
+    stage.after(SECOND)
+    assert (summaries(service, old), stage.teller.asked) == (["ada@x.example", "bob@x.example"], ["alice"])
+    assert inbox.claim(service) is None, "nothing of the event is stored"
+    deployments.update(service, moved, deployments.Change(active=False))
+    stage.change("cy")
+    assert stage.send("acme") == 200
+    stage.after(MINUTE)
+    assert stage.teller.asked == ["alice"], "nobody polls who is paused, or whom the event is not about"
+    stage.after(5 * MINUTE)
+    assert summaries(service, eve)[-1] == "cy@x.example"
+
+
+def test_a_trigger_that_was_notified_too_early_polls_once_more_after_a_minute(contacts: Contacts) -> None:
+    stage = contacts
+    alice = stage.deploy("alice")
+    stage.after(0)
+    stage.after(MINUTE)
+    assert stage.send("acme") == 200
+    stage.after(10 * SECOND)
+    stage.change("ada")
+    stage.after(MINUTE)
+    assert summaries(stage.service, alice) == ["ada@x.example"]
+    asked = len(stage.teller.asked)
+    stage.after(MINUTE)
+    assert len(stage.teller.asked) == asked
+
+
+def test_whose_client_gets_no_events_yet_polls_and_looks_at_once_when_it_does(contacts: Contacts) -> None:
+    stage = contacts
+    stage.client = oauth_apps.add(
+        stage.service, app="hubspot", client_id="n", client_secret="s", project_id=stage.scene.project_id
+    )
+    alice = stage.deploy("alice")
+    stage.after(0)
+    stage.change("ada")
+    stage.after(5 * MINUTE)
+    stage.client = oauth_apps.update(stage.service, stage.client, events_secret=EVENTS_SECRET)
+    stage.change("bob")
+    assert stage.send("acme") == 200
+    stage.after(15 * SECOND)
+    assert summaries(stage.service, alice) == ["ada@x.example", "bob@x.example"]

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from webapp.service.components import checker, loader
 from webapp.service.components.declared import problems, source
-from webapp.service.components.declared.form import TRIGGER_NAMES, ActionForm, AppHook, Lookup, PropForm, TriggerForm
+from webapp.service.components.declared.form import TRIGGER_NAMES, ActionForm, Lookup, PropForm, TriggerForm
 from webapp.service.components.declared.patterns import Pattern
 from webapp.service.components.declared.problems import APPHOOK
 from webapp.service.components.declared.source import Mark, Source
@@ -139,17 +139,17 @@ def _examined(read: Source) -> tuple[Declared | None, list[str]]:
     except ValidationError as error:
         return None, problems.of_form(read, error)
     props = {name: prop(fields) for name, fields in form.props.items()}
-    if isinstance(form, TriggerForm) and form.apphook is not None:
-        props = _with_event_names(props, form.apphook)
+    if isinstance(form, TriggerForm) and form.event_names is not None:
+        props = _with_event_names(props, form.event_names, polls=form.poll is not None)
     declared = Declared(form, props, read.marks)
     sentences = problems.between_parts(read, form, declared.props)
     return (None if sentences else declared), sentences
 
 
-def _with_event_names(props: Mapping[str, Prop], apphook: AppHook) -> dict[str, Prop]:
-    """``props`` with the account and the event names in the prop for app events."""
+def _with_event_names(props: Mapping[str, Prop], names: tuple[str, ...], *, polls: bool) -> dict[str, Prop]:
+    """``props`` with the account and the event names in the prop for app events, and whether they only let it poll."""
     account = next((name for name, each in props.items() if each.type == "app"), None)
-    own = {"appProp": account, "eventNames": list(apphook.events)}
+    own = {"appProp": account, "eventNames": list(names), **({"polls": True} if polls else {})}
     return {name: replace(each, own=own) if each.type == APPHOOK else each for name, each in props.items()}
 
 

@@ -454,9 +454,11 @@ class Poll(Listing):
     """A list that is polled on each tick. At the first poll, the ``first`` newest items are emitted as examples.
 
     ``{$since}`` is the time of the newest item so far. ``order`` is the order of the list. ``steps`` come before it.
-    With ``sync``, the app lists the changes; with ``inner``, each item has a list of what is polled.
+    With ``sync``, the app lists the changes; with ``inner``, each item has a list of what is polled. ``events`` are
+    those that the app sends to the one URL of an OAuth client and that let it poll at once; their content is not read.
     """
 
+    events: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     sync: Sync | None = None
     inner: Inner | None = None
@@ -640,6 +642,13 @@ class TriggerForm(ComponentForm):
     def answers(self) -> bool:
         """Whether the trigger itself responds to requests."""
         return any(prop.custom_response for prop in self.props.values())
+
+    @property
+    def event_names(self) -> tuple[str, ...] | None:
+        """The names of the app's events that it gets at the URL of an OAuth client, empty for all; None for none."""
+        if self.poll is not None:
+            return self.poll.events or None
+        return self.apphook.events if self.apphook is not None else None
 
     @property
     def subscription(self) -> Subscription | None:

@@ -93,9 +93,12 @@ def _by_kind(form: ActionForm | TriggerForm, types: list[str]) -> Iterator[tuple
     if form.webhook is not None and form.webhook.challenge is not None and not form.answers:
         yield ("webhook", "challenge"), "the prop for requests needs custom_response = true to answer it."
     needed = [(section, type_) for type_ in _NEEDED[section]] + ([("push", _HTTP)] if form.push is not None else [])
+    needed += [("poll", type_) for type_ in _NEEDED["apphook"]] if form.poll is not None and form.poll.events else []
     for section, type_ in needed:
         if types.count(type_) != 1:
             yield (section,), f"a trigger with [{section}] needs one prop of the type {type_}."
+    if APPHOOK in types and form.event_names is None:
+        yield ("props",), f"a prop of the type {APPHOOK} belongs to [apphook], or to events in [poll]."
 
 
 def _requests(form: ActionForm | TriggerForm) -> Iterator[tuple[Place, Any]]:

@@ -2,7 +2,7 @@
 
 A request is verified with the secret of the OAuth app, and each event in it is stored once for every trigger whose
 account it is about, before the request is answered. When its turn comes, :mod:`event_listeners` decides whether that
-account may see it.
+account may see it. A trigger that polls does so at once instead.
 """
 
 import hashlib
@@ -150,7 +150,7 @@ def _store_event(
     known_by = [member(event, headers, path) for path in facts.id]
     is_known = known_by and all(isinstance(value, _TEXT) for value in known_by)
     text = json.dumps([sorted(keys), *(known_by if is_known else (name, event))], sort_keys=True)
-    _fan_out(service, client, name, keys, text, request)
+    _fan_out(service, client, name, keys, text, request, facts.settles_s)
 
 
 def _receive_for_piece(
@@ -167,15 +167,26 @@ def _receive_for_piece(
 
 
 def _fan_out(
-    service: Service, client: OAuthApp, name: str, keys: frozenset[str], text: str, request: ReceivedRequest
+    service: Service,
+    client: OAuthApp,
+    name: str,
+    keys: frozenset[str],
+    text: str,
+    request: ReceivedRequest,
+    settles_s: int = 0,
 ) -> None:
-    """Store an event, identified by ``text``, for all its triggers; nothing if it was received before."""
+    """Store an event, identified by ``text``, for all its triggers; nothing if it was received before. Those that poll
+    do so ``settles_s`` seconds later.
+    """
     with service.store.write() as tx:
         if not _is_first(tx, client, hashlib.sha256(text.encode(errors="replace")).hexdigest(), service.clock()):
             return
         for listener in event_listeners.of_event(tx, client.id, keys, name):
             trigger = deployed_triggers.find(tx, listener.trigger_id)
             if trigger is None or not trigger.active:
+                continue
+            if trigger.polls_at_events:  # nothing in the event is believed, so its account need not be asked about it
+                lifecycle.poll_soon(tx, trigger.id, service.clock() + settles_s * SECOND)
                 continue
             try:
                 inbound_requests.count(service, trigger)

@@ -102,6 +102,11 @@ class DeployedTrigger:
         return any(prop["type"] == "$.interface.apphook" for prop in self.props)
 
     @property
+    def polls_at_events(self) -> bool:
+        """Whether those events only let it poll at once."""
+        return any(prop["type"] == "$.interface.apphook" and prop.get("polls") for prop in self.props)
+
+    @property
     def custom_response(self) -> bool:
         """Whether callers of its endpoint wait for the trigger's own response."""
         return any(prop.get("customResponse") for prop in self.props)

@@ -5,8 +5,9 @@ A trigger that is switched on asks its account's provider for the provider's own
 the trigger. If an account has several ids, such as one for each installation that it may see, they are asked for again
 every six hours. No trigger needs an address and a secret of its own.
 
-A trigger whose app has one URL for all pushes to a client is listed by the id of its subscription instead
-(:func:`listen_to_hook`): a notification of that subscription lets it poll.
+A trigger that polls is listed too, where that is possible, if it names events that let it poll at once. One whose app
+has one URL for all pushes to a client is listed by the id of its subscription instead (:func:`listen_to_hook`): a
+notification of that subscription lets it poll.
 
 A trigger gets an event only if its account may see it, by the event itself or by a request to the provider with the
 account's credential. What a piece's trigger listens to is decided by its code when it is switched on.
@@ -88,6 +89,9 @@ def listen(
     if account is None:
         raise Invalid("Choose the account whose events this trigger receives.")
     app = accounts.app_of(service, account)
+    if trigger.polls_at_events:
+        _listen_if_possible(service, trigger, app, account, prop)
+        return
     _check_ready(service, app, account)
     names = tuple(prop.get("eventNames") or ()) if listeners is None else listener_names(listeners)
     listener, asked_at = EventListener(trigger.id, account.id, "", names), None
@@ -103,6 +107,26 @@ def listen(
         if deployed_triggers.find(tx, trigger.id) is None:
             raise NotFound("This trigger was deleted meanwhile.")
         _replace(tx, trigger.id, by_key, asked_at)
+
+
+def _listen_if_possible(
+    service: Service, trigger: DeployedTrigger, app: App, account: Account, prop: Mapping[str, Any]
+) -> None:
+    """Let ``trigger`` poll at events about ``account`` from now on, if its app sends any about such an account.
+
+    The client's secret for events may be entered later.
+    """
+    by_key, asked_at = dict[str, EventListener](), None
+    if app.spec.events is not None and account.oauth_app_id is not None:
+        listener = EventListener(trigger.id, account.id, "", tuple(prop.get("eventNames") or ()))
+        try:
+            by_key = dict.fromkeys(_keys(app, _answer(service, app, grants.fresh(service, account))), listener)
+            asked_at = service.clock() if _changes(app) else None
+        except Invalid as error:
+            log.warning("%s only polls at its times: %s", trigger.id, error.message)
+    with service.store.write() as tx:
+        if deployed_triggers.find(tx, trigger.id) is not None:
+            _replace(tx, trigger.id, by_key, asked_at)
 
 
 def listen_to_hook(tx: Tx, trigger_id: str, account_id: str, hook: Any) -> None:

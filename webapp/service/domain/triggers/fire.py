@@ -170,6 +170,14 @@ def _next_poll_when_notified(trigger: DeployedTrigger, now: int, *, emitted: boo
     return schedules.next_after(schedule, anchor, now + POLL_INTERVAL_WHEN_NOTIFIED - 1)
 
 
+def _second_poll(trigger: DeployedTrigger, now: int, next_run_at: int | None) -> int | None:
+    """``next_run_at``, or a minute from ``now`` if that is earlier and ``trigger`` polled before its time, as an event
+    came to the URL of its client: lists may be updated a little later."""
+    waited = (trigger.next_run_at or now) - (trigger.last_run_at or 0)
+    is_early = waited < schedules.gap(trigger.schedule or {}, _anchor(trigger), now) and waited != SECOND_POLL_AFTER
+    return min(next_run_at or now + SECOND_POLL_AFTER, now + SECOND_POLL_AFTER) if is_early else next_run_at
+
+
 def _commit_run(
     service: Service,
     trigger: DeployedTrigger,
@@ -229,6 +237,8 @@ def _write_state(
         is_private = event_listeners.of_trigger(tx, trigger.id) is None  # at a client's URL, an app may send nothing
         if not failures and is_private and subscriptions.notifies(tx, trigger, now):
             next_run_at = _next_poll_when_notified(trigger, now, emitted=emitted)
+        elif not failures and not is_private and not emitted:
+            next_run_at = _second_poll(trigger, now, next_run_at)
         lifecycle.schedule_next(tx, trigger, failures=failures, next_run_at=next_run_at)
 
 

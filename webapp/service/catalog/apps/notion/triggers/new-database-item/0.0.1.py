@@ -1,13 +1,9 @@
 """Emits pages that appear in a database."""
 
-from webapp.service.catalog.shared.hints import epoch_ms
-from webapp.service.catalog.shared.polling import EXAMPLES, last_time, unseen
 from webapp.service.components.authoring import Context, Trigger, service_db, timer
 
-from ..common import account, database_prop, query, title
-
-NEWEST_FIRST = [{"timestamp": "created_time", "direction": "descending"}]
-MOST = 500
+from .. import new_items
+from ..common import account, database_prop
 
 
 class NewDatabaseItem(Trigger):
@@ -24,14 +20,7 @@ class NewDatabaseItem(Trigger):
     db = service_db()
 
     def deploy(self, ctx: Context) -> None:
-        self._emit(ctx, EXAMPLES)
+        new_items.begin(ctx)
 
     def run(self, ctx: Context) -> None:
-        self._emit(ctx, MOST)
-
-    def _emit(self, ctx: Context, most: int) -> None:
-        since = last_time(ctx)
-        later = {"timestamp": "created_time", "created_time": {"on_or_after": since}} if since else None
-        pages = query(ctx, most, filter=later, sorts=NEWEST_FIRST)
-        for page in unseen(ctx, pages, at=lambda page: str(page["created_time"])):
-            ctx.emit(page, id=page["id"], summary=title(page), ts=epoch_ms(page["created_time"]))
+        new_items.go_on(ctx)
