@@ -33,8 +33,9 @@ from webapp.service.domain.logs import logs
 from webapp.service.domain.projects.log_entries import KINDS, STATUSES, Kind, LogFilter
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import runs as trigger_runs
-from webapp.store.contract import Store, Tx
+from webapp.store.contract import IN_ORDER, Store, Tx
 from webapp.store.migrations import SCHEMA
+from webapp.store.postgres.connections import numbered
 from webapp.store.postgres.store import PostgresStore
 from webapp.store.sqlite import SQLiteStore
 
@@ -210,11 +211,27 @@ def _explain(store: Store, question: Question) -> None:
 
     filters, kind, entry_id, _ = question
     logs.page(Recorder(), NOW, LogFilter(SCENE, **filters), Window(PER_PAGE), kind=kind, entry_id=entry_id)  # type: ignore[arg-type]
-    how = "EXPLAIN (ANALYZE, COSTS OFF)" if isinstance(store, PostgresStore) else "EXPLAIN QUERY PLAN"
+    plan = _plan_of_postgres if isinstance(store, PostgresStore) else _plan_of_sqlite
     for sql, params in asked:
         click.echo(f"    {sql}")
-        for row in store.tuples(f"{how} {sql}", params or {}):
-            click.echo(f"      {row[-1]}")
+        for line in plan(store, sql, params):
+            click.echo(f"      {line}")
+
+
+def _plan_of_sqlite(store: Store, sql: str, params: Any) -> list[str]:
+    return [row[-1] for row in store.tuples(f"EXPLAIN QUERY PLAN {sql}", params or {})]
+
+
+def _plan_of_postgres(store: Store, sql: str, params: Any) -> list[str]:
+    """The plan for any values, by the settings that a reading in order has."""
+    text, values = numbered(sql, params)
+    with store.write() as tx:
+        tx.run(f"PREPARE asked AS {text}")
+    given = ", ".join(str(value) if isinstance(value, int) else f"'{value}'" for value in values)
+    plan = store.tuples(f"{IN_ORDER}EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) EXECUTE asked{f'({given})' if given else ''}")
+    with store.write() as tx:
+        tx.run("DEALLOCATE asked")
+    return [line for (line,) in plan]
 
 
 @contextmanager

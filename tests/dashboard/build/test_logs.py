@@ -2,18 +2,30 @@
 
 import html
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from tests.dashboard.embedded import Embedded
+from tests.fakes.deployed import emit, plant_trigger
+from tests.service.domain.agents.planted import plant_agent, plant_approval
+from webapp.kit.cursors import Window
+from webapp.people import users
+from webapp.service.components.calls import Reply
 from webapp.service.domain.access import api_calls
+from webapp.service.domain.access.api_calls import ApiCall
 from webapp.service.domain.components import runs
 from webapp.service.domain.components.runs import Run
-from webapp.service.domain.projects import projects
+from webapp.service.domain.logs import logs
+from webapp.service.domain.projects import activity, projects
+from webapp.service.domain.projects.activity import Subject
+from webapp.service.domain.projects.log_entries import KINDS, STATUSES, LogEntry, LogFilter
 from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import runs as trigger_runs
 
 SECRET = "canary-7f3a"
+COUNTED = re.compile(r'class="chip"[^>]*>[^<]*<b>[1-9]')
 
 
 @pytest.fixture
@@ -26,13 +38,38 @@ def eventful(office: Embedded) -> Embedded:
         (office.scene, office.people["member"].id),
         (Scene(other.id, "development"), "user-43"),
     ):
-        run = Run(user, "sc_1", "http-send-request", "0.0.1", "http", office.service.clock(), summary=f"For {user}")
-        runs.begin(office.service, scene, run, {"configured_props": {}, "masked_props": [], "dynamic_props_id": None})
-        runs.end(office.service, scene, run, outputs={"exports": {}, "os": [], "ret": None})
+        run(office, scene, user)
     return office
 
 
-def users(page: str) -> set[str]:
+def run(office: Embedded, scene: Scene, user: str, agent: str | None = None) -> None:
+    at = office.service.clock()
+    begun = Run(user, "sc_1", "http-send-request", "0.0.1", "http", at, summary=f"For {user}", agent=agent)
+    runs.begin(office.service, scene, begun, {"configured_props": {}, "masked_props": [], "dynamic_props_id": None})
+    runs.end(office.service, scene, begun, outputs={"exports": {}, "os": [], "ret": None})
+
+
+@pytest.fixture
+def of_others(eventful: Embedded) -> Sequence[LogEntry]:
+    """An entry of every source of a user of the product, beside runs of each person who has a role."""
+    service, scene, now, user = eventful.service, eventful.scene, eventful.service.clock(), "user-42"
+    run(eventful, scene, user, agent="Desk Helper")
+    trigger = plant_trigger(service, scene, ["https://example.com/hook"], user=user)
+    emit(service, trigger, {"n": 1})
+    with service.store.write() as tx:
+        trigger_runs.write(tx, service, trigger, "request", now, Reply(None), emitted=1)
+        subject = Subject("apn_of42", scene, trigger.external_user_id, "http")
+        activity.write(tx, subject, now, "connected", "Connected.", good=True)
+    plant_approval(service, scene, plant_agent(service, scene, user))
+    call = ApiCall(scene, user, "user", user, "GET", "/accounts", None, 200, None, "req_1", 5, now)
+    api_calls.note(service, call)
+    api_calls.flush(service)
+    entries = logs.page(service.store, now, LogFilter(scene), Window(100)).entries
+    assert {entry.id.partition("_")[0] for entry in entries} == {source.prefix for source in logs.SOURCES}
+    return entries
+
+
+def run_ids(page: str) -> set[str]:
     return set(re.findall(r"run_\w+", page))
 
 
@@ -42,7 +79,7 @@ def test_a_project_s_logs_name_everybody_s_entries(eventful: Embedded) -> None:
     assert page.count('class="log"') >= 3
     only = eventful.browser().get("/build/logs?user=user-42")
     assert only.count('class="log"') == 1 and 'value="user-42"' in only
-    run_id = users(only).pop()
+    run_id = run_ids(only).pop()
     opened = eventful.browser().get(f"/build/logs/{run_id}")
     assert 'href="/build/logs?user=user-42"' in opened and "Run again" not in opened and "curl" in opened
     assert eventful.browser().get("/build/logs/export.jsonl?user=user-42").count("\n") == 1
@@ -54,11 +91,38 @@ def test_a_member_sees_their_own_only(eventful: Embedded) -> None:
         browser.get(path, code=404)
     page = browser.get("/logs?kind=run&user=user-42")
     assert 'class="log"' in page and "user-42" not in page and "Whole project" not in page
-    others = users(eventful.browser().get("/build/logs?user=user-42")).pop()
+    others = run_ids(eventful.browser().get("/build/logs?user=user-42")).pop()
     browser.get(f"/logs/{others}", code=404)
     browser.get(f"/build/logs/{others}", code=404)
     assert "Nothing matches" in browser.get(f"/logs?id={others}")
-    assert 'href="/logs/' in page and "Run again" in browser.get(f"/logs/{users(page).pop()}")
+    assert 'href="/logs/' in page and "Run again" in browser.get(f"/logs/{run_ids(page).pop()}")
+
+
+def test_who_has_only_signed_in_finds_nothing_of_anybody(eventful: Embedded, of_others: Sequence[LogEntry]) -> None:
+    """A member who was never given anything: each kind, filter, count, id, file and page of an entry."""
+    service, email = eventful.service, f"new-{len(eventful.people)}@example.com"
+    eventful.people["new"] = users.create(service.store, service.clock, email=email, password="p" * 12, role="member")
+    newcomer = eventful.browser("new")
+    assert COUNTED.search(eventful.browser("developer").get("/build/logs"))
+    asked = {
+        "quiet=true",
+        "user=user-42",
+        *(f"kind={kind}" for kind in KINDS),
+        *(f"status={each}" for each in STATUSES),
+    }
+    for entry in of_others:
+        belongs = (entry.id, entry.component_key, entry.account_id, entry.trigger_id, entry.event_id)
+        asked |= {f"id={each}" for each in belongs if each} | ({f"app={entry.app}"} if entry.app else set())
+    for query in ("", *sorted(asked)):
+        page = newcomer.get(f"/logs?{query}")
+        assert 'class="log"' not in page and not COUNTED.search(page), query
+        assert newcomer.get(f"/logs/export.csv?{query}").count("\n") == 1, "the headings only"
+        assert newcomer.get(f"/logs/export.jsonl?{query}") == "", query
+    for entry in of_others:
+        newcomer.get(f"/logs/{entry.id}", code=404)
+        newcomer.get(f"/build/logs/{entry.id}", code=404)
+    for path in ("", "/news", "/export.csv", "/export.jsonl"):
+        newcomer.get(f"/build/logs{path}", code=404)
 
 
 def test_what_a_page_changes_is_a_call_and_what_it_reads_is_not(eventful: Embedded) -> None:

@@ -160,8 +160,19 @@ def of_its_user_of_that_name(world: World) -> tuple[str, str]:
     return world.frontend("alice"), world.scene.environment
 
 
+def of_a_user_who_is_nobody_yet(world: World) -> tuple[str, str]:
+    return world.frontend("new@example.com"), world.scene.environment
+
+
 @pytest.mark.parametrize(
-    "stranger", [of_another_user, of_another_environment, of_another_project, of_its_user_of_that_name]
+    "stranger",
+    [
+        of_another_user,
+        of_another_environment,
+        of_another_project,
+        of_its_user_of_that_name,
+        of_a_user_who_is_nobody_yet,
+    ],
 )
 def test_another_s_entry_is_like_an_absent_one(busy: World, stranger: Callable[[World], tuple[str, str]]) -> None:
     """Of every source, by its id, by what it belongs to, by each filter and in the counts."""
