@@ -1,21 +1,26 @@
 """Requests are counted and logged by route, never by address; ``/metrics`` exists for who holds its token."""
 
+import itertools
 import json
 import logging
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import yaml
+from flask import Flask
 from flask.testing import FlaskClient
 from prometheus_client import values
 from prometheus_client.parser import text_string_to_metric_families
 
 from webapp import telemetry
 from webapp.app import create_app
+from webapp.dashboard.client.in_process import InProcess
 from webapp.kit import heartbeat
 from webapp.kit.crypto import begin_request, end_request, request_id
 from webapp.manual.files import FILES
@@ -147,6 +152,32 @@ def test_the_access_log_names_routes_and_never_addresses(start: Start, caplog: p
     assert line.getMessage().startswith("GET api.validate_token 200 in ")
     assert "canary" not in line.getMessage()
     assert len(answer.headers["X-Request-Id"]) == 16
+
+
+def test_a_page_takes_the_time_of_the_calls_that_it_makes_too(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, ticks = Flask("telemetry"), itertools.count()
+    telemetry.register(app, Settings.from_env({"PATCHBAY_ACCESS_LOG": "on"}), Mock())
+    monkeypatch.setattr(time, "perf_counter", lambda: next(ticks) / 1000)
+    ids = list[str]()
+
+    @app.get("/called")
+    def called() -> str:
+        ids.append(request_id())
+        return ""
+
+    @app.get("/page")
+    def page() -> str:
+        for _ in range(2):
+            assert InProcess(app.wsgi_app).send("GET", "http://localhost/called", {}, b"", 1).status == 200
+        ids.append(request_id())
+        return ""
+
+    with caplog.at_level(logging.INFO, "patchbay.requests"):
+        assert app.test_client().get("/page").headers["X-Request-Id"] == ids[0]
+    assert [record.took_ms for record in caplog.records] == [1.0, 1.0, 5.0]
+    assert len(set(ids)) == 1 and request_id() == ""
 
 
 def test_no_line_is_logged_unless_asked_for(start: Start, caplog: pytest.LogCaptureFixture) -> None:

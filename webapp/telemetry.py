@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 
-from flask import Flask, Response, abort, g, request
+from flask import Flask, Response, abort, request
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -26,6 +26,7 @@ from webapp.settings import Settings
 
 BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 UNKNOWN = "none"
+_BEGUN = "patchbay.begun"  # in the environ, since a page shares its ``g`` with the calls that it makes in process
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 Observe = Callable[[str, int, float], None]  # route, status, seconds
 log = logging.getLogger("patchbay.requests")
@@ -38,19 +39,19 @@ def register(app: Flask, settings: Settings, service: Service) -> None:
     @app.before_request
     def begin() -> None:
         shared = request.environ.get(crypto.REQUEST_ENVIRON)
-        g.request_ids, g.begun = crypto.begin_request(shared), time.perf_counter()
+        request.environ[_BEGUN] = crypto.begin_request(shared), time.perf_counter()
 
     @app.after_request
     def done(response: Response) -> Response:
         if response.headers.get("Cache-Control") != assets.IMMUTABLE:  # a copy would show the id for a year
             response.headers.setdefault("X-Request-Id", crypto.request_id())
-        observe(request.endpoint or UNKNOWN, response.status_code, time.perf_counter() - g.begun)
+        observe(request.endpoint or UNKNOWN, response.status_code, time.perf_counter() - request.environ[_BEGUN][1])
         return response
 
     @app.teardown_request
     def end(_: BaseException | None) -> None:
-        if ids := g.pop("request_ids", None):
-            crypto.end_request(ids)
+        if begun := request.environ.pop(_BEGUN, None):
+            crypto.end_request(begun[0])
 
 
 def _observer(app: Flask, settings: Settings, service: Service) -> Observe:

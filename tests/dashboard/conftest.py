@@ -387,7 +387,7 @@ def make_stage(tmp_path: Path, migrated: Path) -> Iterator[Callable[..., Stage]]
         openid = FakeOpenId(clock)
         wiring.register(
             app, settings=settings, store=store, clock=clock, client_id="client", client_secret="secret",
-            project=lambda: PROJECT, wsgi=lambda: connect.wsgi,
+            project=lambda: PROJECT, wsgi=lambda *call: connect.wsgi(*call),
             first_project=None if settings.connect_url else first_project, totp_sealer=Unsealed(),
             belongings=Belongings(),
             oidc=OpenIdProvider(openid.client, settings, clock) if settings.oidc_issuer else None,
@@ -474,7 +474,7 @@ def elsewhere(make_stage: Callable[..., Stage]) -> Stage:
     )
     transport = stage.app.extensions[KEY].client.transport
     transport.close()
-    transport._sender = InProcess(lambda: stage.connect.wsgi)
+    transport._sender = InProcess(lambda *call: stage.connect.wsgi(*call))
     return stage
 
 

@@ -5,6 +5,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from flask import Flask, jsonify
 
+from webapp.dashboard.client.in_process import InProcess
+from webapp.dashboard.dashboard import KEY
 from webapp.service.api.table import OPERATIONS
 
 EXTENSION_PARAMETERS = frozenset({"extensions", "brief", "ready", "among", "without"})
@@ -26,6 +28,7 @@ def without_extensions(app: Flask, *, but: str = "/nothing") -> None:
         return whole(environ, start_response)
 
     app.wsgi_app = plain  # type: ignore[method-assign]
+    app.extensions[KEY].client.transport._sender = InProcess(plain)
 
 
 def _absent(**_: Any) -> Any:

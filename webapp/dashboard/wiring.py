@@ -45,7 +45,7 @@ def register(
     client_secret: str,
     project: Callable[[], str],
     first_project: FirstProject | None,
-    wsgi: Callable[[], WSGI],
+    wsgi: WSGI,
     totp_sealer: Sealer,
     belongings: Belongings,
     oidc: OpenIdProvider | None,
@@ -56,9 +56,9 @@ def register(
     """Serve the dashboard from ``app``.
 
     ``client_id`` and ``client_secret`` are the dashboard's OAuth client at the Connect service: the one of
-    ``settings.connect_url``, or else the embedded one, which ``wsgi`` returns (called late, since it is this app).
-    ``belongings`` are people's data in the embedded service, ``oidc`` is the OpenID provider, and ``agent_documents``
-    fetches the documents of agents whose id is an address. ``demo_links`` are those of a demo installation.
+    ``settings.connect_url``, or else ``wsgi``, the embedded one. ``belongings`` are people's data in the embedded
+    service, ``oidc`` is the OpenID provider, and ``agent_documents`` fetches the documents of agents whose id is an
+    address. ``demo_links`` are those of a demo installation.
     ``headings`` finds sections of the manual: for words, the page, the heading and the path of each, best first.
     ``first_project`` names the first project, in an embedded service.
     """

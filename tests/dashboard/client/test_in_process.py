@@ -38,7 +38,7 @@ def test_the_app_gets_the_request_and_is_closed() -> None:
         start_response("418 I'm a teapot", [("Retry-After", "5")])
         return Pieces()
 
-    sender = InProcess(lambda: app)
+    sender = InProcess(app)
     answer = sender.send("POST", "https://x.example/a%2Fb?c=1", {"Content-Type": "text/x", "X-A": "1"}, b"body", 1.0)
     assert answer == (418, {"retry-after": "5"}, b"two pieces") and closed == [True]
     (environ,) = seen

@@ -4,6 +4,7 @@ A loopback socket could deadlock a full thread pool. The WSGI environ contains o
 cookie or address of the browser is passed on, except the request id for logs.
 """
 
+import functools
 import io
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -17,9 +18,9 @@ WSGI = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 class InProcess:
-    """Sends requests to the WSGI app that ``app`` returns; it is called for each request, so it may be set later."""
+    """Sends requests to a WSGI app."""
 
-    def __init__(self, app: Callable[[], WSGI]) -> None:
+    def __init__(self, app: WSGI) -> None:
         self._app = app
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes, timeout: float) -> Answer:
@@ -31,7 +32,7 @@ class InProcess:
             begun[:] = status, pairs
             return chunks.append
 
-        result = self._app()(_environ_of(method, url, headers, body), start_response)
+        result = self._app(_environ_of(method, url, headers, body), start_response)
         try:
             chunks.extend(result)
         finally:
@@ -47,6 +48,7 @@ class InProcess:
 def _environ_of(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
     """A WSGI environ (PEP 3333) with only this request."""
     parts = urlsplit(url)
+    server, port = _server_of(parts.scheme, parts.netloc)
     environ: dict[str, Any] = {
         "REQUEST_METHOD": method,
         "SCRIPT_NAME": "",
@@ -54,8 +56,8 @@ def _environ_of(method: str, url: str, headers: Mapping[str, str], body: bytes) 
         "QUERY_STRING": parts.query,
         "REQUEST_URI": f"{parts.path}?{parts.query}" if parts.query else parts.path,  # keeps escaped slashes in ids
         "SERVER_PROTOCOL": "HTTP/1.1",
-        "SERVER_NAME": parts.hostname or "localhost",
-        "SERVER_PORT": str(parts.port or (443 if parts.scheme == "https" else 80)),
+        "SERVER_NAME": server,
+        "SERVER_PORT": port,
         "REMOTE_ADDR": "",  # so that limits by address do not apply
         "CONTENT_LENGTH": str(len(body)),
         "HTTP_HOST": parts.netloc,
@@ -72,3 +74,10 @@ def _environ_of(method: str, url: str, headers: Mapping[str, str], body: bytes) 
         key = name.upper().replace("-", "_")
         environ[key if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
     return environ
+
+
+@functools.lru_cache(maxsize=16)
+def _server_of(scheme: str, netloc: str) -> tuple[str, str]:
+    """The name and the port of a server, which are the same for each request to it."""
+    parts = urlsplit(f"{scheme}://{netloc}")
+    return parts.hostname or "localhost", str(parts.port or (443 if scheme == "https" else 80))
