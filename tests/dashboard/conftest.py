@@ -188,15 +188,24 @@ def _service(fake: FakeConnect) -> Flask:
         if args.getlist("category_ids"):
             found = [item for item in found if filters & set(item["categories"])]
         if fake.extensions:
-            among, without, ready = (args.get(name, "") for name in ("among", "without", "ready"))
+            without, ready = (args.get(name, "") for name in ("without", "ready"))
             found = [item | {"patchbay": {"ready": True} | item.get("patchbay", {})} for item in found]
-            found = [item for item in found if not among or item["name_slug"] in among.split(",")]
             found = [item for item in found if item["name_slug"] not in without.split(",")]
             found = [item for item in found if not ready or item["patchbay"]["ready"] == (ready == "true")]
         if args.get("has_actions") == "true":
             found = [item for item in found if item.get("patchbay", {}).get("actions")]
         found.sort(key=lambda item: item[args["sort_key"]], reverse=args["sort_direction"] == "desc")
-        return listed([shown(item) for item in found])
+        if not fake.extensions or not args.get("states"):
+            return listed([shown(item) for item in found])
+        own, groups = args.get("connected", "").split(","), dict[str, list[Any]](connected=[], ready=[], setup=[])
+        for item in found:
+            state = "ready" if item["patchbay"]["ready"] else "setup"
+            groups["connected" if item["name_slug"] in own else state].append(shown(item))
+        wanted = args["states"].split(",")
+        body = listed([item for state, items in groups.items() if state in wanted for item in items]).get_json()
+        counts = {state: len(items) for state, items in groups.items()}
+        categories = {each["id"]: sum(each["name"] in item["categories"] for item in found) for each in fake.categories}
+        return jsonify({**body, "counts": {"states": counts, "categories": categories}})
 
     @app.get("/v1/connect/apps/<slug>")
     def one_app(slug: str) -> Response:

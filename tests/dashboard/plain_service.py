@@ -9,7 +9,7 @@ from webapp.dashboard.client.in_process import InProcess
 from webapp.dashboard.dashboard import KEY
 from webapp.service.api.table import OPERATIONS
 
-EXTENSION_PARAMETERS = frozenset({"extensions", "brief", "ready", "among", "without"})
+EXTENSION_PARAMETERS = frozenset({"extensions", "brief", "ready", "among", "without", "states"})
 
 
 def without_extensions(app: Flask, *, but: str = "/nothing") -> None:

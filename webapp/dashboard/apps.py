@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import app_groups, words
 from webapp.dashboard.app_cards import Cards
-from webapp.dashboard.app_groups import Catalog
+from webapp.dashboard.app_groups import Catalog, Groups
 from webapp.dashboard.build import checklist, project_list
 from webapp.dashboard.build.apps import app_setup
 from webapp.dashboard.client.accounts import AppFilter, UserClient
@@ -162,12 +162,11 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
     apps = app_groups.read(
         user.apps if query.searches else known_apps,
         query.filter(),
-        connected if catalog.tells_ready else None,
+        connected if catalog.has_states else None,
         all_states=not g.get("portal"),
         count=STEP if after else query.shown,
         state=query.state,
         after=after,
-        of=None if query.searches or query.category else catalog.total,
     )
     shown = min(query.shown, apps.total)
     matches = None if after or query.category else _found(query.q)
@@ -176,7 +175,7 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
         "found_apps": {item.app: app for item in matches.items if (app := app_of(item.app))} if matches else {},
         "query": query,
         "catalog": catalog,
-        "category_nav": "" if after else _category_nav(user, query, catalog),
+        "category_nav": "" if after else _category_nav(user, query, catalog, apps),
         "apps": apps,
         "shown": shown,
         "next_cursor": apps.next_cursor if shown < MOST else "",
@@ -190,13 +189,16 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
     }
 
 
-def _category_nav(user: UserClient, query: AppsQuery, catalog: Catalog) -> Markup:
+def _category_nav(user: UserClient, query: AppsQuery, catalog: Catalog, apps: Groups) -> Markup:
     """The categories as links: of a search with its counts, else those of the catalog, which are drawn once.
 
     What is drawn for a portal is not kept, since its address is in the links.
     """
     if query.searches:
-        return _drawn(query, user.categories(query.filter()))
+        if apps.categories is None:
+            return _drawn(query, user.categories(query.filter()))
+        counts = apps.categories
+        return _drawn(query, [each.model_copy(update={"count": counts.get(each.id, 0)}) for each in catalog.categories])
     is_known = not query.category or any(query.category == category.id for category in catalog.categories)
     if g.get("portal") or not is_known:
         return _drawn(query, catalog.categories)
@@ -235,6 +237,5 @@ def _catalog(user: UserClient) -> Catalog:
     known = board.catalogs.get(name)
     if known:
         return known
-    apps = user.apps(AppFilter(), limit=1)
-    tells_ready = all(app.extras is not None and app.extras.ready is not None for app in apps.items)
-    return board.catalogs.put(name, Catalog(tuple(user.categories()), apps.total, tells_ready))
+    apps = user.apps(AppFilter(states=",".join(app_groups.STATES)), limit=1)
+    return board.catalogs.put(name, Catalog(tuple(user.categories()), apps.total, apps.counts is not None))

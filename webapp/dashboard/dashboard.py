@@ -21,7 +21,7 @@ from webapp.dashboard.client.calls import CallRecord
 from webapp.dashboard.client.components import ComponentClient
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.logs import LogClient
-from webapp.dashboard.client.models.accounts import App
+from webapp.dashboard.client.models.accounts import App, AppPage
 from webapp.dashboard.client.models.components import Component, Kind
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.overview import Overview, TriggerOverview, read_accounts, read_triggers
@@ -58,7 +58,7 @@ class Dashboard:
     lacking: Memory[bool]
     app_names: Memory[str]
     apps: Memory[App]
-    app_lists: Memory[PageOf[App]]
+    app_lists: Memory[AppPage]
     cards: Memory[tuple[App, Markup]]
     components: Memory[Component]
     triggers: Memory[TriggerOverview]
@@ -223,7 +223,7 @@ def known_app(slug: str) -> App:
     return kept.get(name) or kept.put(name, service().app(slug))
 
 
-def known_apps(filters: AppFilter, *, limit: int, after: str = "") -> PageOf[App]:
+def known_apps(filters: AppFilter, *, limit: int, after: str = "") -> AppPage:
     """A page of apps, which is the same for everybody, cached for a few seconds."""
     kept, name = dashboard().app_lists, viewer().here(f"{filters} {limit} {after}")
     return kept.get(name) or kept.put(name, service().apps(filters, limit=limit, after=after))

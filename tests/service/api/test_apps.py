@@ -195,6 +195,26 @@ def test_some_apps_only_and_all_the_others(shared: Any) -> None:
     assert shared.get("/v1/connect/apps?among=Not%20a%20slug", shared.server()).status_code == 400
 
 
+def test_apps_by_state_with_the_number_in_each_and_in_each_category(world: Any) -> None:
+    def ask(query: str) -> Any:
+        return world.get(f"/v1/connect/apps?limit=100&{query}", world.server()).json
+
+    whole = ask("q=a&states=setup,connected,ready&connected=github,tinykeys&sort_key=name")
+    listed = [app["name_slug"] for app in whole["data"]]
+    ready, waiting = slugs(world, "q=a&sort_key=name&ready=true"), slugs(world, "q=a&sort_key=name&ready=false")
+    own = [slug for slug in slugs(world, "q=a&sort_key=name") if slug in ("github", "tinykeys")]
+    rest = [[slug for slug in each if slug not in own] for each in (ready, waiting)]
+    assert listed == (own + rest[0] + rest[1])[:100] and own and all(rest)
+    counts = {"connected": len(own), "ready": len(rest[0]), "setup": len(rest[1])}
+    categories = world.get("/v1/connect/app_categories?q=a&extensions=true", world.server()).json
+    assert whole["counts"] == {"states": counts, "categories": {each["id"]: each["count"] for each in categories}}
+    some = ask(f"q=a&states=ready&connected=github&category_ids={categories[0]['id']}&limit=3")
+    assert some["page_info"]["total_count"] == some["counts"]["states"]["ready"] <= categories[0]["count"]
+    assert some["counts"]["categories"] == whole["counts"]["categories"]
+    assert "counts" not in ask("q=a&connected=github")
+    assert world.get("/v1/connect/apps?states=broken", world.server()).status_code == 400
+
+
 def test_categories(shared: Any) -> None:
     found = shared.get("/v1/connect/app_categories", shared.frontend()).json
     assert isinstance(found, list) and all(set(one) == {"id", "name", "description"} for one in found)

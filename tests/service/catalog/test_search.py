@@ -17,7 +17,20 @@ from webapp.kit.crypto import stable_id
 from webapp.kit.cursors import BadCursor, Window, encode
 from webapp.kit.text import fold
 from webapp.service.catalog.index import Catalog
-from webapp.service.catalog.search import EVERYTHING, MAX_WORDS, Filter, Listing, Order, Search, Subset, words
+from webapp.service.catalog.search import (
+    EVERYTHING,
+    MAX_WORDS,
+    STATES,
+    Filter,
+    Listing,
+    Order,
+    Search,
+    SortDirection,
+    State,
+    States,
+    Subset,
+    words,
+)
 
 MARK = "numbers"
 Declare = Callable[[str, str], Path]
@@ -118,6 +131,16 @@ def slugs(catalog: Catalog, **question: Any) -> list[str]:
     return [app.slug for app in page.items]
 
 
+def narrowed(**question: Any) -> Filter:
+    """The filter of a question to the list."""
+    asked: dict[str, Any] = {"q": None, "category_ids": (), "has_components": None, "has_actions": None} | question
+    return Filter.of(**{"has_triggers": None} | asked)
+
+
+def counted(catalog: Catalog, **question: Any) -> dict[str, int]:
+    return catalog.category_counts(narrowed(**question))
+
+
 def test_sorting(several: Catalog) -> None:
     featured = ["alpha", "zeta", "beans", "my_sheets", "acme", "globex"]
     assert slugs(several) == featured
@@ -177,7 +200,7 @@ def test_blank_q_is_no_q(several: Catalog, blank: str | None) -> None:
 def test_hostile_q_is_only_text(several: Catalog, q: str) -> None:
     page = several.search(q=q)
     assert page.total_count == len(page.items) <= 6
-    assert sum(several.category_counts(q=q).values()) == page.total_count
+    assert sum(counted(several, q=q).values()) == page.total_count
 
 
 def test_a_name_is_no_search_syntax_where_it_is_almost_typed(declare: Declare, opened: Open) -> None:
@@ -209,6 +232,32 @@ def test_people_with_other_apps_share_a_search(several: Catalog) -> None:
         assert slugs_of(Subset(without=frozenset({slug}))) == [other for other in everything if other != slug]
         assert slugs_of(Subset(among=frozenset({slug}))) == [slug]
     assert len(everything) == 6 and len(queries) == 1
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize("listed", [STATES, ("ready",), ("connected", "setup")])
+def test_by_state_every_app_comes_once_in_the_order_asked_for(
+    several: Catalog, listed: tuple[State, ...], direction: SortDirection
+) -> None:
+    apps = several.search(window=Window(100), sort_key="name", sort_direction=direction).items
+    shut = ("acme", "beans", "zeta")
+    rows = {row: replace(app, auth_type="oauth" if app.slug in shut else "keys") for row, app in enumerate(apps)}
+    search = Search(rows, several.categories(), lambda _: "[0, 1]")
+    states = States(frozenset(listed), frozenset({"alpha", "acme"}), clients=frozenset({"zeta"}))
+    of_state = {"connected": ["acme", "alpha"], "ready": ["zeta", "globex", "my_sheets"], "setup": ["beans"]}
+    step = 1 if direction == "asc" else -1
+    expected = [slug for state in STATES if state in listed for slug in of_state[state][::step]]
+    seen, cursor = list[str](), None
+    while cursor != "":
+        found = search.by_state(narrowed(), "name", direction, Window(2, after=cursor), states)
+        assert found.counts == {"connected": 2, "ready": 3, "setup": 1} and found.page.total_count == len(expected)
+        seen, cursor = seen + [app.slug for app in found.page.items], found.page.end_cursor
+    assert seen == expected
+    counts = search.by_state(narrowed(q="x"), "name", direction, Window(), states).counts
+    assert sum(counts.values()) == 2
+    assert search.by_state(narrowed(), None, None, Window(), replace(states, connected=frozenset())).counts == {
+        "connected": 0, "ready": 4, "setup": 2,
+    }  # fmt: skip
 
 
 QUESTIONS = [
@@ -306,12 +355,12 @@ def test_categories_and_counts(several: Catalog) -> None:
     assert cafe is not None
     assert cafe.api_dict == {"id": CAFE, "name": "Café", "description": "Places to sit."}
     assert several.category("appcat_nothing") is None
-    assert several.category_counts() == {CAFE: 1, TOOLS: 5}
-    assert several.category_counts(q="acme") == {CAFE: 0, TOOLS: 2}
-    assert several.category_counts(q="acme", has_actions=True) == {CAFE: 0, TOOLS: 1}
+    assert counted(several) == {CAFE: 1, TOOLS: 5}
+    assert counted(several, q="acme") == {CAFE: 0, TOOLS: 2}
+    assert counted(several, q="acme", has_actions=True) == {CAFE: 0, TOOLS: 1}
     questions: tuple[dict[str, Any], ...] = ({}, {"q": "a"}, {"has_components": True})
     for question in questions:
-        counts = several.category_counts(**question)
+        counts = counted(several, **question)
         assert counts == {
             one.id: len(slugs(several, category_ids=[one.id], **question)) for one in several.categories()
         }

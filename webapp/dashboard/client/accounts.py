@@ -6,7 +6,7 @@ Methods for an extension return ``None`` if the service does not have it.
 from dataclasses import asdict, dataclass
 from urllib.parse import quote
 
-from webapp.dashboard.client.models.accounts import Account, ActivityEntry, App, Category, TestResult, Use
+from webapp.dashboard.client.models.accounts import Account, ActivityEntry, App, AppPage, Category, TestResult, Use
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.overview import EXTENDED, Lists
 from webapp.dashboard.client.transport import NotTheApi, Params
@@ -27,17 +27,18 @@ class AppFilter:
     sort_key: str = "featured_weight"
     sort_direction: str = "desc"
     ready: str = ""
-    among: str = ""
     without: str = ""
+    states: str = ""
+    connected: str = ""
 
 
 class UserClient(Lists):
     """Apps and accounts of one external user; the list of accounts is in :mod:`.overview`."""
 
-    def apps(self, filters: AppFilter, *, limit: int, after: str = "") -> PageOf[App]:
+    def apps(self, filters: AppFilter, *, limit: int, after: str = "") -> AppPage:
         """``GET /v1/connect/apps`` (section 4.3)."""
         params = {**asdict(filters), **EXTENDED, "limit": limit, "after": after}
-        return self.ask(PageOf[App], "GET", _APPS, params=params)
+        return self.ask(AppPage, "GET", _APPS, params=params)
 
     def app(self, slug: str) -> App:
         """``GET /v1/connect/apps/{slug}``. Raises :class:`NotFound`."""

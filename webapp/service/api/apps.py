@@ -1,6 +1,6 @@
 """The apps of the catalog (contract "Apps"): search, order and pages; one app by slug or id; and the categories."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import orjson
@@ -26,7 +26,7 @@ from webapp.service.api.base.models import (
 )
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.app import App as CatalogApp
-from webapp.service.catalog.search import Subset
+from webapp.service.catalog.search import EVERYTHING, Filter, State, States, Subset
 from webapp.service.domain.accounts import connections, oauth_app_checks, oauth_apps
 from webapp.service.domain.components import held_tools
 from webapp.service.domain.instance import api_extensions
@@ -49,11 +49,15 @@ class AppFilter(Query):
     has_actions: Flag | None = Field(None, description="Only apps with actions.")
     has_triggers: Flag | None = Field(None, description="Only apps with triggers.")
 
+    def narrowed(self, category_ids: Sequence[str] = (), subset: Subset = EVERYTHING) -> Filter:
+        """It as the catalog takes it, within ``category_ids`` and ``subset``."""
+        return Filter.of(self.q, category_ids, self.has_components, self.has_actions, self.has_triggers, subset)
+
 
 class AppList(AppFilter, Paged):
     """Which apps, in which order."""
 
-    lists: ClassVar[frozenset[str]] = frozenset({"category_ids", "among", "without"})
+    lists: ClassVar[frozenset[str]] = frozenset({"category_ids", "among", "without", "states", "connected"})
     sort_key: Literal["name", "name_slug", "featured_weight"] | None = Field(None, description="What to sort by.")
     sort_direction: Literal["asc", "desc"] | None = Field(None, description="Upwards or downwards.")
     category_ids: list[Annotated[str, Field(pattern=r"^appcat_[a-zA-Z0-9]+$")]] = Field(
@@ -64,6 +68,14 @@ class AppList(AppFilter, Paged):
     )
     among: list[Slug] = Field(default_factory=list, max_length=200, description="Only these apps, by slug.")
     without: list[Slug] = Field(default_factory=list, max_length=200, description="All but these apps, by slug.")
+    states: list[State] = Field(
+        default_factory=list,
+        description="Only apps in these states, those that are `connected` first, then those that are `ready`, then "
+        "those to be set up; the answer counts each state.",
+    )
+    connected: list[Slug] = Field(
+        default_factory=list, max_length=200, description="With `states`, the apps that are connected, by slug."
+    )
     extensions: Extensions = False
 
 
@@ -232,6 +244,27 @@ class ListedApp(App):
     patchbay: ListedExtensions | None = None
 
 
+class StateCounts(Answer):
+    """The number of apps in each state under the same filters, in whichever states were asked for."""
+
+    connected: int
+    ready: int
+    setup: int
+
+
+class AppCounts(Answer):
+    """Under the same filters, the number of apps in each state, and of any category in each category, by id."""
+
+    states: StateCounts
+    categories: dict[str, int] = Field(examples=[{"appcat_3Vn8Pq": 12}])
+
+
+class AppPage(Page[ListedApp]):
+    """One page of apps; `counts` is there when `states` were asked for."""
+
+    counts: AppCounts | None = None
+
+
 class AppDetails(App):
     """An app; `patchbay` is there when `extensions` were asked for."""
 
@@ -253,31 +286,31 @@ class CategoryList(AppFilter, AppOptions):
 
 @operations.get(
     "/v1/connect/apps",
-    answer=Page[ListedApp],
+    answer=AppPage,
     query=AppList,
     example=Example(query={"q": "tasks", "limit": "5"}),
 )
 def list_apps(call: Call) -> Response:
     """Apps of the catalog, featured ones first unless sorted otherwise."""
     query, clients = call.query(AppList), frozenset[str]()
-    if query.extensions or query.ready is not None:
+    if query.extensions or query.ready is not None or query.states:
         clients = oauth_apps.apps_with_client(call.service.store, call.caller.project_id)
     known = clients if query.ready is not None else frozenset()
-    rows = call.service.catalog.search(
-        q=query.q,
-        category_ids=query.category_ids,
-        has_components=query.has_components,
-        has_actions=query.has_actions,
-        has_triggers=query.has_triggers,
-        sort_key=query.sort_key,
-        sort_direction=query.sort_direction,
-        subset=Subset(frozenset(query.among), frozenset(query.without), query.ready, known),
-        window=query.window,
-    )
     own = oauth_apps.own_clients(call.service.store, call.caller.project_id)
-    if query.extensions:
-        return answer_page(rows, lambda app: _extended(app, own.get(app.slug), app.ready(clients)))
-    return answer_page(rows, lambda app: orjson.Fragment(app.with_client(own.get(app.slug))))
+
+    def draw(app: CatalogApp) -> orjson.Fragment:
+        if query.extensions:
+            return _extended(app, own.get(app.slug), app.ready(clients))
+        return orjson.Fragment(app.with_client(own.get(app.slug)))
+
+    subset = Subset(frozenset(query.among), frozenset(query.without), query.ready, known)
+    narrowed = query.narrowed(query.category_ids, subset)
+    ordered, catalog = (narrowed, query.sort_key, query.sort_direction, query.window), call.service.catalog
+    if not query.states:
+        return answer_page(catalog.page(*ordered), draw)
+    listed = catalog.by_state(*ordered, States(frozenset(query.states), frozenset(query.connected), clients))
+    counts = {"states": listed.counts, "categories": catalog.category_counts(query.narrowed())}
+    return answer({**listed.page.to_json(draw), "counts": counts})
 
 
 @operations.get("/v1/connect/apps/<app>", answer=Data[AppDetails], query=AppOptions)
@@ -393,12 +426,7 @@ def list_app_categories(call: Call) -> Response:
     query = call.query(CategoryList)
     categories = [category.api_dict for category in call.service.catalog.categories()]
     if query.extensions:
-        counts = call.service.catalog.category_counts(
-            q=query.q,
-            has_components=query.has_components,
-            has_actions=query.has_actions,
-            has_triggers=query.has_triggers,
-        )
+        counts = call.service.catalog.category_counts(query.narrowed())
         categories = [{**category, "count": counts[category["id"]]} for category in categories]
     return answer(categories)
 

@@ -24,7 +24,17 @@ from webapp.kit.text import fold
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App, Category
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Components, component
-from webapp.service.catalog.search import EVERYTHING, Filter, Search, SortDirection, SortKey, Subset, words
+from webapp.service.catalog.search import (
+    EVERYTHING,
+    ByState,
+    Filter,
+    Search,
+    SortDirection,
+    SortKey,
+    States,
+    Subset,
+    words,
+)
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.catalog.tool_search import ToolSearch
 from webapp.service.components.tool_names import ToolNames
@@ -206,7 +216,24 @@ class Catalog:
         by ``name`` and ``name_slug`` is ascending by default.
         """
         narrowed = Filter.of(q, category_ids, has_components, has_actions, has_triggers, subset)
+        return self.page(narrowed, sort_key, sort_direction, window)
+
+    def page(
+        self, narrowed: Filter, sort_key: SortKey | None, sort_direction: SortDirection | None, window: cursors.Window
+    ) -> cursors.Page[App]:
+        """:meth:`search` with all filters in one. Raises :class:`cursors.BadCursor`."""
         return self._contents.search.page(narrowed, sort_key, sort_direction, window)
+
+    def by_state(
+        self,
+        narrowed: Filter,
+        sort_key: SortKey | None,
+        sort_direction: SortDirection | None,
+        window: cursors.Window,
+        states: States,
+    ) -> ByState:
+        """:meth:`page` by state, with the number of apps in each. Raises :class:`cursors.BadCursor`."""
+        return self._contents.search.by_state(narrowed, sort_key, sort_direction, window, states)
 
     def categories(self) -> list[Category]:
         """Every category that holds an app, by name."""
@@ -216,16 +243,9 @@ class Catalog:
         """The category with that id, or None."""
         return next((category for category in self._contents.categories if category.id == category_id), None)
 
-    def category_counts(
-        self,
-        *,
-        q: str | None = None,
-        has_components: bool | None = None,
-        has_actions: bool | None = None,
-        has_triggers: bool | None = None,
-    ) -> dict[str, int]:
-        """The number of apps by category id with the same search and filters, including categories without any."""
-        return self._contents.search.counts(Filter.of(q, (), has_components, has_actions, has_triggers))
+    def category_counts(self, narrowed: Filter) -> dict[str, int]:
+        """The number of apps that match by category id, including categories without any."""
+        return self._contents.search.counts(narrowed)
 
     def component(self, key_or_id: str, version: str | None = None) -> ComponentInfo | None:
         """The component with that key or ``sc_…``, in exactly that version or its highest release; or None."""

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Literal, Self, TypeVar
+from typing import Generic, Literal, Self, TypeVar, get_args
 
 import orjson
 
@@ -21,6 +21,8 @@ from webapp.service.catalog.app import App, Category
 T = TypeVar("T")
 SortKey = Literal["name", "name_slug", "featured_weight"]
 SortDirection = Literal["asc", "desc"]
+State = Literal["connected", "ready", "setup"]
+STATES: tuple[State, ...] = get_args(State)
 MAX_QUERY = 400
 MAX_WORDS = 12
 _WORD = re.compile(r"[^\W_]+")
@@ -62,6 +64,33 @@ class Subset:
 
 
 EVERYTHING = Subset()
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """Which states of apps to list, in the order of :data:`STATES`, and what an app's state depends on.
+
+    An app is ``connected`` if its slug is in ``connected``; else ``ready`` if it can be connected, for which some need
+    a client, as the slugs ``clients`` have; else somebody has to ``setup`` it.
+    """
+
+    listed: frozenset[State]
+    connected: frozenset[str]
+    clients: frozenset[str]
+
+    def of(self, app: App) -> State:
+        """The state of ``app``."""
+        if app.slug in self.connected:
+            return "connected"
+        return "ready" if app.ready(self.clients) else "setup"
+
+
+@dataclass(frozen=True, slots=True)
+class ByState:
+    """A page of apps by state, and how many match in each state, listed or not."""
+
+    page: cursors.Page[App]
+    counts: Mapping[State, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,35 +194,35 @@ class Listing(Generic[T]):
 
     def __init__(self, items: Sequence[T], by: Order[T]) -> None:
         """``items`` must be sorted by ``by.key_of``, ascending."""
-        self._items, self._by = items, by
+        self.items, self.by = items, by
 
     def only(self, admitted: Callable[[T], bool]) -> "Listing[T]":
         """The items that are ``admitted``, in the same order."""
-        return Listing(list(filter(admitted, self._items)), self._by)
+        return Listing(list(filter(admitted, self.items)), self.by)
 
     def page(self, window: cursors.Window, mark: str) -> cursors.Page[T]:
         """The page that ``window`` selects. Raises :class:`cursors.BadCursor`."""
-        columns = [f"key_{index}" for index in range(len(self._by.shape))]
-        plan = cursors.keyset(window, mark, columns, descending=self._by.descending)
+        columns = [f"key_{index}" for index in range(len(self.by.shape))]
+        plan = cursors.keyset(window, mark, columns, descending=self.by.descending)
         low, high = self._bounds(plan)
-        if self._by.descending == plan.reverse:
-            rows = self._items[low : min(high, low + plan.limit)]
+        if self.by.descending == plan.reverse:
+            rows = self.items[low : min(high, low + plan.limit)]
         else:
-            rows = self._items[max(low, high - plan.limit) : high][::-1]
-        return cursors.page(rows, window, plan, mark, self._by.key_of, len(self._items))
+            rows = self.items[max(low, high - plan.limit) : high][::-1]
+        return cursors.page(rows, window, plan, mark, self.by.key_of, len(self.items))
 
     def _bounds(self, plan: cursors.Keyset) -> tuple[int, int]:
         after, before = self._key(plan, "after"), self._key(plan, "before")
-        lower, upper = (before, after) if self._by.descending else (after, before)
-        low = 0 if lower is None else bisect_right(self._items, lower, key=self._by.key_of)
-        high = len(self._items) if upper is None else bisect_left(self._items, upper, key=self._by.key_of)
+        lower, upper = (before, after) if self.by.descending else (after, before)
+        low = 0 if lower is None else bisect_right(self.items, lower, key=self.by.key_of)
+        high = len(self.items) if upper is None else bisect_left(self.items, upper, key=self.by.key_of)
         return low, max(low, high)
 
     def _key(self, plan: cursors.Keyset, side: str) -> cursors.Key | None:
         if f"{side}_0" not in plan.params:
             return None
-        key = tuple(plan.params[f"{side}_{index}"] for index in range(len(self._by.shape)))
-        if tuple(type(part) for part in key) != self._by.shape:
+        key = tuple(plan.params[f"{side}_{index}"] for index in range(len(self.by.shape)))
+        if tuple(type(part) for part in key) != self.by.shape:
             raise cursors.BadCursor("The cursor is broken; start again without it.")
         return key
 
@@ -206,6 +235,7 @@ class Search:
         self._end = max(apps, default=0) + 1
         self._sorted = functools.lru_cache(maxsize=8)(self._sort)
         self._listing = functools.lru_cache(maxsize=64)(self._make_listing)
+        self._ready = functools.lru_cache(maxsize=64)(self._split)
         self._matching = functools.lru_cache(maxsize=64)(self._match)
 
     def page(
@@ -214,6 +244,34 @@ class Search:
         """A page of the apps that match. Raises :class:`cursors.BadCursor`."""
         mark = cursors.fingerprint("apps", *narrowed.parts, key, direction)
         return self._listing(narrowed, key, direction).page(window, mark)
+
+    def by_state(
+        self,
+        narrowed: Filter,
+        key: SortKey | None,
+        direction: SortDirection | None,
+        window: cursors.Window,
+        states: States,
+    ) -> ByState:
+        """A page of the apps that match, by state and in each in the order asked for, and the number of each state.
+
+        What is connected is not part of a cursor, which is valid after an account was connected. Raises
+        :class:`cursors.BadCursor`.
+        """
+        listing = self._listing(narrowed, key, direction)
+        by, (ready, setup) = listing.by, self._ready(narrowed, key, direction, states.clients)
+        groups: dict[State, Sequence[App]] = {"connected": (), "ready": ready, "setup": setup}
+        if states.connected:
+            groups["connected"] = [app for app in listing.items if app.slug in states.connected]
+            groups["ready"] = [app for app in ready if app.slug not in states.connected]
+            groups["setup"] = [app for app in setup if app.slug not in states.connected]
+        ascending = STATES[::-1] if by.descending else STATES
+        rank = {state: place for place, state in enumerate(ascending)}
+        items = [app for state in ascending if state in states.listed for app in groups[state]]
+        ranked: Order[App] = Order((int, *by.shape), lambda app: (rank[states.of(app)], *by.key_of(app)), by.descending)
+        mark = cursors.fingerprint("apps by state", *narrowed.parts, key, direction, sorted(states.listed))
+        counts = {state: len(apps) for state, apps in groups.items()}
+        return ByState(Listing(items, ranked).page(window, mark), counts)
 
     def counts(self, narrowed: Filter) -> dict[str, int]:
         """The number of matching apps by category id, including categories without any."""
@@ -235,6 +293,15 @@ class Search:
         if narrowed.words and key is None and direction is None:
             return Listing(_grouped(apps, narrowed.words), _nearest_first(narrowed.words))
         return Listing(apps, order(key, direction))
+
+    def _split(
+        self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None, clients: frozenset[str]
+    ) -> tuple[list[App], list[App]]:
+        """The apps that match and are ready where ``clients`` have a client, and the others; each in order."""
+        ready, setup = list[App](), list[App]()
+        for app in self._listing(narrowed, key, direction).items:
+            (ready if app.ready(clients) else setup).append(app)
+        return ready, setup
 
     def _sort(self, key: SortKey | None, lightest_first: bool) -> tuple[int, ...]:
         by = order(key, "asc" if lightest_first else None)

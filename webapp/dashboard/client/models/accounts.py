@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field, TypeAdapter
 
-from webapp.dashboard.client.models.lenient import AppOrigin, Lenient, NonEmpty, PieceOrigin
+from webapp.dashboard.client.models.lenient import AppOrigin, Lenient, NonEmpty, PageOf, PieceOrigin
 
 State = Literal["working", "retrying", "needs-you", "no-app"]
 
@@ -226,6 +226,19 @@ class App(Lenient):
     def fields(self) -> list[str]:
         """Those that cannot be left out, by label."""
         return [field.label for field in self.custom_fields if not field.optional]
+
+
+class AppCounts(Lenient):
+    """The number of apps in each state, and in each category by id."""
+
+    states: Mapping[str, int]
+    categories: Mapping[str, int] = Field(default_factory=dict)
+
+
+class AppPage(PageOf[App]):
+    """One page of apps. ``counts`` is None where the service does not list apps by state (an extension)."""
+
+    counts: AppCounts | None = None
 
 
 class Identity(Lenient):
