@@ -1,6 +1,5 @@
 """The mark of a demo installation, and the sentence on its pages."""
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.once.catalog import linked
 from webapp import demo
 from webapp.app import create_app
 from webapp.errors import Throttled
@@ -29,7 +29,7 @@ def test_an_installation_is_a_demo_once_it_is_marked(store: Any) -> None:
 
 @pytest.fixture
 def service(settings: Settings, built_catalog: Path) -> Iterator[Service]:
-    shutil.copy(built_catalog, settings.data)
+    linked(built_catalog, settings.data)
     opened = open_service(settings)
     yield opened
     close_service(opened)

@@ -3,7 +3,6 @@
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 
 from tests.cli.in_process import Commands
 from tests.fakes.ports import free_port
+from tests.once.catalog import linked
 
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = [sys.executable, "-m", "webapp.cli.main"]
@@ -74,7 +74,7 @@ def data(tmp_path: Path, built_catalog: Path) -> Path:
     """A data folder that holds nothing but the catalog."""
     folder = tmp_path / "data"
     folder.mkdir()
-    shutil.copy(built_catalog, folder)
+    linked(built_catalog, folder)
     return folder
 
 

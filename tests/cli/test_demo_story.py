@@ -1,6 +1,5 @@
 """The story of a demo: every state of every noun is there, spread over a month, and nothing is due in the past."""
 
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.ports import free_port
+from tests.once.catalog import linked
 from webapp import demo
 from webapp.cli import demo_story
 from webapp.cli.demo_story import DAYS, Login
@@ -35,7 +35,7 @@ def told(tmp_path_factory: pytest.TempPathFactory, built_catalog: Path) -> Itera
     """An installation after the story; telling it takes seconds, so once for all tests."""
     ports = {"PATCHBAY_PORT": str(free_port()), "PATCHBAY_SANDBOX_PORT": str(free_port())}
     data, clock = tmp_path_factory.mktemp("demo"), FakeClock(NOON)
-    shutil.copy(built_catalog, data)
+    linked(built_catalog, data)
     settings = Settings.from_env(ports, data=data)
     service = open_service(settings, clock)
     try:

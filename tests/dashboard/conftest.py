@@ -26,6 +26,7 @@ from tests.dashboard.embedded import Embedded
 from tests.dashboard.trigger import fake_triggers
 from tests.dashboard.trigger.fake_triggers import Watchtower
 from tests.once import stores as databases
+from tests.once.catalog import linked
 from tests.people.openid import FakeOpenId
 from tests.people.test_logins import Belongings
 from webapp.dashboard import wiring
@@ -444,7 +445,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory, built_catalog: Path, migrat
     """The embedded dashboard over a service of its own, whose project is Acme; one for each module of tests."""
     data, clock = tmp_path_factory.mktemp("studio"), FakeClock()
     shutil.copy(migrated, data)
-    shutil.copy(built_catalog, data)
+    linked(built_catalog, data)
     settings = Settings.from_env({}, data=data)
     service = open_service(settings, clock)
     embedded = Embedded(service, settings, clock)

@@ -25,6 +25,7 @@ from tests.dashboard.embedded import BASE, Embedded
 from tests.fakes.deployed import emit, plant_trigger_of, switch
 from tests.fakes.user_data import plant_account
 from tests.messages import OTHERS
+from tests.once.catalog import linked
 from tests.service.domain.agents.planted import plant_agent, plant_approval
 from webapp.kit import translation
 from webapp.kit.clock import FakeClock
@@ -90,7 +91,7 @@ def office(tmp_path_factory: pytest.TempPathFactory, built_catalog: Path, migrat
     """The dashboard, whose owner and member have accounts, runs, triggers and agents in several states."""
     data = tmp_path_factory.mktemp("languages")
     shutil.copy(migrated, data)
-    shutil.copy(built_catalog, data)
+    linked(built_catalog, data)
     clock = FakeClock()
     settings = Settings.from_env({}, data=data)
     service = open_service(settings, clock)

@@ -1,6 +1,5 @@
 """A whole installation for tests: the application over a data folder, served on loopback, stopped and started again."""
 
-import shutil
 import socket
 import threading
 from collections.abc import Callable, Mapping
@@ -14,7 +13,7 @@ from waitress import wasyncore
 from waitress.server import create_server
 
 from tests.fakes.ports import free_port
-from tests.once import stores
+from tests.once import folders, stores
 from webapp.app import create_app
 from webapp.kit.clock import Clock, now
 from webapp.kit.cursors import Window
@@ -172,4 +171,4 @@ def prepared(folder: Path, apps: Mapping[str, str]) -> Path:
 
 def copied(prepared_folder: Path, data: Path) -> Path:
     """``data`` with what was prepared once."""
-    return Path(shutil.copytree(prepared_folder, data, dirs_exist_ok=True))
+    return folders.copy(prepared_folder, data)

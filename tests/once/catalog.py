@@ -1,8 +1,8 @@
 """What is the same in all catalogs of a run, worked out once for all of them.
 
-That is the hash of what ships, what its components declare, the catalog of a folder that holds the same as an earlier
-one, and the apps that are read from a file with several names. Each is kept by everything that it is made of, so that
-what a test changes is worked out anew.
+That is the hash of what ships, what its components declare, their rows and words, the catalog of a folder that holds
+the same as an earlier one, and the apps that are read from a file with several names. Each is kept by everything that
+it is made of, so that what a test changes is worked out anew.
 """
 
 import copy
@@ -17,13 +17,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from webapp.kit.scratch import Scratch
-from webapp.service.catalog import build, check, hosted_servers, index, logos, registry, sources
+from webapp.service.catalog import build, check, hosted_servers, index, logos, registry, sources, tool_search
 from webapp.service.catalog import declarations as declaring
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.component_files import Component
 from webapp.service.catalog.components import component
 from webapp.service.catalog.declarations import Declare, Declared
 from webapp.service.catalog.index import _Contents
+from webapp.service.catalog.registry import Keys
 from webapp.service.catalog.source_files import SourceFolder
 from webapp.service.catalog.sources import BUILT_IN, Files, Places
 from webapp.service.catalog.spec import AppSpec
@@ -31,9 +32,12 @@ from webapp.service.domain.base import catalog_file
 
 Variables = Mapping[str, str]
 Facts = Mapping[str, Mapping[str, Any]]
+Row = dict[str, Any]
 Declarations = tuple[list[Declared], list[str]]
 KEPT = 32
 """Catalogs, of several megabytes each."""
+_lasting: dict[int, object] = {}
+"""What was made of files that ship, by its identity: nobody changes it, and it lasts as long as the run."""
 DECLARED = Path(__file__).parents[2] / ".pytest_cache" / "declared.json"
 FRESH = "PATCHBAY_TEST_FRESH"
 """The variable that has a run neither read nor write :data:`DECLARED`, whatever its value."""
@@ -64,8 +68,8 @@ def declared_components(
 
     def declare_once(components: Iterable[Component], declare: Declare, known: Facts) -> Declarations:
         declarations, problems = declared(components, declare, {**kept, **known})
-        shipped = {item.mark: item.facts for item in declarations if _ships(item.component)}
-        if not shipped.keys() <= kept.keys():
+        shipped = {item.mark: item.facts for item in declarations if item.mark not in kept and _ships(item.component)}
+        if shipped:
             kept.update(shipped)
             _write_declared(shipped)
         return declarations, problems
@@ -95,10 +99,11 @@ def _write_declared(facts: Facts) -> None:
 def of_built_in(read: Callable[..., Any]) -> Callable[..., Any]:
     """What is read of a built-in app by its path and other texts; anything with a problem is read again."""
     kept: dict[tuple[object, ...], Any] = {}
+    inside = f"{BUILT_IN}/"
 
     def read_once(*arguments: Any) -> Any:
         key = tuple(each for each in arguments if isinstance(each, str | Path))
-        if not any(isinstance(each, Path) and each.is_relative_to(BUILT_IN) for each in key):
+        if not any(isinstance(each, Path) and str(each).startswith(inside) for each in key):
             return read(*arguments)
         if key not in kept:
             problems: list[str] = next((getattr(each, "problems", each) for each in arguments if each not in key), [])
@@ -139,6 +144,7 @@ def specs(validate: Callable[[Mapping[str, Any]], AppSpec]) -> Callable[[Mapping
         spec = validate(fields)
         if len(kept) < 1000:  # those of a variant or of an operator are new each time
             kept[id(fields)] = fields, spec
+            _lasting[id(spec)] = spec
         return spec
 
     return validate_once
@@ -160,10 +166,42 @@ def breaches(judge: Callable[..., Iterator[str]]) -> Callable[..., Iterable[str]
     return judge_once
 
 
+def rows(row: Callable[[Declared, Path, Keys], Row]) -> Callable[[Declared, Path, Keys], Row]:
+    """The row of a component that ships, by its mark, while its app answers the same keys of the registry."""
+    kept: dict[tuple[Component, str], tuple[Keys, Row]] = {}
+
+    def row_once(declared: Declared, beside: Path, keys: Keys) -> Row:
+        if declared.component.root != BUILT_IN:
+            return row(declared, beside, keys)
+        before = kept.get((declared.component, declared.mark))
+        if before is None or before[0] != keys:
+            before = kept[declared.component, declared.mark] = keys, row(declared, beside, keys)
+            _lasting[id(before[1])] = before[1]
+        return before[1]
+
+    return row_once
+
+
+def of_lasting(work: Callable[..., Any]) -> Callable[..., Any]:
+    """What is made of one row of :func:`rows`, or of one app of :func:`specs`, or of both."""
+    kept: dict[tuple[int, ...], Any] = {}
+
+    def work_once(*arguments: object) -> Any:
+        key = tuple(map(id, arguments))
+        if key in kept:
+            return kept[key]
+        result = work(*arguments)
+        if all(argument is None or id(argument) in _lasting for argument in arguments):
+            kept[key] = result
+        return result
+
+    return work_once
+
+
 def built_catalogs(
     ensure: Callable[[Path, Places, Declare | None], BuildReport],
 ) -> Callable[[Path, Places, Declare | None], BuildReport]:
-    """The catalog of a folder that holds the same apps, components and pieces as an earlier one: a copy of that one."""
+    """The catalog of a folder that holds the same apps, components and pieces as an earlier one: that one's file."""
     kept: dict[tuple[str, ...], tuple[Path, BuildReport]] = {}
     folder = tempfile.TemporaryDirectory(prefix="catalogs-")
 
@@ -177,11 +215,11 @@ def built_catalogs(
         if key not in kept:
             report = ensure(target, places, declare)
             if len(kept) < KEPT:
-                kept[key] = Path(shutil.copy(target, Path(folder.name, str(len(kept))))), report
+                kept[key] = _named(target, Path(folder.name, str(len(kept)))), report
             return report
         file, report = kept[key]
         with Scratch(".catalog-", target.parent) as draft:
-            Path(shutil.copy(file, draft)).replace(target)
+            _named(file, draft / target.name).replace(target)
         return report
 
     return ensure_once
@@ -191,7 +229,16 @@ def linked(catalog: Path, folder: Path) -> None:
     """Put ``catalog`` into ``folder`` as a second name of the same file, since no catalog is ever written to; it takes
     the place of one that is there."""
     (folder / catalog.name).unlink(missing_ok=True)
-    (folder / catalog.name).hardlink_to(catalog)
+    _named(catalog, folder / catalog.name)
+
+
+def _named(catalog: Path, name: Path) -> Path:
+    """``name`` as a second name of the file ``catalog``, or as its copy on another disk."""
+    try:
+        name.hardlink_to(catalog)
+    except OSError:
+        shutil.copy(catalog, name)
+    return name
 
 
 def read_contents(read: Callable[[Path, str, Variables], _Contents]) -> Callable[[Path, str, Variables], _Contents]:
@@ -225,6 +272,9 @@ def keep() -> None:
     hosted_servers.server_facts = derived(hosted_servers.server_facts)  # type: ignore[assignment]
     check.breaches = breaches(check.breaches)  # type: ignore[assignment]
     registry.load = of_built_in(registry.load)
+    Declared.row = rows(Declared.row)  # type: ignore[assignment]
+    build._facts, build._component_words = of_lasting(build._facts), of_lasting(build._component_words)
+    build._app_facts, tool_search._words = of_lasting(build._app_facts), of_lasting(tool_search._words)
     setattr(sources, "AppSpec", SimpleNamespace(model_validate=specs(AppSpec.model_validate)))  # noqa: B010
 
 

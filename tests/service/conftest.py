@@ -18,7 +18,6 @@ from tests.fakes.own_components import stock
 from tests.fakes.receiver import Receiver, receiving
 from tests.fakes.user_data import plant_account
 from tests.once import folders
-from tests.once.catalog import linked
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
@@ -31,7 +30,6 @@ from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Project, Scene
 from webapp.settings import Settings
 
-CATALOG = "catalog.db"
 GOOD_KEY = "canary-good-key"
 
 TINY_KEYS = """
@@ -231,9 +229,7 @@ def open_at(catalog_folder: Path, provider_server: Provider) -> Callable[[Path, 
     close_service(open_service(Settings.from_env(env, data=catalog_folder), FakeClock()))
 
     def open_one(folder: Path, clock: FakeClock) -> Service:
-        folders.copy(catalog_folder, folder, leave=CATALOG)
-        linked(catalog_folder / CATALOG, folder)
-        return open_service(Settings.from_env(env, data=folder), clock)
+        return open_service(Settings.from_env(env, data=folders.copy(catalog_folder, folder)), clock)
 
     return open_one
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.dashboard.embedded import Embedded
+from tests.once.catalog import linked
 from webapp.kit.clock import FakeClock
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
@@ -25,7 +26,7 @@ def office(
     """The dashboard over a service of its own."""
     data = tmp_path_factory.mktemp("office")
     shutil.copy(migrated, data)
-    shutil.copy(built_catalog, data)
+    linked(built_catalog, data)
     settings = Settings.from_env({}, data=data)
     service = open_service(settings, office_clock)
     embedded = Embedded(service, settings, office_clock)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.dashboard.embedded import Browser, Embedded
+from tests.once.catalog import linked
 from webapp.dashboard.build.checklist import STEPS
 from webapp.dashboard.client.build import projects
 from webapp.dashboard.client.build.projects import ProjectProgress
@@ -29,7 +30,7 @@ URL = "/checklist"
 def fresh(tmp_path: Path, built_catalog: Path, migrated: Path) -> Iterator[Embedded]:
     """A new installation, in which only people were created."""
     shutil.copy(migrated, tmp_path)
-    shutil.copy(built_catalog, tmp_path)
+    linked(built_catalog, tmp_path)
     clock = FakeClock()
     settings = Settings.from_env({}, data=tmp_path)
     service = open_service(settings, clock)

@@ -1,6 +1,5 @@
 """A service whose one own app, Acme, is a provider on loopback that the test steers."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from tests.fakes.provider import APPS, FakeProvider, seat, serving
 from tests.fakes.receiver import Receiver
 from tests.once import folders, postgres
 from tests.once.catalog import linked
-from tests.service.conftest import CATALOG
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import tokens
@@ -107,8 +105,7 @@ class Bench:
 @pytest.fixture
 def open_bench(data: Path, clock: FakeClock, acme: FakeProvider, acme_folder: Path) -> Iterator[Callable[[], Bench]]:
     """Opens the service over the same data folder as often as a test likes, as several processes would."""
-    folders.copy(acme_folder, data, leave=CATALOG)
-    linked(acme_folder / CATALOG, data)
+    folders.copy(acme_folder, data)
     settings = Settings.from_env({"PATCHBAY_ALLOW_HOSTS": f"127.0.0.1:{acme.port}"}, data=data)
     opened: list[Service] = []
 
@@ -136,7 +133,7 @@ def post_on_postgres(
 ) -> Iterator[DeliveryHarness]:
     """The delivery side of a service over PostgreSQL."""
     name = postgres.new()
-    shutil.copy(catalog_folder / "catalog.db", data)
+    linked(catalog_folder / folders.CATALOG, data)
     service = open_service(Settings.from_env({"PATCHBAY_DATABASE_URL": postgres.url(name)}, data=data), clock)
     yield DeliveryHarness(service, clock, Scene(projects.create(service, name="Acme").id, "development"), receiver)
     close_service(service)

@@ -1,6 +1,5 @@
 """A service with two sources of its own that listen at URLs, and the whole web application around it."""
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from tests.once import folders
 from webapp.app import create_app
 from webapp.kit.clock import FakeClock
 from webapp.service.components.executor import Executor
@@ -93,7 +93,7 @@ def hooks_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def service(data: Path, clock: FakeClock, hooks_folder: Path, runner: Runner) -> Iterator[Service]:
     """A service over a copy of the folder."""
-    shutil.copytree(hooks_folder, data, dirs_exist_ok=True)
+    folders.copy(hooks_folder, data)
     opened = open_service(Settings.from_env({}, data=data), clock)
     yield replace(opened, executor=Executor(runner))
     close_service(opened)

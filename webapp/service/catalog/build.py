@@ -243,16 +243,26 @@ def _kinds(declared: Iterable[Declared]) -> Mapping[str | None, Counter[str]]:
 
 def _app(row: int, source: Source, categories: dict[str, Category], kinds: Counter[str]) -> dict[str, Any]:
     spec = source.spec
+    return {
+        "id": row,
+        **_app_facts(spec),
+        "category_names": json.dumps([categories[slug].name for slug in spec.categories]),
+        "actions": kinds["action"],
+        "triggers": kinds["trigger"],
+        "own": int(source.own),
+    }
+
+
+def _app_facts(spec: AppSpec) -> dict[str, Any]:
+    """What an app's row says of the app by itself."""
     logo = logos.svg(spec.name.removesuffix(hosted_servers.SUFFIX), spec.logo)
     kept = spec.model_dump_json(by_alias=True, exclude_defaults=True)
     return {
-        "id": row,
         "slug": spec.slug,
         "name": spec.name,
         "description": spec.description,
         "auth_type": spec.auth_type,
         "categories": json.dumps(spec.categories),
-        "category_names": json.dumps([categories[slug].name for slug in spec.categories]),
         "featured_weight": spec.featured_weight,
         "custom_fields": json.dumps([field.to_json() for field in spec.fields]),
         "scope_profiles": json.dumps(
@@ -260,11 +270,8 @@ def _app(row: int, source: Source, categories: dict[str, Category], kinds: Count
         ),
         "logo": logo,
         "logo_hash": logos.digest(logo),
-        "actions": kinds["action"],
-        "triggers": kinds["trigger"],
         "variables": json.dumps(sorted(variables.names(kept))),
         "aliases": json.dumps(spec.aliases),
-        "own": int(source.own),
         "server": spec.mcp.way if spec.mcp else "",
         "signs_in": int(spec.sign_in is not None),
         "origin": spec.origin.model_dump_json() if spec.origin else "",
@@ -313,7 +320,8 @@ def write_components(database: Database, rows: Iterable[Mapping[str, Any]], apps
     )  # fmt: skip
     insert(database, "listed", listed)
     insert(database, "other_keys", _other_keys(newest, apps), replace=True)
-    insert(database, "listed_words", _component_words(newest, apps))
+    texts = (_component_words(row, apps.get(row["app"])) for row in newest)
+    insert(database, "listed_words", ({"rowid": number, **each} for number, each in enumerate(texts, 1)))
     tool_search.write(database, [row for row in newest if row["kind"] == "action"], apps)
 
 
@@ -345,12 +353,11 @@ def _facts(row: Mapping[str, Any], app: AppSpec | None) -> dict[str, Any]:
     }
 
 
-def _component_words(newest: Sequence[Mapping[str, Any]], apps: Mapping[str, AppSpec]) -> Iterator[dict[str, Any]]:
-    for number, row in enumerate(newest, 1):
-        app = apps.get(row["app"])
-        name = f"{row['name']} {app.name if app else ''}"
-        others = f"{row['key']} {row['app'] or ''} {row['description']}"
-        yield {"rowid": number, "name": " ".join(words(name)), "others": " ".join(words(others))}
+def _component_words(row: Mapping[str, Any], app: AppSpec | None) -> dict[str, str]:
+    """A component's row for full-text search, of folded words."""
+    name = f"{row['name']} {app.name if app else ''}"
+    others = f"{row['key']} {row['app'] or ''} {row['description']}"
+    return {"name": " ".join(words(name)), "others": " ".join(words(others))}
 
 
 def _other_keys(newest: Sequence[Mapping[str, Any]], apps: Mapping[str, AppSpec]) -> Iterator[dict[str, str]]:

@@ -17,6 +17,7 @@ import pytest
 
 from tests.fakes import load
 from tests.fakes.provider import FakeProvider
+from tests.once import folders
 from webapp.errors import Conflict, Invalid, PatchbayError
 from webapp.kit.clock import SECOND, FakeClock
 from webapp.service.domain.accounts import credentials
@@ -65,7 +66,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def backup(settings: Settings, tmp_path: Path, clock: FakeClock, prepared: Path) -> Path:
     """A backup of such a folder, which stands in ``settings.data``."""
-    shutil.copytree(prepared, settings.data, dirs_exist_ok=True)
+    folders.copy(prepared, settings.data)
     backups.write(settings, tmp_path / "one.zip", clock)
     return tmp_path / "one.zip"
 

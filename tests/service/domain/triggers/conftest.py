@@ -17,6 +17,7 @@ from tests.fakes.declared.graph import Graph
 from tests.fakes.declared.push import Stage, watching
 from tests.fakes.pieces import triggers
 from tests.fakes.pieces.triggers import PieceStage
+from tests.once import folders
 from webapp.kit.clock import FakeClock
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -65,7 +66,7 @@ def piece_folder(tmp_path_factory: pytest.TempPathFactory, catalog_folder: Path)
 
 @pytest.fixture
 def opened(data: Path, clock: FakeClock, piece_folder: Path) -> Iterator[Service]:
-    shutil.copytree(piece_folder, data, dirs_exist_ok=True)
+    folders.copy(piece_folder, data)
     service = open_service(Settings.from_env({}, data=data), clock)
     yield service
     close_service(service)
