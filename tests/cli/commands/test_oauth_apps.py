@@ -68,6 +68,15 @@ def test_the_secret_of_events_and_where_they_come(patchbay: Commands, data: Path
     )
 
 
+def test_the_topic_of_a_client(patchbay: Commands) -> None:
+    gmail = patchbay.json("oauth-app", "add", "--app", "gmail", "--client-id", "c", "--client-secret", "s")["id"]
+    assert "such as projects/acme-mail/topics/gmail" in patchbay.refused("oauth-app", "events", gmail, input="gmail\n")
+    told = patchbay.json("oauth-app", "events", gmail, input="projects/acme-mail/topics/gmail\n")
+    assert (told["secret_name"], told["has_secret"], told["uri"].endswith(f"/h/app/gmail/{gmail}")) == (
+        "Topic", True, True,
+    )  # fmt: skip
+
+
 def test_the_secret_that_the_provider_sent_is_shown_once(patchbay: Commands, data: Path) -> None:
     notion = patchbay.json("oauth-app", "add", "--app", "notion", "--client-id", "c", "--client-secret", "s")["id"]
     assert "has sent nothing yet" in patchbay.refused("oauth-app", "events", notion, "--sent")

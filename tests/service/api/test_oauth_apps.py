@@ -55,6 +55,7 @@ class TestClients:
             "secret_name": "Signing Secret",
             "has_secret": True,
             "brings_secret": False,
+            "takes_topic": False,
             "secret_sent_at": None,
         }
         changed = world.call("PUT", f"P/oauth_apps/{client_id}", server, json={"events_secret": "canary-other"})
@@ -63,6 +64,27 @@ class TestClients:
         assert "canary" not in answer.text + changed.text
         refused = world.call("PUT", f"P/oauth_apps/{made['id']}", server, json={"events_secret": "x"})
         assert (refused.status_code, refused.json["details"][0]["field"]) == (400, "events_secret")
+
+    def test_the_topic_of_a_client_is_checked_and_kept(self, world: Any) -> None:
+        server, new = (
+            world.server(),
+            {"app": "gmail", "client_id": "1-a.apps.googleusercontent.com", "client_secret": "s"},
+        )
+        for wrong in (
+            "gmail",
+            "projects/acme-mail/topics/",
+            "projects/Acme/topics/gmail",
+            " projects/acme/topics/gmail",
+        ):
+            refused = world.post("P/oauth_apps", server, json={**new, "events_secret": wrong})
+            assert refused.json["details"][0]["field"] == "events_secret", wrong
+            assert "such as projects/acme-mail/topics/gmail" in refused.text
+        client_id = world.post("P/oauth_apps", server, json=new).json["id"]
+        topic = "projects/acme-mail/topics/gmail"
+        assert world.call("PUT", f"P/oauth_apps/{client_id}", server, json={"events_secret": topic}).status_code == 200
+        events = world.get(f"P/oauth_apps/{client_id}?extensions=true", server).json["patchbay"]["events"]
+        assert (events["secret_name"], events["takes_topic"], events["has_secret"]) == ("Topic", True, True)
+        assert oauth_apps.events_secret(world.service, oauth_apps.get(world.service.store, client_id)) == topic
 
     def test_the_list_and_its_filters(self, world: Any, made: Any) -> None:
         server = world.server()
@@ -179,9 +201,10 @@ def test_a_client_is_shared_within_its_family(world: Any, gmail: Any) -> None:
         "gmail": ["google_drive"], "google_drive": ["gmail"],
     }  # fmt: skip
     use = world.get(f"P/oauth_apps/{gmail['id']}?extensions=true", server).json["patchbay"]
+    assert use.pop("events")["secret_name"] == "Topic"
     assert use == {
         "app_name": "Gmail", "accounts": 0, "shared_with": ["google_drive"], "used_for_new": True,
-        "installation_has_one": False, "events": None,
+        "installation_has_one": False,
     }  # fmt: skip
     assert "patchbay" not in world.get(f"P/oauth_apps/{gmail['id']}", server).json
 

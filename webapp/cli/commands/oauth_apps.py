@@ -11,6 +11,7 @@ from webapp.kit.clock import iso
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.projects import projects
+from webapp.service.domain.triggers import subscriptions
 
 
 @click.group("oauth-app")
@@ -65,11 +66,12 @@ def list_(as_json: bool) -> None:
 @click.option("--sent", is_flag=True, help="Take the one that the provider sent, and show it once.")
 @JSON
 def events(oauth_app_id: str, sent: bool, as_json: bool) -> None:
-    """Take the secret that signs a client's events, from standard input; and say to which address they come."""
+    """Take the secret that signs a client's events, or the topic in its place, from standard input; and say to which
+    address they come."""
     with opened() as service:
         client = oauth_apps.get(service.store, oauth_app_id)
         app = service.app(client.app)
-        webhook = app.spec.event_webhook
+        webhook = app.spec.client_webhook
         if webhook is None:
             raise Invalid(f"{app.name} has no events that come to its OAuth client.")
         if sent:
@@ -79,7 +81,9 @@ def events(oauth_app_id: str, sent: bool, as_json: bool) -> None:
             show({"events_secret": secret}, as_json, sentence + refused)
             return
         if secret_entered := _secret(None, webhook.secret_name):
+            oauth_apps.check_events_secret(app, secret_entered)
             client = oauth_apps.update(service, client, events_secret=secret_entered)
+            subscriptions.begin(service, client.id)
         result = oauth_apps.events_of(service, client) or {}
     show(result, as_json, "At the provider, enter the uri below as the address for its events.")
 

@@ -111,6 +111,7 @@ class ConfigurableProp(Answer):
     remote: bool = False
     static: Any = None
     customResponse: bool = False
+    at: str = ""
     accessMode: str = ""
     sync: bool = False
 

@@ -32,6 +32,7 @@ from webapp.service.domain.accounts import apps, oauth_app_checks, oauth_apps
 from webapp.service.domain.accounts.oauth_apps import OAuthAppFilter
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.triggers import subscriptions
 
 OAUTH_APPS = Group(
     "OAuth clients", "Your own OAuth clients at apps, so that people see your name when they allow access."
@@ -112,6 +113,7 @@ class ClientEvents(Answer):
     secret_name: str = Field(examples=["Signing Secret"])
     has_secret: bool = Field(description="Whether the secret was entered, without which nothing is taken in.")
     brings_secret: bool = Field(description="Whether the provider makes the secret, and sends it to the address.")
+    takes_topic: bool = Field(description="Whether the name of a topic is entered in place of a secret.")
     secret_sent_at: DateTime | None = Field(description="When it sent the one that waits to be taken.")
 
 
@@ -220,11 +222,10 @@ def update_oauth_app(call: Call) -> Response:
         known = secret or oauth_apps.secret(call.service, client)
         uri = oauth_apps.redirect_uri(call.service, client)
         verdict = _checked(call.service, call.service.app(client.app).by_sign_in, changed.client_id, known, uri)
-    return _answer(
-        call,
-        oauth_apps.update(call.service, changed, client_secret=secret, events_secret=body.events_secret),
-        verdict,
-    )
+    updated = oauth_apps.update(call.service, changed, client_secret=secret, events_secret=body.events_secret)
+    if body.events_secret:
+        subscriptions.begin(call.service, updated.id)
+    return _answer(call, updated, verdict)
 
 
 @operations.delete(ONE)
@@ -263,8 +264,8 @@ def to_json(service: Service, client: oauth_apps.OAuthApp, *, extensions: bool =
 
 
 def _check_events(app: CatalogApp, body: OAuthAppChange) -> None:
-    if body.events_secret and app.spec.event_webhook is None:
-        raise Invalid.of("events_secret", f"{app.name} has no events that come to its OAuth client.")
+    if body.events_secret:
+        oauth_apps.check_events_secret(app, body.events_secret)
 
 
 def _changed(client: oauth_apps.OAuthApp, body: OAuthAppChange) -> oauth_apps.OAuthApp:

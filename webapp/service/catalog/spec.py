@@ -534,18 +534,49 @@ class Events(Facts):
         return self.handshake is not None and self.handshake.secret != ""
 
 
-class Notices(Facts):
-    """The webhook of an OAuth client for pushes: by a request that is signed with the client's own secret, the app
-    notifies those triggers whose subscriptions have the ids in its list at ``hooks``. They then poll, each with its own
-    account, so nothing else in the request is believed.
+class Topic(Facts):
+    """A topic of Cloud Pub/Sub to which an app publishes its notices, and which sends them to the URL of the client.
 
-    A trigger polls ``settles_s`` seconds later, when the app's lists show what is new.
+    The client's owner enters its name, which matches ``pattern``; otherwise ``advice`` is the error. A request has an
+    ID token (OpenID Connect Core 1.0) of ``issuer``, signed by one of its ``keys``, for that URL, and of a verified
+    e-mail address at ``sender``, which may contain named groups of the pattern.
+    """
+
+    secret_name: Text
+    address_name: Text
+    pattern: Text
+    advice: Text
+    issuer: Address
+    keys: Address
+    sender: Text
+
+    @property
+    def brings_secret(self) -> bool:
+        """Whether the provider generates what its owner would enter; always False for topics."""
+        return False
+
+
+class Notices(Facts):
+    """The webhook of an OAuth client for pushes: by a request that is signed with the client's own secret, or that its
+    ``topic`` sends, the app notifies the triggers whose subscriptions have the id, or one of the list, at ``hooks``.
+    They then poll, each with its own account, so nothing else in the request is believed.
+
+    ``data`` is the path of JSON in base64, in which ``hooks`` is; without it, that is the body. A trigger polls
+    ``settles_s`` seconds later, when the app's lists show what is new.
     """
 
     hooks: Text
-    signature: Signature
+    data: str = ""
+    signature: Signature | None = None
+    topic: Topic | None = None
     settles_s: int = Field(default=0, ge=0, le=60)
     source: Address
+
+    @model_validator(mode="after")
+    def _verified(self) -> Self:
+        if (self.signature is None) == (self.topic is None):
+            raise ValueError("notices have either a signature or a topic")
+        return self
 
 
 class PieceEvents(Facts):
@@ -866,6 +897,11 @@ class AppSpec(Facts):
     def event_webhook(self) -> Events | PieceEvents | None:
         """The webhook of its OAuth clients, or None if they get no events."""
         return self.events or self.piece_events
+
+    @property
+    def client_webhook(self) -> Events | PieceEvents | Topic | None:
+        """What its OAuth clients have to be set up for, so that the app notifies triggers; None for nothing."""
+        return self.event_webhook or (self.notices.topic if self.notices else None)
 
     @property
     def scopes(self) -> tuple[Scope, ...]:

@@ -100,3 +100,7 @@ class Trigger(Component):
     def deactivate(self, ctx: Context) -> bool | None:
         """Unsubscribe from the app's events. Called when the trigger is switched off, and after an interrupted
         :meth:`activate`, whose outcome ``ctx.db`` does not know: return true if nothing can be left at the app."""
+
+    def renew(self, ctx: Context) -> None:
+        """Renew the subscription at the app, whose end ``ctx.subscribed_until`` has said; or make it, if that end has
+        passed. Called before it ends. What fails is tried again later, and the trigger polls meanwhile."""

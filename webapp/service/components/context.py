@@ -158,6 +158,10 @@ class Context:
         event_id, line = (None if text is None else str(text) for text in (id, summary))
         self._send({"emit": event, "id": event_id, "summary": line, "ts": now() if ts is None else int(ts)})
 
+    def subscribed_until(self, ends_at: int) -> None:
+        """Say when the trigger's subscription at its app ends, in epoch milliseconds: it is renewed before that."""
+        self._send({"ends": ends_at})
+
     def respond(
         self, status: int = 200, body: str | Mapping[str, Any] = "", headers: Mapping[str, str] | None = None
     ) -> None:

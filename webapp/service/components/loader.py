@@ -19,7 +19,7 @@ from webapp.service.components.errors import LoadError
 from webapp.service.components.props import Prop
 
 _KINDS = ("actions", "triggers")
-HOOKS = ("deploy", "activate", "deactivate")
+HOOKS = ("deploy", "activate", "deactivate", "renew")
 _fresh = itertools.count(1)
 
 

@@ -84,9 +84,11 @@ def dir_(
     return Prop("dir", own=_given(accessMode=access, sync=sync), **fields)
 
 
-def http_interface(*, custom_response: bool = False, **fields: Unpack[Common]) -> Prop:
-    """An address that receives HTTP requests. Infrastructure."""
-    return Prop("$.interface.http", own=_given(customResponse=custom_response or None), **fields)
+def http_interface(*, custom_response: bool = False, at_client: bool = False, **fields: Unpack[Common]) -> Prop:
+    """An address that receives HTTP requests; ``at_client`` for that of the account's OAuth client, or the topic that
+    stands for it. Infrastructure."""
+    own = _given(customResponse=custom_response or None, at="client" if at_client else None)
+    return Prop("$.interface.http", own=own, **fields)
 
 
 def timer(

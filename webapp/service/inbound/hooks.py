@@ -177,7 +177,8 @@ class Receiver:
             raise MethodNotAllowed(["HEAD", "POST"])
         base = oauth_apps.events_address(service, slug, oauth_app_id)
         received = read(current, base, "", service.clock())
-        return self._run(lambda: app_events.receive(service, slug, oauth_app_id, received), waits=asks_a_piece)
+        waits = app_events.may_wait(service, slug)
+        return self._run(lambda: app_events.receive(service, slug, oauth_app_id, received), waits=waits)
 
     def _received(self, key: str, rest: str) -> Response:
         service, address = self._service, network_of(current.remote_addr or "")

@@ -53,6 +53,20 @@ def test_a_client_whose_provider_tells_events_shows_where_and_takes_their_secret
     assert "Events for triggers" not in browser.get(f"/build/apps/{github['id']}").text
 
 
+def test_a_client_that_takes_a_topic_asks_for_its_name(stage: Any, registry: Registry) -> None:
+    events = {
+        "uri": "https://connect.example.com/h/app/gmail/oa_1",
+        "address_name": "Endpoint URL",
+        "takes_topic": True,
+    }
+    gmail = registry.add("slack", "sl-id", events=events | {"secret_name": "Topic", "has_secret": False})
+    page = stage.signed_in().get(f"/build/apps/{gmail['id']}").text
+    assert "through a topic of Google Cloud" in page and "Endpoint URL" in page
+    assert (
+        'placeholder="projects/acme-mail/topics/gmail"' in page and 'type="password" name="events_secret"' not in page
+    )
+
+
 def test_a_secret_that_could_not_be_checked_is_a_warning(stage: Any, registry: Registry, github: Any) -> None:
     registry.verdict = {"verdict": "unchecked", "sentence": "The client could not be checked."}
     browser, form = stage.signed_in(), {"name": "Ours", "client_id": "gh-id", "client_secret": "canary-new"}

@@ -1,5 +1,6 @@
 """Events of Slack that come to the one address of a client: each account gets its own, what is forged or comes again
-nobody. Notifications of Jira there: they are signed with the client's own secret, and let triggers poll."""
+nobody. Notifications of Jira there: they are signed with the client's own secret, and let triggers poll. Those of Gmail
+come from a topic, with a token of Google's."""
 
 import base64
 import hashlib
@@ -9,8 +10,11 @@ from collections.abc import Iterator
 from unittest.mock import Mock
 
 import pytest
+from joserfc.jwk import OctKey
 
 from tests.fakes.catalog_bench import Bench
+from tests.fakes.declared import gmail_watch
+from tests.fakes.declared.gmail_watch import FIRST, OTHER, SECOND_KEY, SENDER, TOPIC, Gmail, GmailStage, in_process
 from tests.fakes.declared.jira_webhooks import AT_MOST, KEY, Jira, JiraStage
 from tests.fakes.declared.push import PUBLIC, opened
 from tests.fakes.declared.slack_events import SECRET, Stage, told
@@ -230,3 +234,124 @@ def test_who_may_not_make_a_webhook_of_jira_polls_and_is_told_why(jira_stage: Ji
     other = subscriptions.find(jira_stage.service.store, bob.id)
     assert other is not None
     assert "manage:jira-webhook" in (other.error or "")
+
+
+@pytest.fixture
+def gmail(slack_bench: Bench) -> Gmail:
+    return Gmail(slack_bench.app("gmail"), {}, {}, now=slack_bench.service.clock())
+
+
+@pytest.fixture
+def gmail_stage(slack_bench: Bench, gmail: Gmail) -> Iterator[GmailStage]:
+    """People whose triggers watch their mailboxes, with a client that has a topic."""
+    with in_process(gmail), opened(GmailStage(slack_bench, gmail, gmail_watch.KEY, PUBLIC)) as stage:
+        stage.client = oauth_apps.add(
+            stage.service, app="gmail", client_id="g", client_secret="s", project_id=stage.scene.project_id,
+            events_secret=TOPIC,
+        )  # fmt: skip
+        yield stage
+
+
+def test_gmail_notifies_through_the_topic_of_the_client_whose_mailbox_changed(
+    gmail_stage: GmailStage, gmail: Gmail
+) -> None:
+    alice, bob = gmail_stage.deploy("alice"), gmail_stage.deploy("bob")
+    gmail_stage.work()
+    assert gmail.watches == dict.fromkeys(("alice", "bob"), (TOPIC, gmail.now + gmail_watch.LASTS))
+    gmail_stage.after(MINUTE)
+    gmail.mailboxes = {"alice": ["hello"], "bob": ["hi"]}
+    assert (gmail_stage.tell("alice").status, gmail_stage.tell("nobody").status) == (202, 202)
+    gmail_stage.work()
+    assert (gmail_stage.told(alice), gmail_stage.told(bob)) == (["hello"], [])
+    gmail_stage.after(5 * MINUTE)
+    assert (gmail_stage.told(alice), gmail_stage.told(bob)) == (["hello"], ["hi"])
+    assert gmail_stage.tell("alice", body=b"[]").status == 400
+    assert gmail_stage.tell("alice", body=b'{"message": {"data": "%%%"}}').status == 400
+
+
+def test_what_another_than_the_pub_sub_of_the_topic_pushes_is_refused(gmail_stage: GmailStage, gmail: Gmail) -> None:
+    alice = gmail_stage.deploy("alice")
+    gmail_stage.work()
+    looks_at = row(gmail_stage.service, alice)["next_run_at"]
+    now = gmail_stage.clock() // SECOND
+    public = OctKey.import_key(str(FIRST.as_dict(private=False)["n"]), {"kid": "k1"})
+    unsigned = base64.urlsafe_b64encode(b'{"alg":"none","kid":"k1"}').decode().rstrip("=")
+    for forged in (
+        "",
+        "Bearer ",
+        "Bearer a.b.c",
+        gmail_stage.token(),
+        f"Basic {gmail_stage.token()}",
+        f"Bearer {unsigned}.{gmail_stage.token().split('.')[1]}.",
+        f"Bearer {gmail_stage.token(key=SECOND_KEY)}",
+        f"Bearer {gmail_stage.token(key=public, algorithm='HS256')}",
+        *(
+            f"Bearer {gmail_stage.token(**changes)}"
+            for changes in (
+                {"aud": "https://patchbay.example/h/app/gmail/oa_other"},
+                {"iss": "https://accounts.example"},
+                {"exp": now - 61},
+                {"exp": None},
+                {"email_verified": False},
+                {"email": None},
+                {"email": "pushes@evil.iam.gserviceaccount.com"},
+                {"email": f"{SENDER}.evil.example"},
+                {"email": "acme-mail.iam.gserviceaccount.com"},
+            )
+        ),
+    ):
+        assert gmail_stage.tell("alice", forged).status == 401, forged
+    assert row(gmail_stage.service, alice)["next_run_at"] == looks_at
+    assert gmail.asked.count("certs") == 1, "who sends what another key signed makes nobody fetch the keys each time"
+
+
+def test_keys_that_google_changed_are_fetched_and_what_cannot_be_verified_now_is_sent_again(
+    gmail_stage: GmailStage, gmail: Gmail
+) -> None:
+    gmail.keys = []
+    with pytest.raises(Unavailable, match="keys could not be fetched"):
+        gmail_stage.tell("alice")
+    gmail.keys = [FIRST]
+    assert gmail_stage.tell("alice").status == 202
+    gmail.keys = [SECOND_KEY]
+    gmail_stage.clock.advance(MINUTE)  # type: ignore[attr-defined]
+    assert gmail_stage.tell("alice", f"Bearer {gmail_stage.token(key=SECOND_KEY)}").status == 202
+
+
+def test_a_mailbox_is_watched_until_the_last_of_its_triggers_is_off(gmail_stage: GmailStage, gmail: Gmail) -> None:
+    account = gmail_stage.connect("alice").id
+    triggers = [gmail_stage.deploy("alice", gmail={"authProvisionId": account}) for _ in range(2)]
+    gmail_stage.work()
+    for _ in range(3):
+        gmail.now += 5 * DAY
+        gmail_stage.after(5 * DAY)
+        assert gmail.watches["alice"][1] == gmail.now + gmail_watch.LASTS
+    deployments.delete(gmail_stage.service, triggers[0])
+    assert "alice" in gmail.watches
+    deployments.update(gmail_stage.service, triggers[1], deployments.Change(active=False))
+    assert gmail.watches == {}
+
+
+def test_triggers_poll_without_a_topic_and_are_notified_once_one_is_entered(
+    gmail_stage: GmailStage, gmail: Gmail
+) -> None:
+    service = gmail_stage.service
+    gmail_stage.client = oauth_apps.add(
+        service, app="gmail", client_id="n", client_secret="s", project_id=gmail_stage.scene.project_id
+    )
+    alice = gmail_stage.deploy("alice")
+    gmail_stage.work()
+    gmail.mailboxes["alice"] = ["hello"]
+    gmail_stage.after(5 * MINUTE)
+    assert (gmail_stage.told(alice), gmail.watches) == (["hello"], {})
+    assert (gmail_stage.tell("alice").status, subscriptions.find(service.store, alice.id)) == (401, None)
+    for topic in (TOPIC, OTHER):
+        gmail_stage.client = oauth_apps.update(service, gmail_stage.client, events_secret=topic)
+        assert subscriptions.begin(service, gmail_stage.client.id) == 1
+        gmail_stage.work()
+        assert gmail.watches["alice"][0] == topic
+    gmail.mailboxes["alice"].append("again")
+    gmail_stage.after(MINUTE)
+    assert gmail_stage.tell("alice").status == 202
+    gmail_stage.work()
+    assert gmail_stage.told(alice) == ["hello", "again"]

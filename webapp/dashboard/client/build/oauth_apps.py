@@ -20,13 +20,15 @@ _NOUN = "oauth_apps"
 class Events(Lenient):
     """Where the provider tells a client's events, and whether the secret that signs them was entered.
 
-    One that ``brings_secret`` makes it, and sent the one that waits at ``secret_sent_at`` (ISO 8601, "" for none)."""
+    One that ``brings_secret`` makes it, and sent the one that waits at ``secret_sent_at`` (ISO 8601, "" for none). One
+    that ``takes_topic`` has the name of a topic in its place."""
 
     uri: str = ""
     address_name: str = ""
     secret_name: str = ""
     has_secret: bool = False
     brings_secret: bool = False
+    takes_topic: bool = False
     secret_sent_at: str = ""
 
 

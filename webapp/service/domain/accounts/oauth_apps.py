@@ -13,16 +13,19 @@ there. A newer one replaces one that waits.
 """
 
 import hmac
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from webapp import audit
-from webapp.errors import Conflict, NotFound
+from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, iso
 from webapp.kit.crypto import new_id
+from webapp.service.catalog.app import App
+from webapp.service.catalog.spec import Topic
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
@@ -345,7 +348,7 @@ def _seal(service: Service, tx: Tx, project_id: str | None, oauth_app_id: str, c
 def events_of(service: Service, client: "OAuthApp") -> dict[str, Any] | None:
     """The facts that its owner needs to receive events; None if the app sends none to its clients."""
     app = service.catalog.app(client.app)
-    events = app.spec.event_webhook if app and app.oauth else None
+    events = app.spec.client_webhook if app and app.oauth else None
     if events is None:
         return None
     return {
@@ -354,6 +357,7 @@ def events_of(service: Service, client: "OAuthApp") -> dict[str, Any] | None:
         "secret_name": events.secret_name,
         "has_secret": client.events_sealed is not None,
         "brings_secret": events.brings_secret,
+        "takes_topic": isinstance(events, Topic),
         "secret_sent_at": _secret_sent_at(service, client),
     }
 
@@ -363,6 +367,15 @@ def _secret_sent_at(service: Service, client: "OAuthApp") -> str | None:
     sql = "SELECT received_at AS at FROM event_handshakes WHERE oauth_app_id = :id"
     row = service.store.one(sql, {"id": client.id})
     return iso(row["at"]) if row else None
+
+
+def check_events_secret(app: App, entered: str) -> None:
+    """Raise :class:`Invalid` where the clients of ``app`` take no secret for events, or no such topic in its place."""
+    webhook = app.spec.client_webhook
+    if webhook is None:
+        raise Invalid.of("events_secret", f"{app.name} has no events that come to its OAuth client.")
+    if isinstance(webhook, Topic) and not re.fullmatch(webhook.pattern, entered):
+        raise Invalid.of("events_secret", webhook.advice)
 
 
 def events_address(service: Service, slug: str, oauth_app_id: str) -> str:

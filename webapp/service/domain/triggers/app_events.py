@@ -5,10 +5,12 @@ account it is about, before the request is answered. When its turn comes, :mod:`
 account may see it. A trigger that polls does so at once instead.
 """
 
+import base64
 import hashlib
 import hmac
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -31,12 +33,14 @@ from webapp.service.domain.triggers import (
     piece_triggers,
 )
 from webapp.service.domain.triggers.inbound_requests import InboundRequest
+from webapp.service.outbound import id_tokens
 from webapp.service.outbound.bodies import Json, at_path, parse_json
 from webapp.store.contract import Tx
 
 KEPT = DAY  # how long a repeated event is recognised; a signed time is refused much earlier
 MAX_EVENTS = 1_000  # events in one request
 _TEXT = (str, int)
+_URL_SAFE = str.maketrans("-_", "+/")
 log = logging.getLogger(__name__)
 
 
@@ -74,22 +78,65 @@ def receive(service: Service, slug: str, oauth_app_id: str, received: InboundReq
 
 
 def _receive_notice(service: Service, client: OAuthApp, notices: Notices, received: InboundRequest) -> HttpAnswer:
-    """Let the triggers poll whose subscriptions are listed in a request that the client's secret signed."""
-    secret = oauth_apps.secret(service, client)
-    if secret is None or not fits(notices.signature, secret, inbound_requests.verified_event(received)):
-        log.info("A notification of %s for %s was ignored: the client's secret did not sign it.", client.app, client.id)
+    """Let the triggers poll whose subscriptions are listed in a request that is verified."""
+    if not _is_genuine(service, client, notices, received):
+        log.info("A notification of %s for %s was ignored: its sender is not verified.", client.app, client.id)
         return HttpAnswer(401, '{"error": "The signature does not fit."}', inbound_requests.JSON)
     parsed = parse_json(received.body)
+    if isinstance(parsed, Json) and notices.data:
+        parsed = parse_json(_decoded(at_path(parsed.value, notices.data)))
     if not isinstance(parsed, Json):
         return HttpAnswer(400, '{"error": "The body must be JSON."}', inbound_requests.JSON)
     listed = at_path(parsed.value, notices.hooks)
-    hooks = [hook for hook in (listed if isinstance(listed, list) else []) if isinstance(hook, _TEXT)][:MAX_EVENTS]
+    several = listed if isinstance(listed, list) else [listed]
+    hooks = [hook for hook in several if isinstance(hook, _TEXT)][:MAX_EVENTS]
     keys = frozenset(event_listeners.hook_key(hook) for hook in hooks)
     with service.store.write() as tx:
         for listener in event_listeners.of_event(tx, client.id, keys, ""):
             lifecycle.poll_soon(tx, listener.trigger_id, service.clock() + notices.settles_s * SECOND)
     service.wake()
     return HttpAnswer(202, inbound_requests.SUCCESS, inbound_requests.JSON)
+
+
+def _is_genuine(service: Service, client: OAuthApp, notices: Notices, received: InboundRequest) -> bool:
+    """Whether a notice is signed with the client's secret, or sent from the project of its topic.
+
+    Raises :class:`Unavailable` if that cannot be found out now.
+    """
+    event = inbound_requests.verified_event(received)
+    if notices.topic is None:
+        secret = oauth_apps.secret(service, client)
+        return secret is not None and notices.signature is not None and fits(notices.signature, secret, event)
+    name = re.fullmatch(notices.topic.pattern, oauth_apps.events_secret(service, client) or "")
+    scheme, _, token = str(event["headers"].get("authorization", "")).partition(" ")
+    if name is None or scheme.lower() != "bearer":
+        return False
+    claims = id_tokens.verified_claims(
+        service.outbound,
+        token.strip(),
+        issuer=notices.topic.issuer,
+        keys=notices.topic.keys,
+        audience=oauth_apps.events_address(service, client.app, client.id),
+        now=service.clock(),
+    )
+    if claims is None or claims.get("email_verified") is not True:
+        return False
+    return str(claims.get("email")).partition("@")[2] == notices.topic.sender.format(**name.groupdict())
+
+
+def _decoded(data: Any) -> bytes:
+    """The bytes of base64 in either alphabet; none for anything else."""
+    try:
+        return base64.b64decode(str(data).translate(_URL_SAFE), validate=True)
+    except ValueError:
+        return b""
+
+
+def may_wait(service: Service, slug: str) -> bool:
+    """Whether somebody else must be asked while the caller waits: the code of a piece, or who publishes keys."""
+    app = service.catalog.app(slug)
+    has_topic = app is not None and app.spec.notices is not None and app.spec.notices.topic is not None
+    return has_topic or is_read_by_piece(service, slug)
 
 
 def is_read_by_piece(service: Service, slug: str) -> bool:

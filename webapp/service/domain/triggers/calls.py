@@ -113,7 +113,7 @@ def call(
             state=state,
             event=event,
             endpoint=endpoint,
-            mask=(*prop_values.secrets_in(trigger.props, values.props), *([_key(endpoint)] if endpoint else [])),
+            mask=(*prop_values.secrets_in(trigger.props, values.props), *_keys(endpoint)),
             deadline_s=deadline_s,
             user=grants.user_key(trigger.scene, trigger.external_id),
         ),
@@ -140,14 +140,23 @@ def push_of(service: Service, trigger: DeployedTrigger) -> Push | None:
 
 
 def _endpoint(service: Service, trigger: DeployedTrigger, chosen: Mapping[str, Account]) -> str | None:
-    """The URL for requests of its app: its own, or that of the client of its account, if its app allows only that."""
-    push = push_of(service, trigger)
-    if push is None or push.at == "trigger":
+    """The URL for requests of its app: its own, or that of the client of its account, if its app allows only that; or
+    the name of the topic to which the app publishes. None if there is none.
+    """
+    if not _is_notified_at_client(service, trigger):
         return deployed_triggers.endpoint_url(service, trigger)
     account = _notified_account(trigger, chosen)
-    if account is None or account.oauth_app_id is None or service.app(account.app).spec.notices is None:
+    notices = service.app(account.app).spec.notices if account is not None else None
+    if account is None or account.oauth_app_id is None or notices is None:
         return None
+    if notices.topic is not None:
+        return oauth_apps.events_secret(service, oauth_apps.get(service.store, account.oauth_app_id))
     return oauth_apps.events_address(service, account.app, account.oauth_app_id)
+
+
+def _is_notified_at_client(service: Service, trigger: DeployedTrigger) -> bool:
+    push = push_of(service, trigger)
+    return trigger.is_notified_at_client or (push is not None and push.at == "client")
 
 
 def _notified_account(trigger: DeployedTrigger, chosen: Mapping[str, Account]) -> Account | None:
@@ -231,7 +240,8 @@ def _listen(
 def run_hook(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> Reply:
     """Run one hook that the component has, with the values ``configured``, and store its result."""
     began_at = service.clock()
-    state, event = trigger_state.read(service, trigger), {"timestamp": began_at}
+    state = trigger_state.read(service, trigger)
+    event = {"timestamp": began_at, "shared": event_listeners.shares_hook(service.store, trigger.id)}
     reply = call(service, trigger, hook, state=state, configured=configured, event=event)
     reply = _store_result(service, trigger, hook, began_at, reply)
     if HOOK in reply.state:
@@ -241,8 +251,7 @@ def run_hook(service: Service, trigger: DeployedTrigger, hook: Hook, configured:
 
 def _listen_to_hook(service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], hook: Any) -> None:
     """Let the subscription ``hook`` notify ``trigger`` at the URL of its account's client, if it uses that."""
-    push = push_of(service, trigger)
-    if push is None or push.at != "client":
+    if not _is_notified_at_client(service, trigger):
         return
     values = prop_values.checked(trigger.props, configured, whole=True)
     chosen = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
@@ -291,5 +300,6 @@ def _write_result(
         runs.write(tx, service, trigger, hook, began_at, reply, emitted=len(reply.events))
 
 
-def _key(endpoint: str) -> str:
-    return endpoint.rpartition("/")[2]
+def _keys(endpoint: str | None) -> list[str]:
+    """The secret part of a URL for requests; a topic has none."""
+    return [endpoint.rpartition("/")[2]] if endpoint and "://" in endpoint else []

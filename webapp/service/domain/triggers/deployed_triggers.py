@@ -97,6 +97,11 @@ class DeployedTrigger:
         )
 
     @property
+    def is_notified_at_client(self) -> bool:
+        """Whether its app, if it notifies it, does so at the URL of the account's OAuth client, as its code says."""
+        return any(prop["type"] == "$.interface.http" and prop.get("at") == "client" for prop in self.props)
+
+    @property
     def receives_app_events(self) -> bool:
         """Whether it receives the events that come to the address of an OAuth client."""
         return any(prop["type"] == "$.interface.apphook" for prop in self.props)

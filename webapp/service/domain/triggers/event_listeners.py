@@ -140,6 +140,19 @@ def hook_key(hook: Any) -> str:
     return f"hook:{hook}"
 
 
+def shares_hook(reader: Reader, trigger_id: str) -> bool:
+    """Whether another trigger that is on is notified of the same subscription of the same client."""
+    row = reader.one(
+        "SELECT 1 FROM event_listeners own JOIN accounts ON accounts.id = own.account_id "
+        "JOIN event_listeners other ON other.account_key = own.account_key AND other.trigger_id <> own.trigger_id "
+        "JOIN accounts theirs ON theirs.id = other.account_id AND theirs.oauth_app_id = accounts.oauth_app_id "
+        "JOIN deployed_triggers ON deployed_triggers.id = other.trigger_id AND deployed_triggers.active = 1 "
+        "WHERE own.trigger_id = :id AND substr(own.account_key, 1, 5) = :hook LIMIT 1",
+        {"id": trigger_id, "hook": hook_key("")},
+    )
+    return row is not None
+
+
 def of_event(reader: Reader, oauth_app_id: str, account_keys: frozenset[str], name: str) -> list[EventListener]:
     """The listeners for an event called ``name`` about one of ``account_keys``, whose accounts use the client
     ``oauth_app_id``.

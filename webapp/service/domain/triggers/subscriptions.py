@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from webapp.kit.clock import DAY, HOUR, MINUTE, TOLERANCE
 from webapp.service.components.calls import Reply
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.triggers import lifecycle
+from webapp.service.domain.triggers import deployed_triggers, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Tx, among, claiming
 from webapp.store.table import Table
@@ -58,6 +58,24 @@ def set_end(tx: Tx, trigger_id: str, ends_at: int, now: int) -> None:
     is_over = ends_at <= now
     renew_at = now if is_over else now + (ends_at - now) * 2 // 3
     _SUBSCRIPTIONS.upsert(tx, Subscription(trigger_id, renew_at, None if is_over else ends_at), keep=())
+
+
+def begin(service: Service, oauth_app_id: str) -> int:
+    """Let the triggers subscribe soon that can be notified through the client ``oauth_app_id`` from now on; return
+    their number."""
+    with service.store.write() as tx:
+        now = service.clock()
+        rows = tx.all(
+            "SELECT DISTINCT trigger_id FROM trigger_accounts JOIN accounts ON accounts.id = account_id "
+            "WHERE accounts.oauth_app_id = :client",
+            {"client": oauth_app_id},
+        )
+        of_client = [deployed_triggers.find(tx, row["trigger_id"]) for row in rows]
+        waiting = [each for each in of_client if each is not None and each.active and each.is_notified_at_client]
+        for trigger in waiting:
+            set_end(tx, trigger.id, now, now)
+    service.wake()
+    return len(waiting)
 
 
 def renew_soon(tx: Tx, trigger_id: str, now: int) -> None:
