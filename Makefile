@@ -21,9 +21,9 @@ IN_MEMORY = TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tm
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p no:hypothesispytest -p no:anyio
 
 # What pytest is asked for a suite: the tests with its marker, in the files that name it. Reading all the others takes 20 s.
-SUITE = -m $(1) $$(grep -rlw --include='*.py' 'mark\.$(1)' tests)
+SUITE = -m "$(1)" $$(grep -rlw --include='*.py' 'mark\.$(or $(2),$(1))' tests)
 
-.PHONY: run test postgres wheel release installed format check bench bench-processes bench-servers bench-workers bench-growth bench-logs steady sizes far shape mutants browser faults peer schemathesis pictures messages marks facts lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test postgres wheel release installed format check bench bench-processes bench-servers bench-workers bench-growth bench-logs steady sizes far shape mutants browser faults faults-side-by-side faults-alone peer schemathesis pictures messages marks facts lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -114,10 +114,22 @@ shape: setup-dev
 browser: setup-dev frontend-tests
 	$(PYTEST) -n 2 --dist loadfile $(call SUITE,browser)
 
-# FULL=1: as long as it takes, 100 kills and 10,000 events among them. POSTGRES=1: over PostgreSQL, those that are not about
-# the embedded database and do not start a server of it by themselves.
+# Two files at a time, of those that mostly wait: for other processes, and for time to pass. Then, by themselves, those whose
+# times other work would change. FULL=1: as long as it takes, 100 kills and 10,000 events among them, one after the other.
+# POSTGRES=1: over PostgreSQL, those that are not about the embedded database and do not start a server of it by themselves.
+FAULTS = $(if $(POSTGRES),PATCHBAY_TEST_DATABASE=postgres) PATCHBAY_FAULT_KILLS=$(if $(FULL),100,6) $(PYTEST)
+
 faults: setup-dev
-	$(if $(POSTGRES),PATCHBAY_TEST_DATABASE=postgres) PATCHBAY_FAULT_KILLS=$(if $(FULL),100,6) $(PYTEST) $(call SUITE,faults)
+	@failed=0; \
+	$(MAKE) --no-print-directory faults-side-by-side || failed=1; \
+	$(MAKE) --no-print-directory faults-alone || failed=1; \
+	exit $$failed
+
+faults-side-by-side:
+	$(FAULTS) $(if $(FULL),,-n 2 --dist loadfile) $(call SUITE,faults and not alone,faults)
+
+faults-alone:
+	$(FAULTS) $(call SUITE,faults and alone,alone)
 
 # Two files at a time: each has servers of its own.
 peer: setup-dev frontend-tests $(FASTMCP)

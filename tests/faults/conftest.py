@@ -1,4 +1,7 @@
-"""Faults are done to the real server in processes of its own, or to engines over a store of their own."""
+"""Faults are done to the real server in processes of its own, or to engines over a store of their own.
+
+What they measured they print to the standard error, which is seen from tests that run side by side, too.
+"""
 
 import shutil
 from collections.abc import Iterator

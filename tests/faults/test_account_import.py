@@ -10,6 +10,7 @@ import resource
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -88,9 +89,14 @@ def test_an_import_that_is_killed_and_run_again(
     cpu_ms = 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / ACCOUNTS
     with capsys.disabled():
         print(
-            f"\n{ACCOUNTS:,} rows, {len(broken):,} broken: {counts['there']:,} were there after the kill, {fresh:,} new"
+            f"\n{ACCOUNTS:,} rows, {len(broken):,} broken: {counts['there']:,} were there after the kill, "
+            f"{fresh:,} new",
+            file=sys.stderr,
         )
-        print(f"in {wall_s:.1f} s, {cpu_ms:.1f} ms CPU a row, {after.ru_maxrss // 1024} MB at most, {len(lost)} lost")
+        print(
+            f"in {wall_s:.1f} s, {cpu_ms:.1f} ms CPU a row, {after.ru_maxrss // 1024} MB at most, {len(lost)} lost",
+            file=sys.stderr,
+        )
 
 
 def prepared(shell: Shell, data: Path, provider: FakeProvider) -> Shell:

@@ -4,6 +4,7 @@ All kinds fail side by side. What decides is what was written down; times are pr
 """
 
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -37,7 +38,7 @@ ANSWERS = {
 }
 HELD = ("one byte a second", "no answer", "black hole")  # for as long as the deadline lets them
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.alone]
 
 
 @dataclass
@@ -99,9 +100,12 @@ def test_the_schedule_holds(post: DeliveryHarness, tmp_path: Path, capsys: pytes
         assert found.private_calls() == 0
         ends = {found.kind_of(row["trigger_id"]): (row["status"], row["attempt"]) for row in post.rows()}
     with capsys.disabled():
-        print(f"\nschedule in s: {' '.join(f'{ms / SECOND:g}' for ms in retry.SCHEDULE)} (± {retry.JITTER:.0%})")
+        print(
+            f"\nschedule in s: {' '.join(f'{ms / SECOND:g}' for ms in retry.SCHEDULE)} (± {retry.JITTER:.0%})",
+            file=sys.stderr,
+        )
         for kind, waited in pauses.items():
-            print(f"  {kind:<26} {ends[kind]!s:<18} {' '.join(f'{ms / SECOND:.0f}' for ms in waited)}")
+            print(f"  {kind:<26} {ends[kind]!s:<18} {' '.join(f'{ms / SECOND:.0f}' for ms in waited)}", file=sys.stderr)
     once = {"good": ("delivered", 1), "endless body of a 200": ("delivered", 1), "410": ("failed", 1)}
     assert ends == {kind: once.get(kind, ("failed", len(retry.SCHEDULE))) for kind in found.triggers}
     for kind, waited in pauses.items():
@@ -131,9 +135,12 @@ def test_every_worker_is_free_again(post: DeliveryHarness, tmp_path: Path, capsy
         rows = {found.kind_of(row["trigger_id"]): row for row in post.rows()}
         state = {kind: post.endpoint(trigger).state for kind, trigger in found.triggers.items()}
     with capsys.disabled():
-        print(f"\na worker is free after, in ms (to reach ≤ {DEADLINE_S + 1:g} s, the deadline and one second):")
+        print(
+            f"\na worker is free after, in ms (to reach ≤ {DEADLINE_S + 1:g} s, the deadline and one second):",
+            file=sys.stderr,
+        )
         for kind, row in rows.items():
-            print(f"  {kind:<26} {row['took_ms']:>6}  {row['last_error'] or 'delivered'}")
+            print(f"  {kind:<26} {row['took_ms']:>6}  {row['last_error'] or 'delivered'}", file=sys.stderr)
     assert {kind for kind, row in rows.items() if row["last_error"] is None} == {"good", "endless body of a 200"}
     assert all(rows[kind]["took_ms"] >= DEADLINE_S * SECOND for kind in HELD), "they were given their time"
     assert [kind for kind, one in state.items() if one != "happy"] == ["410"]

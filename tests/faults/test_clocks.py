@@ -5,6 +5,7 @@ Hours pass in seconds: the clock is the test's own, and each step is one turn of
 """
 
 import itertools
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -130,7 +131,10 @@ def minutes(anchor: int, end: int) -> list[int]:
 def tell(capsys: pytest.CaptureFixture[str], what: str, day: Day) -> None:
     with capsys.disabled():
         counts = ", ".join(f"{name}: {len(day.ticks(name))}" for name in SCHEDULES if name != "a poll")
-        print(f"\n{what}: at most {day.largest} at once of {len(SCHEDULES)}; ticks {counts}; polls {len(day.polls())}")
+        print(
+            f"\n{what}: at most {day.largest} at once of {len(SCHEDULES)}; ticks {counts}; polls {len(day.polls())}",
+            file=sys.stderr,
+        )
 
 
 @pytest.mark.parametrize("day", ["2027-06-01T00:07:00"], indirect=True)

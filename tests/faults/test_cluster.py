@@ -3,6 +3,7 @@ Redis and HAProxy, under load. Each process is killed in turn, Redis is started 
 standby promoted: no event that was accepted is lost, no tick is doubled, no request fails but those in flight.
 """
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -25,7 +26,7 @@ from tests.faults.test_limits_in_redis import Redis, redis
 from webapp.service.worker.delivery_slots import PER_ENDPOINT
 
 __all__ = ["redis"]
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.alone]
 EVENTS = 60
 TIMERS = 5
 WORKERS = 4
@@ -109,10 +110,11 @@ def test_nothing_is_lost_or_doubled(cluster: Cluster, receiver: Receiver, capsys
     lost = callers.accepted - _names(receiver)
     copies = sum(count - 1 for count in Counter(got.headers["webhook-id"] for got in receiver.got).values())
     with capsys.disabled():
-        print(_table(rows))
+        print(_table(rows), file=sys.stderr)
         print(
             f"accepted {len(callers.accepted)}, lost {len(lost)}; ticks {ticks}, doubled {len(doubled)}; sent twice "
-            f"{copies} (at most {PER_ENDPOINT * len(rows)}); the last arrived {waited_s:.1f} s after the end"
+            f"{copies} (at most {PER_ENDPOINT * len(rows)}); the last arrived {waited_s:.1f} s after the end",
+            file=sys.stderr,
         )
     assert lost == set() and doubled == [] and ticks > 0
     assert all(row.failed <= CALLERS for row in rows), "only what was in flight may fail"

@@ -3,6 +3,7 @@ none arrives under two ids, and the service goes on by itself.
 """
 
 import re
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -66,12 +67,14 @@ def test_no_accepted_event_is_lost(
     with capsys.disabled():
         print(
             f"\naccepted {len(callers.accepted)}, lost {len(lost)}, refused {callers.refused} of {CALLERS} callers, "
-            f"duplicates {duplicates} (at most {PER_ENDPOINT})"
+            f"duplicates {duplicates} (at most {PER_ENDPOINT})",
+            file=sys.stderr,
         )
     assert lost == set() and duplicates <= PER_ENDPOINT
     assert all(len(arrived[name]) == 1 for name in callers.accepted), "an event arrived under two ids"
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("servers", [True, False], indirect=True, ids=["synchronous", "asynchronous"])
 def test_an_old_primary_that_comes_back_is_refused(
     server: Running, servers: Pair, receiver: Receiver, capsys: pytest.CaptureFixture[str]
@@ -99,7 +102,8 @@ def test_an_old_primary_that_comes_back_is_refused(
     with capsys.disabled():
         print(
             f"\nready in {ready_s:.1f} s on the new primary (to reach < {READY_S:g} s; the first start took "
-            f"{server.starts_s[0]:.1f} s); accepted {len(callers.accepted)}; it said: {said}"
+            f"{server.starts_s[0]:.1f} s); accepted {len(callers.accepted)}; it said: {said}",
+            file=sys.stderr,
         )
     assert ready_s < max(READY_S, LOADED * server.starts_s[0]), "a busy machine needs as long for any start"
     assert len(said) == 1 and f":{servers.ports[0]} was replaced by its standby: it is on timeline 1" in said.pop()

@@ -3,6 +3,7 @@ goes on, and with room again everything goes on by itself; what was accepted bef
 """
 
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -57,7 +58,8 @@ def test_nothing_is_lost_while_the_disk_is_full(
     with capsys.disabled():
         print(
             f"\nfull disk: {callers.refused} refused, {len(callers.accepted)} accepted and arrived; {EVENTS} accepted "
-            f"{again_s:.1f} s after there was room"
+            f"{again_s:.1f} s after there was room",
+            file=sys.stderr,
         )
     assert (refused.status_code, listed.status_code, ready.status_code) == (503, 200, 503)
     assert "Retry-After" in refused.headers

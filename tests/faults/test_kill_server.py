@@ -8,6 +8,7 @@ import json
 import os
 import random
 import statistics
+import sys
 import threading
 import time
 from collections import Counter
@@ -112,7 +113,8 @@ def test_no_accepted_event_is_lost(server: Running, receiver: Receiver, capsys: 
             f"\nkills {KILLS}, accepted {len(callers.accepted)}, lost {len(lost)}, duplicates {duplicates} "
             f"(at most {PER_ENDPOINT * KILLS}), faults of the database {len(faults)}; ready after a kill in "
             f"{statistics.median(after_kills):.1f} s, at worst {max(after_kills):.1f} s (to reach < {READY_S:g} s), "
-            f"the first time in {clean:.1f} s; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
+            f"the first time in {clean:.1f} s; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors",
+            file=sys.stderr,
         )
     assert len(callers.accepted) >= EVENTS
     assert lost == set()

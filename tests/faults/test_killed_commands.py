@@ -8,6 +8,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import zipfile
 from collections.abc import Iterator
@@ -71,7 +72,7 @@ def test_a_rotation_that_is_killed(world: World, capsys: pytest.CaptureFixture[s
     assert world.ask("GET", f"/accounts/{account}?include_credentials=true").ok
     assert world.server.shell.run("check").returncode == 0
     with capsys.disabled():
-        print(f"\n{count} of {KILLS} rotations were killed in their middle; what was sealed opens")
+        print(f"\n{count} of {KILLS} rotations were killed in their middle; what was sealed opens", file=sys.stderr)
 
 
 @pytest.mark.embedded
@@ -89,7 +90,10 @@ def test_a_backup_that_is_killed(world: World, tmp_path: Path, capsys: pytest.Ca
         with zipfile.ZipFile(folder / name) as archive:
             assert archive.testzip() is None
     with capsys.disabled():
-        print(f"\n{count} of {KILLS} backups were killed in their middle; left are {made}, each of them whole")
+        print(
+            f"\n{count} of {KILLS} backups were killed in their middle; left are {made}, each of them whole",
+            file=sys.stderr,
+        )
     assert {"whole.zip", "last.zip"} <= set(made) <= {"whole.zip", "last.zip", *(name.name for name in names)}
 
 
@@ -116,7 +120,7 @@ def test_ten_backups_under_load_can_be_restored(
             assert store.faults() == []
             restored.append(store.tuples("SELECT COUNT(*) FROM events")[0][0])
     with capsys.disabled():
-        print(f"\n{BACKUPS} backups: accepted before each {accepted}, restored {restored}")
+        print(f"\n{BACKUPS} backups: accepted before each {accepted}, restored {restored}", file=sys.stderr)
     assert all(there >= before for there, before in zip(restored, accepted, strict=True))
 
 

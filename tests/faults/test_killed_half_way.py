@@ -8,6 +8,7 @@ How long that took is printed; that it takes less than :data:`SOON_S` decides.
 import os
 import signal
 import statistics
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -182,9 +183,10 @@ def test_nothing_untrue_is_said_after_a_kill(name: str, world: World, capsys: py
         world.server.start()
     with capsys.disabled():
         told = ", ".join(f"{victim} {took:.1f} s" for victim, took in took_s.items())
-        print(f"\n{name}, true again after: {told} (to reach < {SOON_S:g} s)")
+        print(f"\n{name}, true again after: {told} (to reach < {SOON_S:g} s)", file=sys.stderr)
 
 
+@pytest.mark.alone
 def test_after_the_supervisor_alone_was_killed_the_next_answers_while_the_old_web_process_drains(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -216,7 +218,10 @@ def test_after_the_supervisor_alone_was_killed_the_next_answers_while_the_old_we
     first_s = world.server.starts_s[0]
     with capsys.disabled():
         took = ", ".join(f"{took:.1f} s" for took in took_s)
-        print(f"\nanswers again after {took} (to reach ≤ {AGAIN_S:g} s; the first start took {first_s:.1f} s)")
+        print(
+            f"\nanswers again after {took} (to reach ≤ {AGAIN_S:g} s; the first start took {first_s:.1f} s)",
+            file=sys.stderr,
+        )
     assert statistics.median(took_s) <= max(AGAIN_S, 1.5 * first_s), "it waits for what any start takes, and no longer"
 
 

@@ -7,6 +7,7 @@ not know a subscription once it was deleted. Afterwards every active trigger has
 import os
 import random
 import signal
+import sys
 import threading
 import time
 from collections import Counter
@@ -88,7 +89,8 @@ def test_every_active_trigger_has_its_subscription_and_none_is_left_over(
     with capsys.disabled():
         print(
             f"\n{KILLS} kills amid {dict(sorted(done.items()))}: {sum(one['active'] for one in listed)} active of "
-            f"{len(listed)}, {len(world.upstream.subscriptions)} subscriptions of {world.upstream.made} that were made"
+            f"{len(listed)}, {len(world.upstream.subscriptions)} subscriptions of {world.upstream.made} that were made",
+            file=sys.stderr,
         )
     assert not untrue, untrue
 

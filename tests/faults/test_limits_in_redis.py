@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -111,7 +112,7 @@ def test_two_processes_let_exactly_as_many_pass_and_do_as_was_chosen_while_it_is
     back_s = counted_again(server)
     with capsys.disabled():
         print(f"\n{'closed' if closed else 'open'}: 50 calls without it in {took_s:.1f} s; "
-              f"ready {back_s:.1f} s after it was back")  # fmt: skip
+              f"ready {back_s:.1f} s after it was back", file=sys.stderr)  # fmt: skip
     with ThreadPoolExecutor(16) as pool:
         answers = Counter(pool.map(lambda _: create(client, "eve"), range(LIMIT + 50)))
     assert answers == {200: LIMIT, 429: 50}

@@ -3,6 +3,7 @@ be, and whether the service lives is answered at once.
 """
 
 import sqlite3
+import sys
 import threading
 import time
 from collections import Counter
@@ -16,7 +17,7 @@ from tests.faults.running import Running, client_of
 WRITERS, LOCKED_S = 90, 12.0
 ALIVE_S, ANSWERED_S = 1.0, 20.0
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.alone]
 
 
 def test_ninety_writers_at_a_locked_database(server: Running, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,7 +49,8 @@ def test_ninety_writers_at_a_locked_database(server: Running, capsys: pytest.Cap
     with capsys.disabled():
         print(
             f"\n{WRITERS} writers at a lock of {LOCKED_S:g} s: {dict(statuses)}, the last after {longest[0]:.1f} s; "
-            f"/healthz in {max(alive_s):.3f} s at worst (to reach < {ALIVE_S:g} s)"
+            f"/healthz in {max(alive_s):.3f} s at worst (to reach < {ALIVE_S:g} s)",
+            file=sys.stderr,
         )
     assert set(statuses) <= {200, 503} and statuses[200] >= 1
     assert longest[0] < ANSWERED_S

@@ -4,6 +4,7 @@ What decides is that all arrive without a pause of minutes, and in which order. 
 """
 
 import os
+import sys
 import time
 from itertools import pairwise
 
@@ -20,7 +21,7 @@ WAITING = 10_000 if FULL else 3_000
 AT_ONCE = 500
 NEW_EVERY_S = 0.1
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.alone]
 
 
 def test_ten_thousand_that_waited(post: DeliveryHarness, capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,7 +59,8 @@ def test_ten_thousand_that_waited(post: DeliveryHarness, capsys: pytest.CaptureF
         print(
             f"\n{len(arrivals)} that waited were drained in {last - first:.1f} s ({rate:.0f}/s), the longest pause "
             f"{gap:.2f} s, out of order by at most {moved}; {len(delays)} new ones beside them arrived after "
-            f"{median:.2f} s in the median, {p99:.2f} s at p99"
+            f"{median:.2f} s in the median, {p99:.2f} s at p99",
+            file=sys.stderr,
         )
     assert moved <= 2 * PER_ENDPOINT
     assert {row["status"] for row in post.rows() if row["event_id"] not in tried} == {"delivered"}

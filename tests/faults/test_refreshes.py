@@ -2,6 +2,7 @@
 holder is killed is among the situations of fault 8.
 """
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -23,5 +24,5 @@ def test_fifty_calls_cause_one_refresh(world: World, capsys: pytest.CaptureFixtu
             assert given == {f"a{world.upstream.exchanges}"}, "all got the new one"
             exchanges.append(world.upstream.exchanges - before)
     with capsys.disabled():
-        print(f"\n{ROUNDS} times {CALLS} calls on an expired account caused {exchanges} refreshes")
+        print(f"\n{ROUNDS} times {CALLS} calls on an expired account caused {exchanges} refreshes", file=sys.stderr)
     assert exchanges == [1] * ROUNDS and not world.upstream.dead

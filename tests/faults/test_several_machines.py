@@ -3,6 +3,7 @@ the dead one had begun is taken over by the other, and each event arrives under 
 """
 
 import shutil
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -69,7 +70,8 @@ def test_no_accepted_event_is_lost(
     with capsys.disabled():
         print(
             f"\naccepted {len(accepted)}, lost {len(lost)}, duplicates {duplicates} "
-            f"(at most {2 * PER_ENDPOINT}); the last arrived {waited_s:.1f} s after the end (to reach < 20 s)"
+            f"(at most {2 * PER_ENDPOINT}); the last arrived {waited_s:.1f} s after the end (to reach < 20 s)",
+            file=sys.stderr,
         )
     assert lost == set() and duplicates <= 2 * PER_ENDPOINT
     assert all(len(arrived[name]) == 1 for name in accepted), "an event arrived under two ids"

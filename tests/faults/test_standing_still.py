@@ -7,6 +7,7 @@ meanwhile is answered with 503 then.
 
 import os
 import signal
+import sys
 import time
 
 import pytest
@@ -40,7 +41,10 @@ def test_nothing_is_lost_while_a_process_stands_still(
     until_more(lambda: len(callers.accepted & names_of(receiver).keys()), len(callers.accepted), server.last_words, 0.2)
     arrived = names_of(receiver)
     with capsys.disabled():
-        print(f"\nthe {victim} stood still: {meanwhile} were accepted meanwhile, {EVENTS} more after {again_s:.1f} s")
+        print(
+            f"\nthe {victim} stood still: {meanwhile} were accepted meanwhile, {EVENTS} more after {again_s:.1f} s",
+            file=sys.stderr,
+        )
     assert pid_of(server, victim) == process and children == processes_of(server), "none was started again"
     assert meanwhile > EVENTS or victim not in ("runner", "supervisor"), "the others go on"
     assert all(len(arrived[name]) == 1 for name in callers.accepted), "an event arrived under two ids"

@@ -20,7 +20,7 @@ TO_REACH_S = 1.5 if stores.ON_POSTGRES else 1.0  # its driver is loaded, too
 MOST_IMPORTS = 2.0
 """What decides: CPU of a start beside that of importing the application, on the same machine in the same minute."""
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.alone]
 
 
 def _import_s() -> float:
@@ -46,7 +46,8 @@ def test_starting_again_after_a_kill(server: Running, capsys: pytest.CaptureFixt
     with capsys.disabled():
         print(
             f"\nready after {min(cpu_s):.2f} s of CPU at best, {max(cpu_s):.2f} s at worst (to reach {TO_REACH_S} s), "
-            f"in {min(server.starts_s[1:]):.2f} to {max(server.starts_s[1:]):.2f} s"
+            f"in {min(server.starts_s[1:]):.2f} to {max(server.starts_s[1:]):.2f} s",
+            file=sys.stderr,
         )
     assert min(cpu_s) <= MOST_IMPORTS * _import_s()
 

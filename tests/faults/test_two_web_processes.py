@@ -4,6 +4,7 @@ import http.client
 import os
 import re
 import signal
+import sys
 import threading
 import time
 from collections import Counter
@@ -82,6 +83,7 @@ def listens(pid: int, port: int) -> bool:
     return False
 
 
+@pytest.mark.alone
 def test_no_request_fails_while_they_are_replaced(
     start: Callable[[], Server], eventually: Callable[[Callable[[], Any]], Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,12 +98,13 @@ def test_no_request_fails_while_they_are_replaced(
             rounds_s.append(time.monotonic() - began)
             eventually(lambda: not before & set(server.children()))  # noqa: B023
     with capsys.disabled():
-        print(f"\n{ROUNDS} rounds of replacing, at most {max(rounds_s):.1f} s: {dict(hammer.answers)}")
+        print(f"\n{ROUNDS} rounds of replacing, at most {max(rounds_s):.1f} s: {dict(hammer.answers)}", file=sys.stderr)
     assert set(hammer.answers) == {"200"}, server.errors()
     assert "ERROR" not in server.errors()
     assert server.stop() == 0
 
 
+@pytest.mark.alone
 def test_the_port_stays_while_one_of_them_is_killed(
     start: Callable[[], Server], eventually: Callable[[Callable[[], Any]], Any]
 ) -> None:

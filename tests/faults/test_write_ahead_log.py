@@ -54,7 +54,7 @@ close_service(service)
 print(counts[0], time.monotonic() - began)
 """
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.alone]
 
 
 @dataclass
@@ -109,7 +109,8 @@ def test_the_log_stays_small(server: Running, receiver: Receiver, capsys: pytest
             f"\nlog at most {free.largest / MB:.0f} MB at {rate:.0f} events/s for {LOAD_S:g} s (to reach ≤ 64 MB at "
             f"{RATE}/s); beside a reader's snapshot at most {held.largest / MB:.0f} MB at {rate_with_reader:.0f} "
             f"events/s for {READER_S:g} s (to reach ≤ 256 MB); afterwards {log.stat().st_size / MB:.0f} MB; "
-            f"{recorded + more} recorded, {len(receiver.got)} arrived"
+            f"{recorded + more} recorded, {len(receiver.got)} arrived",
+            file=sys.stderr,
         )
     assert free.largest <= MOST
     assert held.largest <= MOST_WITH_READER

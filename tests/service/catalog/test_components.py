@@ -218,6 +218,7 @@ def test_a_search_of_one_kind_reads_no_more_than_what_has_the_words() -> None:
 
 
 @pytest.mark.faults
+@pytest.mark.alone
 def test_a_hundred_thousand_are_searched_in_milliseconds() -> None:
     names = ("create", "find", "update", "watch")
     found = catalog_of(

@@ -6,6 +6,7 @@ Rows of ``catalog.db`` in the forms that the service keeps: what each holds, and
 import gc
 import json
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -163,6 +164,7 @@ def test_a_file_that_nobody_reads_any_more_is_closed(declare: Declare, folder: P
 
 
 @pytest.mark.faults
+@pytest.mark.alone
 def test_three_thousand_apps(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["north", "south", "mail", "sheet", "data", "cloud", "task", "note"]
     for number in range(3000):
@@ -191,7 +193,10 @@ def test_three_thousand_apps(folder: Path, tmp_path: Path, capsys: pytest.Captur
     often = (time.process_time() - start) / 100
     catalog.close()
     with capsys.disabled():
-        print(f"\n3,000 apps: a new search {1000 * spent / 600:.3f} ms CPU, a repeated one {1000 * often:.3f} ms CPU")
+        print(
+            f"\n3,000 apps: a new search {1000 * spent / 600:.3f} ms CPU, a repeated one {1000 * often:.3f} ms CPU",
+            file=sys.stderr,
+        )
 
 
 def row(**values: Any) -> sqlite3.Row:

@@ -398,6 +398,7 @@ def test_more_calls_than_processes_wait_for_their_turn(package: Path, monkeypatc
 
 
 @pytest.mark.faults
+@pytest.mark.alone
 def test_pieces_do_not_hold_up_other_components(ask: Ask, node_runner: Runner) -> None:
     assert ask(PID, user="busy").ok  # there is a runner
     began = time.monotonic()
