@@ -48,6 +48,12 @@ class Shell:
         return done.stderr.strip().splitlines()[-1]
 
 
+def shell_over(data: Path, **env: str) -> Shell:
+    """``patchbay`` over ``data``, deaf to the settings of the person who runs the tests."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
+    return Shell({**inherited, "PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(free_port()), **env})
+
+
 @dataclass
 class Server:
     """A running ``patchbay serve``."""
@@ -80,9 +86,8 @@ def data(tmp_path: Path, built_catalog: Path) -> Path:
 
 @pytest.fixture
 def shell(data: Path) -> Shell:
-    """``patchbay`` over :func:`data`, deaf to the settings of the person who runs the tests."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
-    return Shell({**inherited, "PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(free_port())})
+    """``patchbay`` over :func:`data`."""
+    return shell_over(data)
 
 
 @pytest.fixture

@@ -6,12 +6,13 @@ How long that took is printed; that it takes less than :data:`SOON_S` decides.
 """
 
 import os
+import shutil
 import signal
 import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +20,9 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.faults.running import Running, is_free, until_more
-from tests.faults.world import World
+from tests.cli.conftest import shell_over
+from tests.faults.running import Running, is_free, processes_of, until_more
+from tests.faults.world import World, a_world
 from tests.once import stores
 
 SOON_S = 20.0 if stores.ON_POSTGRES else 5.0  # a process that has just begun takes over after 17 s there
@@ -29,6 +31,16 @@ DRAINS_S = 8.0  # a web process that ends has 10 s for requests that it has begu
 LOADED = 3.0  # other work on the machine stretches everything; what is printed is what was taken
 
 pytestmark = pytest.mark.faults
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory, built_catalog: Path) -> Iterator[World]:
+    """One for all: a situation ends when what the service says is true again."""
+    folder = tmp_path_factory.mktemp("world")
+    (folder / "data").mkdir()
+    shutil.copy(built_catalog, folder / "data")
+    with stores.environment() as env, a_world(shell_over(folder / "data", **env), folder / "serve.log") as made:
+        yield made
 
 
 def deploy(world: World, _: str) -> None:
@@ -139,10 +151,9 @@ def kill(server: Running, victim: str) -> None:
         server.kill()
         server.start()
         return
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    processes = dict(zip(("runner", "web", "worker"), children, strict=True))
-    os.kill(int(processes[victim]), signal.SIGKILL)
-    until_more(lambda: int(processes[victim] not in _children(pid) and len(_children(pid)) == 3), 1)
+    child = processes_of(server)[victim]
+    os.kill(child, signal.SIGKILL)
+    until_more(lambda: int(len(roles := processes_of(server)) == 3 and child not in roles.values()), 1)
     until_more(lambda: int(_answers(server)), 1)
 
 
@@ -179,8 +190,6 @@ def test_nothing_untrue_is_said_after_a_kill(name: str, world: World, capsys: py
         assert not untrue, f"{name}, {victim} killed: {untrue}; {world.server.last_words()}"
         thread.join(60)
         assert not situation.untrue(world, subject), "nor when what was begun has ended"
-        world.server.kill()  # so that the next victim is known by its place among the children
-        world.server.start()
     with capsys.disabled():
         told = ", ".join(f"{victim} {took:.1f} s" for victim, took in took_s.items())
         print(f"\n{name}, true again after: {told} (to reach < {SOON_S:g} s)", file=sys.stderr)
