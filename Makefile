@@ -34,10 +34,10 @@ run: setup
 test: setup-dev
 	$(IN_MEMORY) $(PYTEST) -n 3 --dist worksteal $(foreach suite,browser faults peers,--ignore=tests/$(suite))
 
-# The same tests over PostgreSQL, a server of which they start: all that do not look at the embedded database alone.
-# ONLY="tests/security tests/people" runs some of them.
+# The same tests over PostgreSQL, a server of which each of the processes starts: all that do not look at the embedded database
+# alone. Three processes on two cores, as above. ONLY="tests/security tests/people" runs some of them.
 postgres: setup-dev
-	$(IN_MEMORY) PATCHBAY_TEST_DATABASE=postgres $(PYTEST) -n 2 $(ONLY)
+	$(IN_MEMORY) PATCHBAY_TEST_DATABASE=postgres $(PYTEST) -n 3 --dist worksteal $(ONLY)
 
 format: setup-dev frontend-tests
 	$(BIN)/ruff check --fix .
@@ -110,9 +110,9 @@ mutants: setup-dev
 shape: setup-dev
 	$(BIN)/python -m tests.shape $(if $(VERBOSE),-v)
 
-# Two files at a time: each has a browser and a product of its own.
+# Three files at a time, on two cores as in `test`: each has a browser and a product of its own, and waits for both.
 browser: setup-dev frontend-tests
-	$(PYTEST) -n 2 --dist loadfile $(call SUITE,browser)
+	$(IN_MEMORY) $(PYTEST) -n 3 --dist loadfile $(call SUITE,browser)
 
 # Two files at a time, of those that mostly wait: for other processes, and for time to pass. Then, by themselves, those whose
 # times other work would change. FULL=1: as long as it takes, 100 kills and 10,000 events among them, one after the other.
