@@ -77,8 +77,13 @@ class Schema:
         return [migration.name for migration in self._set.pending(db)]
 
     def is_recorded(self, db: Database) -> bool:
-        """Whether every migration was applied to ``db``, and recorded with its checksum."""
-        return self._checksums(db).keys() >= self._by_name.keys() == set(self.applied(db))
+        """Whether every migration was applied to ``db``, and recorded with its checksum. Raises :class:`WrongSchema` if
+        one of them has changed since."""
+        applied, checksums = self.applied(db), self._checksums(db)
+        if not checksums.keys() >= self._by_name.keys() == set(applied):
+            return False
+        self.check_names(applied, checksums)
+        return True
 
     def apply(self, db: Database) -> list[str]:
         """Apply the pending migrations, record their checksums and return their names. Raises :class:`WrongSchema`."""
@@ -138,8 +143,9 @@ class Schema:
         return [name for name in applied if statement.search(self._by_name[name].sql)]
 
     def _checksums(self, db: Database) -> dict[str, str]:
-        table = _table(db, _CHECKSUMS)
-        return {row["name"]: row["sha256"] for row in table.rows} if table.exists() else {}
+        if not _table(db, _CHECKSUMS).exists():
+            return {}
+        return dict(db.execute(f"SELECT name, sha256 FROM {_CHECKSUMS}").fetchall())  # noqa: S608
 
 
 def _columns(db: Database, table: str) -> _Facts:

@@ -162,7 +162,6 @@ class SQLiteStore:
         """Apply the pending migrations in one transaction, so that an interrupted migration changes nothing."""
         with self._reader() as connection:
             if SCHEMA.is_recorded(connection.db):
-                SCHEMA.check(connection.db)
                 return []
         with self.write():
             return SCHEMA.apply(self._writer.db)
