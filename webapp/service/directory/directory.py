@@ -5,11 +5,10 @@ and a crash, a full disk or a bad archive leaves the earlier one. Readers open t
 than a millisecond, and keep what they opened while it is replaced or removed.
 
 The table ``documents`` has each document with its facts, and its text last, compressed. ``words`` has the words for
-full-text search by the same numbers, ``names`` those that a misspelt word may stand for; ``about`` says which directory
-it is.
+full-text search by the same numbers, and ``places`` what their matches are sorted by; ``names`` has the words that a
+misspelt one may stand for, and ``about`` says which directory it is.
 """
 
-import heapq
 import json
 import os
 import sqlite3
@@ -17,8 +16,9 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlite_utils import Database
 
@@ -32,7 +32,7 @@ from webapp.service.directory.entries import Entry, entry
 from webapp.service.directory.progress import Progress, unseen
 
 FILE = "directory.db"
-FORMAT = 1
+FORMAT = 2
 MOST_FOUND = 100
 FEWEST = 100
 """Documents that an archive of the directory has at least; one with fewer is not it."""
@@ -51,10 +51,20 @@ _SEARCHED = ("names", "title", "hosts", "categories", "description", "operations
 _CREATE_WORDS = (
     f"CREATE VIRTUAL TABLE words USING fts5({', '.join(_SEARCHED)}, content='', prefix='2 3', tokenize='unicode61')"
 )
-_RANKED = "SELECT rowid, bm25(words, 20, 12, 6, 3, 2, 1) FROM words WHERE words MATCH ?"
-_UNRANKED = "SELECT rowid, 0 FROM words WHERE words MATCH ?"
 _WHOLE = 1.3
 """By how much the document of a whole provider ranks before those of its single APIs."""
+_CREATE_PLACES = """
+    CREATE TABLE places AS SELECT
+        row_number() OVER (ORDER BY name) AS place, provider,
+        CASE WHEN service IN ('', 'api.' || provider) THEN ? ELSE 1.0 END AS weight
+    FROM documents ORDER BY id
+"""
+_MATCHES = """
+    SELECT words.rowid FROM words CROSS JOIN places ON places.rowid = words.rowid WHERE words MATCH :query
+    ORDER BY substr(provider, 1, length(:start)) <> :start, {rank}place LIMIT :limit
+"""
+_RANKED = _MATCHES.format(rank="bm25(words, 20, 12, 6, 3, 2, 1) * weight, ")
+_UNRANKED = _MATCHES.format(rank="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +107,16 @@ def path_of(data: Path) -> Path:
 
 
 def about(data: Path) -> About | None:
-    """Which directory is in ``data``; None if there is none."""
+    """Which directory is in ``data``; None if there is none. Read once for each file."""
+    try:
+        status = path_of(data).stat()
+    except FileNotFoundError:
+        return None
+    return _about_file(data, status.st_dev, status.st_ino, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _about_file(data: Path, *_identity: int) -> About | None:
     with _opened(data) as connection:
         return _about(connection) if connection else None
 
@@ -197,6 +216,7 @@ def _write(draft: Path, path: Path, new: About, progress: Progress) -> About:
         if new.version and contents.version != new.version:
             raise Invalid(f"{path.name} is version {contents.version}, and not {new.version}.")
         documents.create_index(["name"], unique=True)
+        database.execute(_CREATE_PLACES, [_WHOLE])
         database.execute(_CREATE_WORDS)
         database.table("words").insert_all(words)
         ((operations,),) = database.execute("SELECT COALESCE(SUM(operations), 0) FROM documents").fetchall()
@@ -271,52 +291,15 @@ def _matching(connection: sqlite3.Connection, choices: Sequence[Sequence[str]], 
     """The documents that have, for each of ``choices``, a word that begins with one of its words.
 
     Those of providers whose names begin with the first word come first, then the best matches. Only the rows of these
-    are read, as a word may be in a thousand documents.
+    are read, as a word may be in a thousand documents, and SQLite sorts them, which takes less than handing them out.
     """
     query = " AND ".join("({})".format(" OR ".join(map(_term, words))) for words in choices)
-    names, start = _NAMES.of(connection), choices[0][0]
     single = all(len(word) == 1 for words in choices for word in words)  # too little to tell matches apart
-    ranked = (
-        (not names[number].provider.startswith(start), rank * names[number].weight, names[number].name, number)
-        for number, rank in connection.execute(_UNRANKED if single else _RANKED, [query])
-    )
-    numbers = [number for *_, number in heapq.nsmallest(min(limit, MOST_FOUND), ranked)]
+    values = {"query": query, "start": choices[0][0], "limit": min(limit, MOST_FOUND)}
+    numbers = [number for (number,) in connection.execute(_UNRANKED if single else _RANKED, values)]
     sql = f"SELECT {', '.join(_FACTS)} FROM documents WHERE id IN ({', '.join('?' * len(numbers))})"  # noqa: S608
     rows = {row["id"]: row for row in connection.execute(sql, numbers)}
     return [_entry(rows[number]) for number in numbers]
-
-
-class _Name(NamedTuple):
-    """What matches are sorted by: a document's name, its provider, and how much its rank counts."""
-
-    name: str
-    provider: str
-    weight: float
-
-
-class _Names:
-    """All documents by their numbers, read once for each directory: a process keeps those of the last one."""
-
-    def __init__(self) -> None:
-        self._kept: tuple[str, Mapping[int, _Name]] = ("", {})
-
-    def of(self, connection: sqlite3.Connection) -> Mapping[int, _Name]:
-        ((facts,),) = connection.execute("SELECT facts FROM about").fetchall()
-        known, names = self._kept
-        if known != facts:
-            rows = connection.execute("SELECT id, name, provider, service FROM documents")
-            names = {
-                number: _Name(name, provider, _weight(provider, service)) for number, name, provider, service in rows
-            }
-            self._kept = (facts, names)
-        return names
-
-
-_NAMES = _Names()
-
-
-def _weight(provider: str, service: str) -> float:
-    return _WHOLE if service in ("", f"api.{provider}") else 1.0
 
 
 def _term(word: str) -> str:
