@@ -1,13 +1,15 @@
 """Looking up packages: what the registry tells, whether it has a search or not."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.fakes.npm_registry import NpmRegistry, package
 from webapp.errors import NotFound, UpstreamFailed
-from webapp.service.pieces import npm
+from webapp.service.pieces import npm, registry
 from webapp.service.pieces.packages import Wanted
 from webapp.service.pieces.registry import Registry
 
@@ -78,3 +80,56 @@ def test_a_registry_that_cannot_be_asked_is_said(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(npm, "command", lambda: None)
     with pytest.raises(UpstreamFailed, match="Node"):
         Registry(tmp_path).look_up(Wanted(NAME))
+
+
+def answering(
+    monkeypatch: pytest.MonkeyPatch, told: npm.Answer, took_s: float = 3.0
+) -> tuple[list[float], Callable[[float], None]]:
+    """npm answers each call with ``told`` after ``took_s``. Its deadlines, and what lets time pass."""
+    now, deadlines = [1_000.0], list[float]()
+
+    def passes(seconds: float) -> None:
+        now[0] += seconds
+
+    def call(*_: object, deadline_s: float, **__: object) -> npm.Answer:
+        deadlines.append(deadline_s)
+        passes(took_s)
+        return told
+
+    monkeypatch.setattr(registry, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(npm, "command", lambda: ["npm"])
+    monkeypatch.setattr(npm, "call", call)
+    return deadlines, passes
+
+
+def test_a_search_has_one_deadline_for_all_that_it_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = npm.Answer(1, json.dumps({"error": {"code": "E404"}}), "")
+    deadlines, _ = answering(monkeypatch, missing)
+    assert Registry(tmp_path).search("big river").releases == ()
+    assert deadlines == [registry.SEARCH_S, registry.SEARCH_S - 3, registry.SEARCH_S - 6]
+
+
+def test_a_registry_that_did_not_answer_is_left_in_peace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deadlines, passes = answering(monkeypatch, npm.Answer(-9, "", "", "it did not end in time"))
+    for text in ("sho", "shop"):
+        with pytest.raises(UpstreamFailed, match="it did not end in time"):
+            Registry(tmp_path).search(text)
+    assert len(deadlines) == 1
+    for each in (Registry(tmp_path, "https://npm.acme.example"), Registry(tmp_path)):
+        with pytest.raises(UpstreamFailed):
+            each.search("shop")
+        passes(registry.QUIET_S)
+    assert len(deadlines) == 3
+
+
+def test_only_few_searches_run_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deadlines, _ = answering(monkeypatch, npm.Answer(0, "[]", ""))
+    monkeypatch.setattr(registry, "SEARCH_S", 0.01)
+    for _ in range(registry.SEARCHES):
+        registry._SEARCHES._free.acquire()
+    try:
+        with pytest.raises(UpstreamFailed, match="Others search"):
+            Registry(tmp_path).search("shop")
+    finally:
+        registry._SEARCHES._free.release(registry.SEARCHES)
+    assert deadlines == []

@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from webapp.kit import scratch
+from webapp.kit.slots import this_thread
 from webapp.service.components.pieces import node
 from webapp.service.pieces.lifeline import tied
 
@@ -126,7 +127,8 @@ def run(
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    return _answer(process, time.monotonic() + deadline_s, stopped)
+    with this_thread.waiting:
+        return _answer(process, time.monotonic() + deadline_s, stopped)
 
 
 def _answer(process: "subprocess.Popen[bytes]", ends: float, stopped: Callable[[], str]) -> Answer:

@@ -5,8 +5,10 @@ In a registry without a search, names that the text may stand for are looked up.
 
 import json
 import re
-from collections.abc import Mapping
-from contextlib import suppress
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,11 +17,18 @@ from typing import Any
 from webapp.errors import Invalid, NotFound, UpstreamFailed
 from webapp.kit.clock import SECOND
 from webapp.kit.scratch import Scratch
+from webapp.kit.slots import this_thread
 from webapp.service.components.pieces import node
 from webapp.service.pieces import npm, packages
 from webapp.service.pieces.packages import Wanted
 
 DEADLINE_S = 30.0
+SEARCH_S = 8.0
+"""For one search in all, since somebody waits for it who is typing."""
+QUIET_S = 20.0
+"""For which no search asks a registry again that did not answer one."""
+SEARCHES = 2
+"""At once in this process; each is a process of npm."""
 MOST = 20
 SCRATCH = ".looking-"
 _PART = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -60,9 +69,9 @@ class Registry:
     folder: Path
     url: str | None = None
 
-    def look_up(self, wanted: Wanted) -> Release:
+    def look_up(self, wanted: Wanted, deadline_s: float = DEADLINE_S) -> Release:
         """Return the release ``wanted``. Raises :class:`NotFound`, :class:`UpstreamFailed`."""
-        answer = self._call(["view", wanted.spec, *_SEEN, "--json"])
+        answer = self._call(["view", wanted.spec, *_SEEN, "--json"], deadline_s)
         facts = _json(answer.out)
         if not answer.ok:
             if _code(facts) == "E404":
@@ -77,22 +86,30 @@ class Registry:
         return release
 
     def search(self, text: str) -> Results:
-        """Return packages of integrations that match ``text``. Raises :class:`UpstreamFailed`."""
+        """Return packages of integrations that match ``text``, within :data:`SEARCH_S`.
+
+        Raises :class:`UpstreamFailed`, at once where a search failed within the last :data:`QUIET_S`.
+        """
         words = _PART.findall(text.lower())[:4]
         if not words:
             return Results((), exact=False)
-        answer = self._call(["search", "--json", f"--searchlimit={MOST}", "activepieces", "piece", *words])
+        with _SEARCHES.one(self) as ends:
+            return self._search(text, words, ends)
+
+    def _search(self, text: str, words: list[str], ends: float) -> Results:
+        command = ["search", "--json", f"--searchlimit={MOST}", "activepieces", "piece", *words]
+        answer = self._call(command, _left(ends))
         listed = _json(answer.out)
         if answer.ok and isinstance(listed, list):
             releases = (_release(each, "") for each in listed)
             pieces = [each for each in releases if each and "piece-" in each.package]
-            exact = self._exact(text, words) if not pieces else ()
+            exact = self._exact(text, words, ends) if not pieces else ()
             return Results((*exact, *pieces), exact=False)
         if not answer.ok and answer.ended:
             raise _failed(answer)
-        return Results(self._exact(text, words), exact=True)
+        return Results(self._exact(text, words, ends), exact=True)
 
-    def _exact(self, text: str, words: list[str]) -> tuple[Release, ...]:
+    def _exact(self, text: str, words: list[str], ends: float) -> tuple[Release, ...]:
         """The packages with exactly these names."""
         names = [f"{packages.SCOPE}piece-{name}" for name in dict.fromkeys(("-".join(words), "".join(words)))]
         with suppress(Invalid):
@@ -100,14 +117,49 @@ class Registry:
         releases = []
         for name in names:
             with suppress(NotFound):
-                releases.append(self.look_up(Wanted(name)))
+                releases.append(self.look_up(Wanted(name), _left(ends)))
         return tuple(releases)
 
-    def _call(self, arguments: list[str]) -> npm.Answer:
+    def _call(self, arguments: list[str], deadline_s: float) -> npm.Answer:
         if npm.command() is None:
             raise UpstreamFailed(node.MISSING)
         with Scratch(SCRATCH, self.folder) as folder:
-            return npm.call(arguments, folder, registry=self.url, deadline_s=DEADLINE_S)
+            return npm.call(arguments, folder, registry=self.url, deadline_s=deadline_s)
+
+
+class _Searches:
+    """The searches of this process: how many run at once, and the registries that failed one, with until when."""
+
+    def __init__(self) -> None:
+        self._free = threading.Semaphore(SEARCHES)
+        self._failed: dict[Registry, tuple[float, UpstreamFailed]] = {}
+
+    @contextmanager
+    def one(self, registry: Registry) -> Iterator[float]:
+        """One search of ``registry``, and when it must end. Raises :class:`UpstreamFailed` without one."""
+        ends = time.monotonic() + SEARCH_S
+        with this_thread.waiting:
+            is_free = self._free.acquire(timeout=SEARCH_S)
+        if not is_free:
+            raise UpstreamFailed("Others search the registry just now. Try again in a moment.")
+        try:
+            until, error = self._failed.get(registry, (0.0, None))
+            if error is not None and time.monotonic() < until:
+                raise UpstreamFailed(error.message)
+            try:
+                yield ends
+            except UpstreamFailed as failure:
+                self._failed = {registry: (time.monotonic() + QUIET_S, failure)}
+                raise
+        finally:
+            self._free.release()
+
+
+_SEARCHES = _Searches()
+
+
+def _left(ends: float) -> float:
+    return max(0.1, ends - time.monotonic())
 
 
 def _release(facts: Any, package: str) -> Release | None:

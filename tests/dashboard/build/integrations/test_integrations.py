@@ -134,7 +134,7 @@ def test_what_npm_has_is_listed_with_what_is_here(
 ) -> None:
     piece = plant()
     finds(monkeypatch, "@acme/piece-fakturoid", "@activepieces/piece-slack", piece.package, exact=True)
-    page = office.browser().get(f"{PAGE}?q=shop")
+    page = office.browser().get(f"{PAGE}/packages?q=shop")
     assert HOSTILE not in page and "&lt;img src=x onerror=alert(1)&gt;" in page
     for words in ("Version 1.2.0", "0.6 MB", "MIT, Acme", "<code>@acme/piece-fakturoid</code>", "Already built in",
                   'href="/apps/slack"', f'href="{PAGE}/{piece.id}"', 'aria-label="Look at Fakturoid"',
@@ -153,11 +153,10 @@ def test_typing_finds_what_is_here_and_asks_npm_afterwards(
     part = browser.get(f"{PAGE}?q=slack", htmx=True)
     assert "<html" not in part and 'href="/apps/slack"' in part and HOSTILE not in part
     for words in ("From the public directory", "Not curated", "1 operation", "<code>slackless.io</code>",
-                  "name=slackless.io&amp;slug=slackless", f'hx-get="{PAGE}/packages?q=slack"'):  # fmt: skip
+                  "name=slackless.io&amp;slug=slackless", '/packages?q=slack&amp;others=1"'):  # fmt: skip
         assert words in part
     packages = browser.get(f"{PAGE}/packages?q=slack", htmx=True)
     assert "Packages for “slack”" in packages and "@acme/piece-slackish" in packages and "Here already" not in packages
-    browser.get(f"{PAGE}/packages?q=slack", code=303)
     assert browser.get(f"{PAGE}?q=", htmx=True).strip() == ""
     directory.remove(data)
 
@@ -172,7 +171,7 @@ def test_without_the_directory_it_says_how_to_bring_it(office: Embedded, tmp_pat
 
 def test_what_nobody_made_has_other_ways(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
     finds(monkeypatch)
-    page = office.browser().get(f"{PAGE}?q=faktu%22roid")
+    page = office.browser().get(f"{PAGE}/packages?q=faktu%22roid")
     assert "No integration found for “faktu&#34;roid”" in page
     assert 'href="/build/integrations/imports/new"' in page and 'href="/apps/http"' in page
 
@@ -181,9 +180,9 @@ def test_a_name_that_was_not_found_may_be_that_of_an_app_that_is_here(
     office: Embedded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finds(monkeypatch, exact=True)
-    page = office.browser().get(f"{PAGE}?q=fakturoid")
+    page = office.browser().get(f"{PAGE}/packages?q=fakturoid")
     assert "npm has nothing called “fakturoid”" in page and "Only packages of exactly this name" in page
-    page = office.browser().get(f"{PAGE}?q=slac")
+    page = office.browser().get(f"{PAGE}/packages?q=slac")
     assert "npm has no package for “slac”." in page and 'href="/apps/slack"' in page and "Open Slack" in page
 
 
@@ -192,16 +191,26 @@ def test_what_waits_for_an_owner_is_one_step_away(
 ) -> None:
     piece = plant_ready()
     finds(monkeypatch, piece.package)
-    page = office.browser().get(f"{PAGE}?q=shop")
+    page = office.browser().get(f"{PAGE}/packages?q=shop")
     assert f'href="#piece-{piece.id}"' in page and "See what Shop adds" in page and "Look at Shop" not in page
 
 
-def test_a_registry_that_does_not_answer_is_reported(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object) -> None:
+def test_a_page_does_not_wait_for_the_registry(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def fails(_: Registry, text: str) -> None:
+        asked.append(text)
         raise UpstreamFailed
 
     monkeypatch.setattr(Registry, "search", fails)
-    assert "npm’s registry does not answer" in office.browser().get(f"{PAGE}?q=shop")
+    browser = office.browser()
+    page = browser.get(f"{PAGE}?q=slack")
+    assert "Open Slack" in page and f'href="{PAGE}/packages?q=slack">Search npm, too' in page and asked == []
+    assert "Search npm" not in browser.get(PAGE)
+    later = browser.get(f"{PAGE}/packages?q=slack", htmx=True)
+    assert "npm’s registry does not answer" in later and "Open Slack" not in later and asked == ["slack"]
+    whole = browser.get(f"{PAGE}/packages?q=slack")
+    assert "npm’s registry does not answer" in whole and "Open Slack" in whole
 
 
 def test_without_node_there_is_nothing_to_press(
@@ -210,7 +219,7 @@ def test_without_node_there_is_nothing_to_press(
     plant(newest="2.0.0")
     finds(monkeypatch, "@acme/piece-fakturoid")
     monkeypatch.setattr(node, "find", lambda: None)
-    page = office.browser().get(f"{PAGE}?q=fakturoid")
+    page = office.browser().get(f"{PAGE}/packages?q=fakturoid")
     assert "Added integrations need Node 20 or newer" in page and 'href="/docs/pieces#what-it-needs"' in page
     assert "Look at Fakturoid" not in page and "Look at 2.0.0" not in page
 

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -48,7 +49,7 @@ def test_the_registry_is_asked_at_once_where_somebody_wishes(service: Service, m
     piece, other, own = plant(service), plant(service, "kiosk"), plant(service, "own", source="folder")
     newest = {piece.package: Release(piece.package, "2.0.0", "2.0.0")}
 
-    def look_up(_: Registry, wanted: Any) -> Release:
+    def look_up(_: Registry, wanted: Any, _deadline_s: float) -> Release:
         if wanted.package in newest:
             return newest[wanted.package]
         raise NotFound("The registry has it no longer.")
@@ -64,6 +65,27 @@ def test_the_registry_is_asked_at_once_where_somebody_wishes(service: Service, m
     monkeypatch.setattr(Registry, "look_up", away)
     with pytest.raises(UpstreamFailed, match="It is away"):
         updates.check_registry(service)
+
+
+def test_a_slow_registry_is_not_waited_for_long(service: Service, clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(service)
+    clock.advance(HOUR)
+    plant(service, "kiosk")
+    now, asked = [0.0], []
+
+    def look_up(_: Registry, wanted: Any, deadline_s: float) -> Release:
+        asked.append((wanted.package, deadline_s))
+        now[0] += updates.CHECK_S
+        return Release(wanted.package, "2.0.0", "2.0.0")
+
+    monkeypatch.setattr(updates, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(Registry, "look_up", look_up)
+    clock.advance(HOUR)
+    for _ in range(2):  # those that were checked longest ago come first
+        with pytest.raises(UpstreamFailed, match="1 of 2 integrations were checked"):
+            updates.check_registry(service)
+    assert [name.rpartition("-")[2] for name, _ in asked] == ["shop", "kiosk"]
+    assert {deadline_s for _, deadline_s in asked} == {updates.CHECK_S}
 
 
 def test_what_an_author_changes_is_taken_in_without_being_confirmed_again(

@@ -1,7 +1,8 @@
 """Build → Integrations, where apps from any source are added.
 
-A search, as one types, finds apps that are here, documents of the public directory, and packages of npm, which answers
-later than the others. A document is imported by :mod:`.imports`, as are those of an address or a file.
+A search, as one types, finds apps that are here, documents of the public directory, and packages of npm. The packages
+are asked for afterwards: no page with the others waits for npm's registry. A document is imported by :mod:`.imports`,
+as are those of an address or a file.
 
 A package is examined step by step, and added once an owner has confirmed its hosts; so is a newer version. The page of
 one integration shows what it adds and may reach and its origin, and removes it.
@@ -209,7 +210,7 @@ class IntegrationsQuery(ListQuery):
 
 @blueprint.get("")
 def page() -> Response:
-    """The page, with what a search found; for htmx only that, without packages, which it asks for by itself."""
+    """The page, with what a search found; for htmx only that. Neither waits for packages, which are asked for next."""
     query = IntegrationsQuery.of_request()
     if not wants_fragment():
         return _show_page(query)
@@ -219,22 +220,27 @@ def page() -> Response:
 
 @blueprint.get("/packages")
 def list_packages() -> AnyResponse:
-    """The packages for a search, for a page that shows the rest already."""
+    """The packages for a search, for a page that shows the rest already; without JavaScript, the page with them."""
     query = IntegrationsQuery.of_request()
     if not wants_fragment():
-        return go(url_for("dashboard.build_integrations.page", q=query.q or None))
+        return _show_page(query, with_packages=True)
     pieces = _piece_client().list()
     packages, problem = _packages(query.q) if pieces and query.q else (None, "")
-    context = {**(parts(pieces) if pieces else {}), **_found(query)}
-    return make_response(
-        fragment("dashboard/build/integrations/_found.html", packages=packages, problem=problem, **context)
-    )
+    template = "dashboard/build/integrations/_found.html"
+    texts = {"query": query, "others": "others" in request.args, "problem": problem}
+    return make_response(fragment(template, packages=packages, **texts, **(parts(pieces) if pieces else {})))
 
 
-def _show_page(query: IntegrationsQuery, entered: Mapping[str, str] | None = None, error: str = "") -> Response:
+def _show_page(
+    query: IntegrationsQuery,
+    *,
+    with_packages: bool = False,
+    entered: Mapping[str, str] | None = None,
+    error: str = "",
+) -> Response:
     """The page. ``entered`` are the refused hosts of integrations, by id, with ``error``."""
     pieces = _piece_client().list()
-    packages, problem = _packages(query.q) if pieces and query.q else (None, "")
+    packages, problem = _packages(query.q) if with_packages and pieces and query.q else (None, "")
     context = parts(pieces) if pieces else {}
     template = "dashboard/build/integrations/page.html"
     texts: dict[str, Any] = {"problem": problem, "entered": entered or {}, "error": error, **_found(query)}
@@ -250,7 +256,9 @@ def _found(query: IntegrationsQuery) -> dict[str, Any]:
     apps = if_up(partial(service().apps, AppFilter(query.q), limit=_MOST_OWN)) if query.q else None
     client = DirectoryClient(viewer().client)
     directory = if_up(partial(client.search, query.q, limit=MOST_DOCUMENTS))
-    return {"query": query, "own": apps.items if apps else (), "directory": directory}
+    own = apps.items if apps else ()
+    others = bool(own or (directory and directory.items))
+    return {"query": query, "own": own, "directory": directory, "others": others}
 
 
 def _packages(q: str) -> tuple[Packages | None, str]:
@@ -411,7 +419,7 @@ def add(piece_id: str) -> AnyResponse:
     try:
         _piece_client().confirm(piece_id, hosts.split(), version=_version_of_form(), hidden=hidden)
     except Invalid as error:
-        return _show_page(IntegrationsQuery(), {piece_id: hosts}, error.message)
+        return _show_page(IntegrationsQuery(), entered={piece_id: hosts}, error=error.message)
     except Conflict as error:
         flash(error.message, "bad")
     changed()

@@ -1,11 +1,12 @@
 """Looks for newer versions in the registry, and for changes that authors make in their folders."""
 
 import logging
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from webapp.errors import Conflict, NotFound, PatchbayError
+from webapp.errors import Conflict, NotFound, PatchbayError, UpstreamFailed
 from webapp.kit.clock import DAY, HOUR, SECOND
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.pieces import lifecycle, listing, pieces
@@ -13,7 +14,10 @@ from webapp.service.domain.pieces.lifecycle import Source
 from webapp.service.domain.pieces.pieces import Piece
 from webapp.service.pieces import packages
 from webapp.service.pieces.packages import Wanted
+from webapp.service.pieces.registry import DEADLINE_S
 
+CHECK_S = 15.0
+"""For all integrations, as somebody waits for it; the worker takes longer, one after another."""
 AGAIN_AFTER_TROUBLE = HOUR
 SETTLED = 500
 """Milliseconds for which an author's folder must have stood still."""
@@ -43,18 +47,26 @@ def check_next(service: Service) -> bool:
 
 
 def check_registry(service: Service) -> None:
-    """Check the registry for the newest version of each integration that came from it.
+    """Check the registry for the newest version of each integration that came from it, within :data:`CHECK_S`.
 
-    Raises :class:`webapp.errors.UpstreamFailed`, with a sentence, at the first one that fails.
+    Those that were checked longest ago come first. Raises :class:`webapp.errors.UpstreamFailed`, with a sentence, at
+    the first one that fails, and where the time is over.
     """
-    for piece in pieces.all_of(service.store):
-        if piece.version and piece.source == "registry":
-            with suppress(NotFound):  # the registry has it no longer
-                _ask(service, piece)
+    ends = time.monotonic() + CHECK_S
+    due = [piece for piece in pieces.all_of(service.store) if piece.version and piece.source == "registry"]
+    for number, piece in enumerate(sorted(due, key=lambda each: each.looked_at)):
+        left_s = ends - time.monotonic()
+        if left_s <= 0:
+            raise UpstreamFailed(
+                f"The registry is slow: {number} of {len(due)} integrations were checked. The others are checked "
+                "within a day, or now if you check again."
+            )
+        with suppress(NotFound):  # the registry has it no longer
+            _ask(service, piece, left_s)
 
 
-def _ask(service: Service, piece: Piece) -> None:
-    newest = listing.registry(service).look_up(Wanted(piece.package)).newest
+def _ask(service: Service, piece: Piece, deadline_s: float = DEADLINE_S) -> None:
+    newest = listing.registry(service).look_up(Wanted(piece.package), deadline_s).newest
     with service.store.write() as tx:
         pieces.change(tx, piece, newest=newest, looked_at=service.clock())
 
