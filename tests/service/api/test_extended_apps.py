@@ -83,6 +83,22 @@ def test_operations_are_found_by_words_and_by_tag(world: Any) -> None:
     assert world.get(f"{ONE}?q=none+such", world.server()).json["matching"] == 0
 
 
+def test_operations_are_listed_in_parts(world: Any) -> None:
+    put(world, only=[])
+
+    def listed(query: str) -> tuple[list[str], int]:
+        found = world.get(f"{ONE}?{query}", world.server()).json
+        return [each["operation"] for each in found["operations"]], found["matching"]
+
+    assert listed("offset=1&limit=2") == (["GET /pets", "GET /shops"], 4)
+    assert listed("offset=3&limit=2") == (["GET /far"], 4)
+    assert listed("q=get&offset=2") == (["GET /shops", "GET /far"], 4)
+    assert listed("tag=Others&limit=1") == (["GET /me"], 2)
+    assert listed("offset=999999") == ([], 4)
+    for wrong in ("offset=-1", "offset=x", "offset=1000000", "limit=0", "limit=101"):
+        assert world.get(f"{ONE}?{wrong}", world.server()).status_code == 400, wrong
+
+
 def test_operations_are_switched_and_a_host_is_confirmed(world: Any) -> None:
     put(world, only=["Pets"])
     assert put(world, add=["Shops"], preview=True).json["added"] == ["tinykeys-api-list-shops"]

@@ -1,14 +1,14 @@
 """Apps with the whole API of their provider, for administrators of the workspace; all projects' catalogs have them."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from flask import Response
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from webapp.kit.clock import iso
 from webapp.service.api.base.call import Call, answer, no_content
-from webapp.service.api.base.models import Answer, Body, Data, DateTime, Flag, Query
+from webapp.service.api.base.models import Answer, Body, Data, DateTime, Flag, Limit, Query
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import api_extensions, app_imports
@@ -18,7 +18,7 @@ from webapp.service.pieces import archives
 if TYPE_CHECKING:
     from webapp.service.catalog.importing.extensions import Change, Listed
 
-MOST_FOUND = 200
+MOST_FOUND, MOST_DIGITS = 200, 6
 ALL, ONE = "/v1/extended_apps", "/v1/extended_apps/<slug>"
 operations = Operations(
     Group("Whole APIs", "Everything that an app's provider describes, as further actions of the app."),
@@ -31,12 +31,25 @@ operations = Operations(
 )
 
 
+def _offset(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS):
+        raise ValueError(f"Use a whole number of at most {MOST_DIGITS} digits.")
+    return int(text)
+
+
+Offset = Annotated[
+    int, BeforeValidator(_offset), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 10**MOST_DIGITS - 1})
+]
+
+
 class ApiSearch(Query):
     """Which operations are listed; without any of it, all are."""
 
     q: str = Field("", max_length=400, description="Words of a title, a path or a tag; all must match.")
     tag: str | None = Field(None, description="Only the operations of this tag.")
     summary: Flag = Field(False, description="No operations, only their tags.")
+    offset: Offset = Field(0, description="How many to skip.")
+    limit: Limit | None = Field(None, description="How many at most; without it, 200 of a search, and otherwise all.")
 
 
 class ApiChoice(Body):
@@ -121,7 +134,7 @@ class ApiTag(Answer):
 class ExtendedAppDetails(ExtendedApp):
     """The same, with the operations of the documents that were brought: all, or those that match.
 
-    `matching` is their number, of which a search lists the first 200.
+    `matching` is their number, also where fewer are listed.
     """
 
     operations: list[ApiOperation]
@@ -211,7 +224,8 @@ def _details(call: Call, search: ApiSearch) -> dict[str, Any]:
     every = [each for view in views if view.extension for each in view.extension.operations]
     is_whole = search.tag is None and not search.q
     matching = every if is_whole else [each for each in every if _matches(each, search)]
-    shown = [] if search.summary else matching[:MOST_FOUND] if search.q else matching
+    limit = search.limit or (MOST_FOUND if search.q else len(matching))
+    shown = [] if search.summary else matching[search.offset : search.offset + limit]
     return {
         **_app(call, known.slug),
         "operations": [_operation(known.slug, each) for each in shown],

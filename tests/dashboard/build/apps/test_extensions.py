@@ -9,6 +9,7 @@ import pytest
 from tests.dashboard.embedded import Embedded
 from tests.fakes.api_archives import integrity, tarball
 from tests.fakes.openapi_documents import root
+from webapp.dashboard.build.apps import extensions
 from webapp.service.catalog import api_documents
 from webapp.service.catalog.api_documents import Place
 from webapp.service.catalog.spec import ApiDocument
@@ -67,6 +68,22 @@ def test_operations_are_shown_added_and_removed(office: Embedded) -> None:
     assert "Remove users" in browser.follow(PAGE, {"choice": "all"})
     off = browser.follow(PAGE, {"remove": "users"})
     assert "Remove users" not in off and "Remove gists" in off
+
+
+def test_many_operations_are_shown_page_by_page(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extensions, "PER_PAGE", 2)
+    browser = office.browser()
+    browser.follow(PAGE, {"choice": "bring"})
+    first = browser.get(f"{PAGE}?tag=users")
+    assert "Get the user" in first and "Go far" in first and "Old one" not in first and "1–2 of 3 operations" in first
+    assert f'href="{PAGE}?tag=users&amp;page=2"' in first
+    second = browser.get(f"{PAGE}?tag=users&page=2")
+    assert "Old one" in second and "Go far" not in second and "3 of 3 operations" in second
+    added = browser.follow(PAGE, {"add": "GET /old", "tag": "users", "page": "2"})
+    assert "Remove Old one" in added and "3 of 3 operations" in added
+    browser.get(f"{PAGE}?tag=users&page=7", code=303)
+    assert "1–2 of 5 operations" in browser.get(f"{PAGE}?q=get&page=x")
+    browser.follow(f"{PAGE}/removal")
 
 
 def test_a_newer_release_is_shown_and_used_and_all_is_removed(office: Embedded) -> None:

@@ -12,16 +12,20 @@ from webapp.dashboard.build.apps import app_setup
 from webapp.dashboard.build.apps.apps import blueprint
 from webapp.dashboard.client.build.extended_apps import ExtendedApp, ExtendedApps
 from webapp.dashboard.dashboard import app_of, service, viewer
-from webapp.dashboard.pages import ListQuery, at_most, go
+from webapp.dashboard.pages import ListQuery, at_most, go, within
 from webapp.errors import Conflict, Invalid, UpstreamFailed
 from webapp.kit.translation import count_of, gettext
 
+PER_PAGE = 50  # operations
+MOST_PAGES = 1_000
+
 
 class ApiQuery(ListQuery):
-    """The search, and the tag whose operations are shown."""
+    """The search, or the tag whose operations are shown, and the number of the page."""
 
     q: Annotated[str, StringConstraints(strip_whitespace=True), at_most(100)] = ""
     tag: Annotated[str, at_most(200)] = ""
+    page: Annotated[int, within(1, MOST_PAGES)] = 1
 
 
 @blueprint.get("/api/<slug>")
@@ -33,7 +37,7 @@ def show_api(slug: str) -> AnyResponse:
 @blueprint.post("/api/<slug>")
 def switch_api(slug: str) -> AnyResponse:
     """Bring the description, or switch operations on or off by the button that was chosen."""
-    form, query = request.form, ApiQuery(q=request.form.get("q", "")[:100], tag=request.form.get("tag", "")[:200])
+    form, query = request.form, ApiQuery.model_validate(request.form.to_dict())
     apps, choice = ExtendedApps(viewer().client), form.get("choice", "")
     try:
         if choice == "bring":
@@ -111,8 +115,12 @@ def remove_api(slug: str) -> AnyResponse:
 
 def _extended(slug: str, query: ApiQuery | None = None) -> ExtendedApp:
     """The whole API of the app, with the operations of ``query``; another app's page is a 404."""
-    search = {"q": query.q, "tag": query.tag} if query else {}
-    extended = ExtendedApps(viewer().client).get(slug, **search)
+    apps = ExtendedApps(viewer().client)
+    if query is None:
+        extended = apps.get(slug)
+    else:
+        offset = (query.page - 1) * PER_PAGE
+        extended = apps.get(slug, q=query.q, tag=query.tag, offset=offset, limit=PER_PAGE)
     if extended is None:
         abort(404)
     return extended
@@ -125,12 +133,15 @@ def _confirmed(slug: str) -> list[str]:
 
 def _page(slug: str, query: ApiQuery, error: str = "") -> AnyResponse:
     extended = _extended(slug, query)
+    if query.page > 1 and not extended.operations:
+        return go(query.url(page=""))
     template = "dashboard/build/apps/api.html"
     context = {
         "app": app_of(extended.slug) or service().app(extended.slug),
         "extended": extended,
         "query": query,
         "opened": next((tag for tag in extended.tags if tag.name == query.tag), None),
+        "first": (query.page - 1) * PER_PAGE + 1,
         "error": error,
     }
     return make_response(render_template(template, **context), 422 if error else 200)

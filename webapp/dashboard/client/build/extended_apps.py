@@ -108,14 +108,18 @@ class ExtendedApps:
     def __init__(self, client: ConnectClient) -> None:
         self._client = client
 
-    def get(self, slug: str, *, q: str = "", tag: str = "") -> ExtendedApp | None:
+    def get(
+        self, slug: str, *, q: str = "", tag: str = "", offset: int = 0, limit: int | None = None
+    ) -> ExtendedApp | None:
         """That of the app, with the operations that match ``q`` or have the ``tag``, and without either with none.
 
-        None where there is none, or the dashboard's own client may not.
+        ``limit`` of them after the first ``offset``; all without it. None where there is none, or the dashboard's own
+        client may not.
         """
-        search = {"q": q} if q else {"tag": tag} if tag else {"summary": "true"}
+        search: dict[str, str | int] = {"q": q} if q else {"tag": tag} if tag else {"summary": "true"}
+        window = {"offset": offset, "limit": limit} if limit and (q or tag) else {}
         try:
-            return read(ExtendedApp, self._client.as_project("GET", _below(slug), params=search))
+            return read(ExtendedApp, self._client.as_project("GET", _below(slug), params={**search, **window}))
         except (NotFound, Forbidden):
             return None
 
