@@ -7,9 +7,11 @@ changes, so results are cached.
 
 import functools
 import re
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Generic, Literal, Self, TypeVar, get_args
 
 import orjson
@@ -169,20 +171,20 @@ def _nearest_first(words: Sequence[str]) -> Order[App]:
 
 def _grouped(apps: Iterable[App], words: Sequence[str]) -> list[App]:
     """``apps``, which are sorted with featured apps first, in the order of :func:`_nearest_first`."""
-    near, groups = _closeness(words), tuple[list[App], ...](([], [], []))
-    for app in apps:
-        groups[near(app)].append(app)
-    return [app for group in groups for app in group]
+    return sorted(apps, key=_closeness(words))
 
 
 def _closeness(words: Sequence[str]) -> Callable[[App], int]:
     """A function of an app: 0 if its name begins with ``words``, 1 if each begins a word of its name, else 2."""
-    name, slug, starts = "\n" + " ".join(words), "\n" + "_".join(words), [f" {word}" for word in words]
+    name, slug = "\n" + " ".join(words), "\n" + "_".join(words)
+    first, *others = (f" {word}" for word in words)
 
     def near(app: App) -> int:
         held = app.name_words
-        for start in starts:
-            if start not in held:
+        if first not in held:
+            return 2
+        for other in others:
+            if other not in held:
                 return 2
         return 0 if name in held or slug in held else 1
 
@@ -233,7 +235,7 @@ class Search:
     def __init__(self, apps: Mapping[int, App], categories: Sequence[Category], full_text: FullText) -> None:
         self._by_row, self._categories, self._index = apps, categories, full_text
         self._end = max(apps, default=0) + 1
-        self._sorted = functools.lru_cache(maxsize=8)(self._sort)
+        self._places = functools.lru_cache(maxsize=8)(self._sort)
         self._listing = functools.lru_cache(maxsize=64)(self._make_listing)
         self._ready = functools.lru_cache(maxsize=64)(self._split)
         self._matching = functools.lru_cache(maxsize=64)(self._match)
@@ -276,11 +278,9 @@ class Search:
     def counts(self, narrowed: Filter) -> dict[str, int]:
         """The number of matching apps by category id, including categories without any."""
         counts = {category.id: 0 for category in self._categories}
-        matching = self._matching(narrowed)
-        for row, app in self._by_row.items():
-            if matching[row]:
-                for category_id in app.category_ids:
-                    counts[category_id] += 1
+        for row in compress(range(self._end), self._matching(narrowed)):
+            for category_id in self._by_row[row].category_ids:
+                counts[category_id] += 1
         return counts
 
     def _make_listing(self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None) -> Listing[App]:
@@ -288,8 +288,8 @@ class Search:
         if subset.among or subset.without:  # differs between users, so it is cut out of a listing that they share
             shared = replace(narrowed, subset=replace(subset, among=frozenset(), without=frozenset()))
             return self._listing(shared, key, direction).only(subset.admits)
-        matching = self._matching(narrowed)
-        apps = [self._by_row[row] for row in filter(matching.__getitem__, self._sorted(key, direction == "asc"))]
+        place_of, matching = self._places(key, direction == "asc").__getitem__, self._matching(narrowed)
+        apps = [self._by_row[row] for row in sorted(compress(range(self._end), matching), key=place_of)]
         if narrowed.words and key is None and direction is None:
             return Listing(_grouped(apps, narrowed.words), _nearest_first(narrowed.words))
         return Listing(apps, order(key, direction))
@@ -303,9 +303,12 @@ class Search:
             (ready if app.ready(clients) else setup).append(app)
         return ready, setup
 
-    def _sort(self, key: SortKey | None, lightest_first: bool) -> tuple[int, ...]:
-        by = order(key, "asc" if lightest_first else None)
-        return tuple(sorted(self._by_row, key=lambda row: by.key_of(self._by_row[row])))
+    def _sort(self, key: SortKey | None, lightest_first: bool) -> Sequence[int]:
+        """The place of each row number in the order."""
+        by, places = order(key, "asc" if lightest_first else None), array("i", bytes(4 * self._end))
+        for place, row in enumerate(sorted(self._by_row, key=lambda row: by.key_of(self._by_row[row]))):
+            places[row] = place
+        return places
 
     def _match(self, narrowed: Filter) -> bytes:
         """A byte for each row number, 1 where the row matches; sets would take forty times as much memory."""
