@@ -36,21 +36,29 @@ class Cards:
     def of(self, group: Group, *, focus: bool) -> Markup:
         """The cards of ``group``; with ``focus``, the link of the first one gets it."""
         who = self.set_up_by if group.state == "setup" else ""
-        keeps = not who and not g.get("portal")
-        cards = [
-            (_kept if keeps and not (focus and place == 0) else _drawn)(
-                app, group.state, self.badges.get(app.slug), who, focus and place == 0
-            )
-            for place, app in enumerate(group.apps)
-        ]
-        return Markup().join(cards)
+        if who or g.get("portal"):
+            cards = [
+                _drawn(app, group.state, self.badges.get(app.slug), who, focus and place == 0)
+                for place, app in enumerate(group.apps)
+            ]
+        else:
+            cards = self._kept(group, focus)
+        return Markup("").join(cards)
 
-
-def _kept(app: App, state: str, badge: Badge | None, who: str, focus: bool) -> Markup:
-    """The card as it was drawn before, or else drawn now."""
-    memory, key = dashboard().cards, viewer().here(f"{app.slug} {state} {language()} {badge[0] if badge else ''}")
-    known, card = memory.get(key) or (None, Markup())
-    return card if known == app else memory.put(key, (app, _drawn(app, state, badge, who, focus)))[1]
+    def _kept(self, group: Group, focus: bool) -> list[Markup]:
+        """The cards as they were drawn before, or else drawn now."""
+        memory, end, cards = dashboard().cards, viewer().here(f"{group.state} {language()}"), list[Markup]()
+        for app in group.apps:
+            badge = self.badges.get(app.slug)
+            if focus and not cards:
+                cards.append(_drawn(app, group.state, badge, "", True))
+                continue
+            key = f"{app.slug} {badge[0] if badge else ''} {end}"
+            known, card = memory.get(key) or (None, Markup())
+            if known is not app and known != app:
+                card = memory.put(key, (app, _drawn(app, group.state, badge, "", False)))[1]
+            cards.append(card)
+        return cards
 
 
 def _drawn(app: App, state: str, badge: Badge | None, who: str, focus: bool) -> Markup:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import TypeVar, cast
 from urllib.parse import urlsplit
 
-from flask import current_app, g
+from flask import Response, current_app, g, request
 from markupsafe import Markup
 
 from webapp.dashboard.app_groups import Catalog
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.agents import AgentClient
-from webapp.dashboard.client.build.projects import Project
+from webapp.dashboard.client.build.projects import Project, ProjectProgress
 from webapp.dashboard.client.calls import CallRecord
 from webapp.dashboard.client.components import ComponentClient
 from webapp.dashboard.client.connect import ConnectClient
@@ -67,6 +67,7 @@ class Dashboard:
     projects: Memory[tuple[Project, ...]]
     calls: Memory[deque[CallRecord]]
     done_steps: Memory[bool]
+    progress: Memory[ProjectProgress]
     first_project: FirstProject | None
     totp: Totp
     logins: Logins
@@ -208,6 +209,7 @@ def known_triggers(*, fresh: bool = False) -> TriggerOverview:
 def forget_accounts() -> None:
     """Clear the cached accounts and triggers, after an account has changed."""
     dashboard().overviews.drop(viewer().key)
+    dashboard().progress.clear()
     forget_triggers()
 
 
@@ -215,6 +217,13 @@ def forget_triggers() -> None:
     """Clear the cached triggers, after one has changed."""
     dashboard().changes.add(viewer().key)
     dashboard().triggers.drop(viewer().key)
+
+
+def forget_progress(response: Response) -> Response:
+    """Clear the cached progress of the checklist, after a form, which may have done a step of it."""
+    if request.method != "GET":
+        dashboard().progress.clear()
+    return response
 
 
 def known_app(slug: str) -> App:

@@ -4,8 +4,9 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from typing import cast
 
-from flask import Blueprint, Flask, g, url_for
+from flask import Blueprint, Flask, g, has_request_context, url_for
 from flask_wtf import CSRFProtect  # type: ignore[import-untyped]  # it carries no types
 from htmx_flask import Htmx  # type: ignore[import-untyped]  # it carries no types
 from werkzeug.wrappers import Response as AnyResponse
@@ -16,7 +17,7 @@ from webapp.dashboard.client.belongings import RemoteBelongings
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.in_process import WSGI, InProcess
 from webapp.dashboard.client.transport import Memory, Remembered, Transport
-from webapp.dashboard.dashboard import KEY, Dashboard
+from webapp.dashboard.dashboard import KEY, Dashboard, forget_progress
 from webapp.dashboard.pages import compress, form_token, go, notice_stale
 from webapp.dashboard.portal import frame
 from webapp.dashboard.shared.changes import APPS, PROJECTS, Changes
@@ -69,7 +70,7 @@ def register(
         clock,
         client_id=client_id,
         client_secret=client_secret,
-        project=project,
+        project=_once_for_a_request(project),
         environment=settings.environment,
         remembered=Remembered(clock, notice_stale) if settings.connect_url else None,
     )
@@ -101,6 +102,7 @@ def register(
         projects=Memory(clock, lifetime=DAY, state=of_projects),
         calls=Memory(clock, lifetime=HOUR),
         done_steps=Memory(clock, lifetime=DAY),
+        progress=Memory(clock, lifetime=5 * SECOND),
         first_project=first_project,
         totp=Totp(store, clock, totp_sealer),
         oidc=oidc,
@@ -111,6 +113,19 @@ def register(
         headings=headings,
     )
     app.register_blueprint(_blueprint(app, has_demo_links=demo_links is not None))
+
+
+def _once_for_a_request(project: Callable[[], str]) -> Callable[[], str]:
+    """``project``, which is read once for each request."""
+
+    def known() -> str:
+        if not has_request_context():
+            return project()
+        if "default_project" not in g:
+            g.default_project = project()
+        return cast(str, g.default_project)
+
+    return known
 
 
 def _states(changes: Changes) -> tuple[Callable[[str], object], ...]:
@@ -137,6 +152,7 @@ def _blueprint(app: Flask, *, has_demo_links: bool) -> Blueprint:
     blueprint.after_request(compress)
     blueprint.after_request(gate.add_headers)
     blueprint.after_request(gate.prolong)
+    blueprint.after_request(forget_progress)
     blueprint.teardown_request(gate.leave)
     blueprint.context_processor(shell.context)
     errors.register(app, blueprint)

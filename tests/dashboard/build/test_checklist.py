@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -14,7 +15,7 @@ from webapp.dashboard.client.build import projects
 from webapp.dashboard.client.build.projects import ProjectProgress
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.dashboard import KEY
-from webapp.kit.clock import FakeClock
+from webapp.kit.clock import SECOND, FakeClock
 from webapp.people import invitations, users
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.accounts import oauth_apps
@@ -97,6 +98,7 @@ def test_it_asks_the_api_once_for_all_steps_and_never_again_for_what_is_done(
     fresh: Embedded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, progress, browser = list[object](), projects.progress, fresh.browser()
+    clock = cast(FakeClock, fresh.service.clock)
 
     def counted(client: ConnectClient) -> ProjectProgress:
         asked.append(client)
@@ -105,10 +107,19 @@ def test_it_asks_the_api_once_for_all_steps_and_never_again_for_what_is_done(
     monkeypatch.setattr(projects, "progress", counted)
     browser.get(URL)
     browser.get("/apps")
+    assert len(asked) == 1, "Apps shows what was read a moment ago"
+    browser.get(URL)
     assert len(asked) == 2
+    for change in (lambda: clock.advance(5 * SECOND), lambda: browser.send("/settings/theme", {"theme": "dark"})):
+        before = len(asked)
+        change()
+        for _ in range(2):
+            browser.get("/apps")
+        assert len(asked) == before + 1
+    asked.clear()
     for name in STEPS:
         fresh.app.extensions[KEY].done_steps.put(name, True)
-    assert len(done(browser)) == len(STEPS) and len(asked) == 2
+    assert len(done(browser)) == len(STEPS) and not asked
 
 
 def test_a_person_hides_it_from_apps_and_shows_it_again(fresh: Embedded) -> None:

@@ -139,14 +139,17 @@ class Progress:
         return [step for name, step in self.steps.items() if name not in self.done][:NEXT]
 
 
-def read() -> Progress:
-    """The progress now. A step whose service does not answer counts as not done."""
+def read(*, fresh: bool = True) -> Progress:
+    """The progress now, or unless ``fresh`` a few seconds ago: what was done in this dashboard since then counts.
+
+    A step whose service does not answer counts as not done.
+    """
     steps = {name: step for name, step in STEPS.items() if viewer().role in step.roles}
     kept, seen = dashboard().done_steps, set[str]()
     for name in steps:
         if kept.get(viewer().here(name)):
             seen.add(name)
-    told = _told() if any(step.is_done is None for name, step in steps.items() if name not in seen) else None
+    told = _told(fresh) if any(step.is_done is None for name, step in steps.items() if name not in seen) else None
     for name in steps.keys() - seen:
         is_done = steps[name].is_done
         if is_done() if is_done else getattr(told, name):
@@ -156,9 +159,10 @@ def read() -> Progress:
     return Progress(steps, frozenset(seen), frozenset(seen | marked))
 
 
-def _told() -> ProjectProgress:
+def _told(fresh: bool) -> ProjectProgress:
+    kept, key = dashboard().progress, viewer().here("progress")
     try:
-        return projects.progress(viewer().client)
+        return (None if fresh else kept.get(key)) or kept.put(key, projects.progress(viewer().client))
     except PatchbayError:
         return ProjectProgress()
 
@@ -167,7 +171,7 @@ def on_apps() -> Progress | None:
     """What Apps shows of it: nothing to members, to those who hid it, and when everything is done."""
     if not viewer().may_build or checklist.is_hidden(dashboard().store, person().id):
         return None
-    progress = read()
+    progress = read(fresh=False)
     return progress if progress.next else None
 
 
