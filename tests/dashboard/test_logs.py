@@ -94,7 +94,8 @@ def test_a_row_opens_in_its_place_or_on_a_page_of_its_own(eventful: Any) -> None
     browser = eventful.signed_in()
     assert 'hx-get="/logs/ev_0"' in browser.get("/logs").text
     part = browser.get("/logs/ev_0", htmx=True).text
-    assert "<html" not in part and "Entry number 0." in part and 'href="/accounts/apn_000000x"' in part
+    assert "<html" not in part and "Open the account" in part and 'href="/accounts/apn_000000x"' in part
+    assert "Entry number 0." not in part, "its row says it"
     page = browser.get("/logs/ev_0").text
     assert '<span class="badge warn">Trouble</span>' in page and 'href="/logs?id=apn_000000x"' in page
     assert browser.get("/logs/ev_none").status_code == 404

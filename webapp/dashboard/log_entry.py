@@ -70,6 +70,7 @@ MEANINGS: Mapping[tuple[str, str], tuple[str, str]] = {
         _("The receiver did not accept the event, and there is no further attempt: {why}"),
         _("Repair the receiver, then resend the delivery."),
     ),
+    ("delivery", "put_off"): ("", _("It is sent as soon as its webhook works again.")),
     ("delivery", "waiting"): (_("The event is on its way."), _("It is retried automatically.")),
     ("delivery", "succeeded"): (_("The receiver accepted the event."), _NO_STEP),
     ("event", "succeeded"): (_("The event was recorded, and sent to each webhook."), _NO_STEP),
@@ -126,7 +127,8 @@ def came_of(entry: LogEntry) -> str:
 
 
 def _is_on_its_way(entry: LogEntry) -> bool:
-    return entry.kind == "delivery" and entry.status == "waiting"
+    """Whether it is tried by itself; a delivery to a webhook that fails all the time is put off instead."""
+    return entry.kind == "delivery" and entry.status == "waiting" and entry.outcome != "put_off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +140,16 @@ class Link:
 
 
 def opened(entry: LogEntry, address: Address, *, of_project: bool) -> dict[str, Any]:
-    """The context of an opened entry, of a person's own logs or of a project's, whose pages have an ``address``."""
+    """The context of an opened entry, of a person's own logs or of a project's, whose pages have an ``address``.
+
+    What its row or the head of its page says is not said again below.
+    """
     meaning, step = meaning_of(entry)
     request, response = _request(entry), _response(entry)
-    lines = _Observed.model_validate(dict(entry.response)).lines
+    observed = _Observed.model_validate(dict(entry.response)).lines
+    lines = [line for line in observed if line.text != entry.text or line.detail]
     return {
-        "meaning": meaning,
+        "meaning": "" if meaning in _said_above(entry) else meaning,
         "step": step,
         "request_text": _shown(request),
         "response_text": _shown(response),
@@ -154,7 +160,23 @@ def opened(entry: LogEntry, address: Address, *, of_project: bool) -> dict[str, 
         "further": _links(entry, address, of_project=of_project),
         "repeats": _repeats(entry, of_project=of_project),
         "snippets": _snippets(entry),
+        "ids": _ids(entry, of_project=of_project),
     }
+
+
+def _said_above(entry: LogEntry) -> set[str]:
+    return {entry.title, title_of(entry), entry.text, came_of(entry)}
+
+
+def _ids(entry: LogEntry, *, of_project: bool) -> list[tuple[str, str]]:
+    """What the entry is found by, with labels."""
+    labelled = (
+        (gettext("ID"), entry.id),
+        (gettext("External user"), entry.user if of_project else ""),
+        (gettext("Request ID"), entry.request_id),
+        (gettext("Client") if entry.caller_type == "client" else gettext("Caller"), entry.caller),
+    )
+    return [(label, value) for label, value in labelled if value]
 
 
 class _Observed(Lenient):
@@ -276,15 +298,15 @@ def _links(entry: LogEntry, address: Address, *, of_project: bool) -> list[Link]
     if entry.kind == "agent" and not of_project:
         links.append(Link(gettext("Open agents"), url_for("dashboard.agents.index")))
     for label, subject in (
-        (gettext("All of this trigger"), trigger),
-        (gettext("All of this account"), account),
-        (gettext("The event and its deliveries"), entry.event_id),
-        (gettext("All of this action"), key if entry.kind == "run" and not trigger else ""),
+        (gettext("Logs of this trigger"), trigger),
+        (gettext("Logs of this account"), account),
+        (gettext("The event and its deliveries"), entry.event_id if entry.kind == "delivery" else ""),
+        (gettext("Logs of this action"), key if entry.kind == "run" and not trigger else ""),
     ):
         if subject and has_logs():
             links.append(Link(label, address(id=subject)))
     if of_project and entry.user:
-        links.append(Link(gettext("All of this user"), address(user=entry.user)))
+        links.append(Link(gettext("Logs of this user"), address(user=entry.user)))
     return links
 
 

@@ -399,12 +399,16 @@ def _row(place: Place, entry: LogEntry, subjects: Mapping[str, str], app_names: 
     subject = subjects.get(entry.trigger_id) or subjects.get(entry.account_id, "")
     if not subject and entry.kind == "account" and not place.of_project and not place.about:
         subject = gettext("Deleted trigger") if entry.trigger_id else gettext("No longer connected")
-    user = entry.user if place.of_project else ""
+    user = _user_of(entry) if place.of_project else ""
     what = (log_entry.title_of(entry), log_entry.cause_of(entry), log_entry.came_of(entry))
     parts = dict.fromkeys((*what, app_names.get(entry.app, entry.app), subject, entry.agent, user))
     repeated = {"", *place.shown_above}
     title, *about = [part for part in parts if part not in repeated] or [log_entry.outcome_of(entry)]
     return Row(entry, title, " · ".join(part for part in about if part != entry.title))
+
+
+def _user_of(entry: LogEntry) -> str:
+    return gettext("You") if entry.user == viewer().external_user_id else entry.user
 
 
 def _subjects(logs: LogPage) -> dict[str, str]:

@@ -77,6 +77,10 @@ def test_a_project_s_logs_name_everybody_s_entries(eventful: Embedded) -> None:
     page = eventful.browser("developer").get("/build/logs?kind=run")
     assert "user-42" in page and "user-43" not in page and "Whole project" in page
     assert page.count('class="log"') >= 3
+    developer = eventful.people["developer"].id
+    run(eventful, eventful.scene, developer)
+    own = eventful.browser("developer").get(f"/build/logs?kind=run&user={developer}")
+    assert re.search(rf'<small id="about-run_\w+">For {developer} · HTTP · You</small>', own)
     only = eventful.browser().get("/build/logs?user=user-42")
     assert only.count('class="log"') == 1 and 'value="user-42"' in only
     run_id = run_ids(only).pop()

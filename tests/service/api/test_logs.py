@@ -285,3 +285,7 @@ def test_a_delivery_says_how_often_it_was_tried_and_when_next(busy: World) -> No
     assert (delivery["status"], delivery["attempt"]) == ("waiting", 1)
     assert delivery["next_attempt_at"] > delivery["at"]
     assert delivery["title"].endswith("/…") and delivery["text"]
+    with busy.service.store.write() as tx:
+        tx.run("UPDATE deliveries SET next_at = NULL")
+    (put_off,) = listed(busy, "?kind=delivery&status=waiting")
+    assert (put_off["outcome"], put_off["next_attempt_at"]) == ("put_off", None), "its webhook fails all the time"

@@ -172,11 +172,16 @@ def _due_now(service: Service, where: str, params: Mapping[str, Any]) -> int:
     return count
 
 
-_LOG_STATUSES: Mapping[str, Status] = {"delivered": "succeeded", "failed": "failed", "waiting": "waiting"}
+_LOG_STATUSES: Mapping[str, Status] = {
+    "delivered": "succeeded",
+    "failed": "failed",
+    "waiting": "waiting",
+    "put_off": "waiting",
+}
 
 
 def _log_entry(row: LogRow, _now: int) -> LogEntry:
-    outcome = str(row.number) if row.number and row.state != "waiting" else row.state
+    outcome = str(row.number) if row.number and _LOG_STATUSES[row.state] != "waiting" else row.state
     return row.entry("delivery", _LOG_STATUSES[row.state], outcome)
 
 
@@ -188,7 +193,7 @@ LOG = LogSource(
     {
         "at": "created_at",
         "id": "id",
-        "state": "status",
+        "state": "CASE WHEN status = 'waiting' AND next_at IS NULL THEN 'put_off' ELSE status END",
         "number": "last_status",
         "title": "COALESCE((SELECT NULLIF(e.summary, '') FROM events e WHERE e.id = deliveries.event_id) || ' → ', '') "
         "|| (SELECT p.masked_url FROM endpoints p WHERE p.id = deliveries.endpoint_id)",
