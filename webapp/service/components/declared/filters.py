@@ -209,6 +209,11 @@ def _ms(value: Any) -> int | None:
         return None
 
 
+def _seconds(value: Any) -> int | None:
+    moment = _ms(value)
+    return None if moment is None else moment // SECOND
+
+
 def _iso(value: Any) -> str | None:
     moment = _ms(value)
     return None if moment is None else iso(moment)
@@ -265,6 +270,7 @@ FILTERS: Mapping[str, Filter] = {
     "unique": Filter(unique, (1, 1), "each item once, by the member at a path"),
     "at": Filter(at, (1, 1), "the item at a place, counted from 0, or from the end by -1"),
     "ms": Filter(_ms, (0, 0), "a time as epoch milliseconds"),
+    "seconds": Filter(_seconds, (0, 0), "a time as epoch seconds"),
     "iso": Filter(_iso, (0, 0), "a time as ISO 8601"),
     "money": Filter(_money, (1, 1), "an amount in the smallest unit of a currency, as people write it"),
     "name": Filter(_name, (0, 0), "as the name of a prop"),
