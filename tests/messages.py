@@ -42,8 +42,9 @@ def messages_of(domain: str) -> Iterator[Key]:
             yield message, context
 
 
+@cache
 def catalog(tag: str, domain: str) -> Catalog:
-    """The message file of a language for one domain."""
+    """The message file of a language for one domain; reading it takes a third of a second."""
     with (ROOT / "webapp" / "translations" / tag / f"{domain}.po").open("rb") as file:
         return read_po(file, locale=tag, abort_invalid=True)
 

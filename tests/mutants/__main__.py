@@ -24,6 +24,7 @@ from tests.mutants.spec_rows import ROOT
 from tests.once.catalog import DECLARED, FRESH
 
 TIMEOUT_S = 180
+SIDE_BY_SIDE = ("-n", "2")  # what has all cited tests run on both cores
 DECLARING = ("webapp/service/catalog/", "webapp/service/components/")
 """Where what components declare is read."""
 _FAILED = re.compile(r"^FAILED (\S+)", re.MULTILINE)
@@ -76,7 +77,7 @@ def _copy(folder: Path) -> Path:
 def _demand_green(copy: Path, chosen: list[Mutant]) -> None:
     """A test that fails without any mutation notices nothing."""
     cited = sorted({test for mutant in chosen for test in mutant.cites.tests})
-    done = _pytest(copy, cited, "-n", "2")
+    done = _pytest(copy, cited, *SIDE_BY_SIDE)
     if done.returncode:
         raise click.ClickException(f"The cited tests fail without a mutation:\n{done.stdout[-3000:]}")
 

@@ -3,7 +3,6 @@
 Whether the cited tests notice them is shown by ``make mutants``, which runs by hand.
 """
 
-import ast
 import os
 import py_compile
 import subprocess
@@ -22,16 +21,14 @@ ALL = every()
 
 
 @of_every("mutant", ALL, lambda mutant: f"{mutant.section} {mutant.row}"[:60])
-def test_a_mutant_changes_one_place_and_leaves_a_program(mutant: Mutant) -> None:
+def test_a_mutant_changes_one_place(mutant: Mutant) -> None:
     assert mutant.cites.tests
     assert mutant.file.startswith(("webapp/", "templates/"))
-    changed = mutant.mutated(source_of(mutant))
-    if mutant.file.endswith(".py"):
-        ast.parse(changed)
+    assert mutant.mutated(source_of(mutant))
 
 
-def test_a_mutant_names_only_what_is_there(tmp_path: Path) -> None:
-    """One that stumbles over a name that nobody defines would be noticed by any test."""
+def test_a_mutant_leaves_a_program_that_names_only_what_is_there(tmp_path: Path) -> None:
+    """One that cannot be parsed, or stumbles over a name that nobody defines, would be noticed by any test."""
     for number, mutant in enumerate(ALL):
         if mutant.file.endswith(".py"):
             (tmp_path / f"mutant_{number}.py").write_text(mutant.mutated(source_of(mutant)), "utf-8")
@@ -108,7 +105,8 @@ def test_a_mutant_whose_tests_cannot_be_run_is_broken(small: Path, monkeypatch: 
     assert (late.outcome, late.output) == ("broken", "Its tests took longer than 0.01 seconds.")
 
 
-def test_cited_tests_that_fail_without_a_mutation_are_refused(small: Path) -> None:
+def test_cited_tests_that_fail_without_a_mutation_are_refused(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "SIDE_BY_SIDE", ("-n", "0"))
     engine._demand_green(small, [small_mutant('"told"')])
     engine._write(small / "webapp" / "small.py", ANSWER.replace("told", "mute"))
     with pytest.raises(ClickException, match="fail without a mutation"):

@@ -32,6 +32,10 @@ PAGES = {"babel", "flask", "jinja2", "markdown_it", "werkzeug", "wtforms"}
 API = {"limits", "prometheus_client", "webapp.app", "webapp.dashboard", "webapp.service.api", "webapp.service.link"}
 SERVICE = {"orjson", "webapp.service", "webapp.store"}
 PIECES = {f"webapp.service.components.pieces.{name}" for name in ("caller", "carrier", "conversation", "hosts", "host")}
+SELDOM = {
+    "feedparser", "psycopg", "segno", "structlog", "webapp.service.catalog.importing.plans", "yaml", "zxcvbn",
+}  # fmt: skip
+"""What only some accounts, pages or settings need, so that serving does not wait for it."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
 NOWHERE = Path("/nowhere/runner.sock")  # no runner is asked while the catalog stands
 
@@ -69,9 +73,9 @@ def loaded(modules: Sequence[str]) -> set[str]:
             ["webapp.service.components.runner_process"],
             PAGES | API | PIECES | {"cryptography", "pydantic", "sqlite_utils"},
         ),
-        (roles.WORKER, (PAGES | API | PIECES) - {"babel"}),  # it mails people in their language
+        (roles.WORKER, ((PAGES | API | PIECES) - {"babel"}) | SELDOM),  # it mails people in their language
         (roles.SANDBOX, API | SERVICE),
-        (roles.WEB, PIECES | {"aiosmtpd", "webapp.sandbox"}),
+        (roles.WEB, PIECES | {"aiosmtpd", "webapp.sandbox"} | SELDOM),
     ],
     ids=["command", "runner", "worker", "sandbox", "web"],
 )
