@@ -44,6 +44,7 @@ def test_how_it_ended(facts: dict[str, Any], word: str, tone: str) -> None:
         ({"kind": "delivery", "status": "failed", "outcome": "500"}, "no further attempt: 500", "Repair the receiver"),
         ({"kind": "delivery", "status": "waiting"}, "on its way", "retried automatically"),
         ({"kind": "delivery", "status": "waiting", "outcome": "put_off"}, "", "works again"),
+        ({"kind": "event", "status": "succeeded", "outcome": "emit"}, "", ""),
         ({"kind": "agent", "status": "waiting", "agent": "Claude"}, "Claude asks", "Allow or refuse"),
         ({"kind": "agent", "status": "failed", "outcome": "expired", "agent": "Claude"}, "nobody answered", "again"),
         ({"kind": "account", "status": "failed"}, "A thing", "Open the account"),
@@ -54,4 +55,4 @@ def test_how_it_ended(facts: dict[str, Any], word: str, tone: str) -> None:
 )
 def test_what_it_means_and_what_to_do(facts: dict[str, str], meaning: str, step: str) -> None:
     said, next_step = meaning_of(entry(**facts))
-    assert meaning in said and step in next_step and bool(step) == bool(next_step)
+    assert meaning in said and step in next_step and (bool(meaning), bool(step)) == (bool(said), bool(next_step))

@@ -73,8 +73,6 @@ MEANINGS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("delivery", "put_off"): ("", _("It is sent as soon as its webhook works again.")),
     ("delivery", "waiting"): (_("The event is on its way."), _("It is retried automatically.")),
     ("delivery", "succeeded"): (_("The receiver accepted the event."), _NO_STEP),
-    ("event", "succeeded"): (_("The event was recorded, and sent to each webhook."), _NO_STEP),
-    ("api_call", "succeeded"): (_("The call was answered."), _NO_STEP),
     ("agent", "waiting"): (_("{agent} asks whether it may do this."), _("Allow or refuse it under Agents.")),
     ("agent", "refused"): (_("{agent} was not allowed to do this."), _NO_STEP),
     ("agent", "expired"): (_("{agent} asked, and nobody answered in time."), _("The agent can ask again.")),
