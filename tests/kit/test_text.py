@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.kit.text import fold, holds, naming, one_line
+from webapp.kit.text import fold, heading, holds, naming, one_line
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,18 @@ def test_a_provider_is_called_by_its_name() -> None:
 )
 def test_one_line(given: str, shown: str) -> None:
     assert one_line(given, 20) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("code-scanning", "Code scanning"),
+        ("audit_log", "Audit log"),
+        ("Sub-accounts and keys", "Sub-accounts and keys"),
+        ("ärzte", "Ärzte"),
+        ("-", "-"),
+        ("", ""),
+    ],
+)
+def test_a_name_is_a_heading(name: str, shown: str) -> None:
+    assert heading(name) == shown

@@ -31,6 +31,12 @@ def naming(sentence: str, name: str) -> str:
     return sentence.replace("The provider", name).replace("the provider", name)
 
 
+def heading(name: str) -> str:
+    """``name`` as a heading: "code-scanning" is "Code scanning", and what has spaces stays but for its first letter."""
+    words = name if " " in name else name.replace("-", " ").replace("_", " ").strip() or name
+    return words[:1].upper() + words[1:]
+
+
 def one_line(text: str, limit: int) -> str:
     """``text`` without control characters, direction overrides and lone surrogates, at most ``limit`` characters.
 

@@ -23,7 +23,7 @@ from webapp.service.pieces import npm, packages
 from webapp.service.pieces.packages import Wanted
 
 DEADLINE_S = 30.0
-SEARCH_S = 8.0
+SEARCH_S = 12.0
 """For one search in all, since somebody waits for it who is typing."""
 QUIET_S = 20.0
 """For which no search asks a registry again that did not answer one."""

@@ -65,9 +65,9 @@ def test_operations_are_shown_added_and_removed(office: Embedded) -> None:
 
     confirmed = browser.follow(PAGE, {"choice": "confirm", "host": "far.example"})
     assert "A host that GitHub does not have" not in confirmed
-    assert "Remove users" in browser.follow(PAGE, {"choice": "all"})
+    assert "Remove Users" in browser.follow(PAGE, {"choice": "all"})
     off = browser.follow(PAGE, {"remove": "users"})
-    assert "Remove users" not in off and "Remove gists" in off
+    assert "Remove Users" not in off and "Remove Gists" in off
 
 
 def test_many_operations_are_shown_page_by_page(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:

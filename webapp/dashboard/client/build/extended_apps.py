@@ -9,6 +9,7 @@ from pydantic import Field
 from webapp.dashboard.client.connect import ConnectClient, read
 from webapp.dashboard.client.models.lenient import Lenient, NonEmpty
 from webapp.errors import Forbidden, NotFound
+from webapp.kit import text
 
 PATIENCE_S = 240.0  # a package is brought from its registry, and the catalog built, meanwhile
 _PATH = "/v1/extended_apps"
@@ -61,6 +62,11 @@ class ApiTag(Lenient):
     operations: int = 0
     on: int = 0
     possible: int = 0
+
+    @property
+    def heading(self) -> str:
+        """Its name for people."""
+        return text.heading(self.name)
 
 
 class ExtendedApp(Lenient):

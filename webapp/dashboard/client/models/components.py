@@ -9,6 +9,7 @@ from pydantic import AliasPath, Field, PlainValidator
 
 from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty, PieceOrigin
 from webapp.dashboard.client.models.runs import Observation
+from webapp.kit import text
 from webapp.kit.translation import gettext
 
 Effect = Literal["reads", "changes", "spends", "destroys"]
@@ -94,6 +95,11 @@ class ComponentExtras(Lenient):
     checked: bool | None = None
     checked_against: str | None = None
     described_on: date | None = None
+
+    @property
+    def heading(self) -> str:
+        """Its tag for people."""
+        return text.heading(self.tag or "")
 
 
 class Component(Lenient):
