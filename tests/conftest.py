@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.once import catalog, passwords, schema, stores, web
+from tests.once import catalog, passwords, runners, schema, stores, web
 from webapp.kit import translation
 from webapp.kit.clock import FakeClock
 from webapp.kit.slots import Slot, this_thread
@@ -22,6 +22,7 @@ passwords.keep()
 web.keep()
 schema.keep()
 stores.keep()
+runners.keep()
 gc.disable()
 
 
