@@ -18,6 +18,7 @@ from tests.fakes.own_components import stock
 from tests.fakes.receiver import Receiver, receiving
 from tests.fakes.user_data import plant_account
 from tests.once import folders
+from tests.once.runners import SharedRunner
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
@@ -214,8 +215,8 @@ def catalog_folder(tmp_path_factory: pytest.TempPathFactory, provider_server: Pr
 
 @pytest.fixture(scope="session")
 def runner() -> Iterator[Runner]:
-    """One runner for all tests; it starts when a component is first called."""
-    with Runner.start() as started:
+    """The runner of all tests; it starts when a component is first called."""
+    with SharedRunner.start() as started:
         yield started
 
 
