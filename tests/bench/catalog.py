@@ -26,8 +26,9 @@ from sqlite_utils import Database
 
 from tests.bench.calls import AGENTS, DECLARED, PEOPLE, PROJECTS, Operation, Request, agents, operations, pages
 from tests.bench.meter import medians
+from tests.bench.pages import splits
 from tests.bench.scene import WORDS, Scenery, email, prepare
-from tests.bench.serving import Serve, serving
+from tests.bench.serving import serving
 from tests.fakes.npm_registry import package
 from tests.fakes.public_directory import described
 from webapp.cli.serving.logs import configure
@@ -43,6 +44,7 @@ LIKE = "github"
 BRING_S, BRING_MB, DISK_MB, SEARCH_MS, PAGE_MS, MEMORY_MB = 120.0, 300.0, 120.0, 10.0, 10.0, 250.0
 _VERBS = ("List", "Get", "Create", "Update", "Delete", "Search", "Export", "Archive", "Count")
 _DIRECTORY = ("calendar", "create refund", "git", "list", "river meadow", "send message")
+_PAGES = ("/apps", "/apps?q=river", "/accounts", "/build/integrations")
 _COMPONENT = "/apps/github/actions/github-create-issue"
 
 
@@ -67,12 +69,15 @@ def catalog(apps: int, components: int, path: Path | None, count: int) -> None:
             click.echo(
                 f"{apps:,} apps and {components:,} components beside the built-in ones: ready after {ready:.1f} s"
             )
-            for operation in _table(server, sceneries):
+            cookies = [server.sign_in(email(number)) for number in range(PEOPLE)]
+            for operation in _table(sceneries, cookies):
                 (spent,) = medians([lambda each=operation: server.cpu_ms(each.next, count)])  # type: ignore[misc]
                 target = operation.target_ms or 0.0
                 click.echo(f"{operation.name}: {spent:.2f} ms of CPU, to reach ≤ {target:g}, {_verdict(spent, target)}")
             memory = server.memory_mb()
             click.echo(f"all of serve: {memory:.0f} MB PSS, to reach < {MEMORY_MB:g}, {_verdict(memory, MEMORY_MB)}")
+        for split in splits(data, cookies[0], _PAGES, count):
+            click.echo(split.text())
 
 
 def swell(target: Path, apps: int, components: int) -> None:
@@ -192,10 +197,10 @@ def _brought(data: Path, path: Path) -> str:
     )
 
 
-def _table(server: Serve, sceneries: Sequence[Scenery]) -> list[Operation]:
-    """The API's lists and searches, an agent's tools, the directory, and the pages that show them."""
+def _table(sceneries: Sequence[Scenery], cookies: Sequence[str]) -> list[Operation]:
+    """The API's lists and searches, an agent's tools, the directory, and the pages that show them to those who are
+    signed in by ``cookies``."""
     first, others = sceneries[0], sceneries[1:]
-    cookies = [server.sign_in(email(number)) for number in range(PEOPLE)]
     headers = {"Cookie": cookies[0]}
     page, *_ = pages(cookies, "none", _COMPONENT)
     typing = {**headers, "HX-Request": "true", "HX-Request-Type": "partial"}
