@@ -27,7 +27,7 @@ from webapp.dashboard.dashboard import (
     viewer,
 )
 from webapp.dashboard.gate import csp_nonce
-from webapp.dashboard.pages import address, flashed
+from webapp.dashboard.pages import address, flashed, here
 from webapp.dashboard.portal import frame
 from webapp.dashboard.portal.mount import HANDLE
 from webapp.dashboard.words import AUTH, BUILD, ROLES, STATE_TONES, STATES, uses_of
@@ -83,6 +83,7 @@ def context() -> dict[str, Any]:
         "stale_since": lambda: _moment(g.stale_since) if g.get("stale_since") else None,
         "logo_url": logo_url,
         "account_url": account_url,
+        "address": address,
         "app_url": app_url,
         "uses_of": uses_of,
         "STATES": STATES,
@@ -97,11 +98,12 @@ def context() -> dict[str, Any]:
         return common | frame.context()
     if user is None or g.get("fragment"):
         return common
+    path = here()
     return common | {
         "flashed": flashed,
-        "nav": _navigation(),
+        "nav": _navigation(path),
         "nav_build": tuple(
-            _item(f"build_{noun}", BUILD[noun], "page", icon=page.icon) for noun, page in _menu_of_build()
+            _item(path, f"build_{noun}", BUILD[noun], "page", icon=page.icon) for noun, page in _menu_of_build()
         ),
         **(_scenes() if viewer().may_build else {}),
         "person": {"email": user.email, "role": ROLES.get(user.role, user.role)},
@@ -181,22 +183,22 @@ def _menu() -> list[tuple[str, str, str]]:
 
 def _menu_of_build() -> list[tuple[str, menu.BuildPage]]:
     """The pages of Build that the viewer's role sees, by noun."""
-    return [(noun, page) for noun, page in menu.in_menu() if viewer().role in page.roles and page.offered()]
+    role = viewer().role
+    return [(noun, page) for noun, page in menu.in_menu() if role in page.roles and page.offered()]
 
 
-def _navigation() -> tuple[MenuItem, ...]:
+def _navigation(path: str) -> tuple[MenuItem, ...]:
     counts = {
         "accounts": lambda: {"id": "nav-accounts", **account_counts()},
         "triggers": _trigger_counts,
         "agents": _waiting,
     }
-    return tuple(_item(noun, label, endpoint, **counts.get(noun, dict)()) for noun, label, endpoint in _menu())
+    return tuple(_item(path, noun, label, endpoint, **counts.get(noun, dict)()) for noun, label, endpoint in _menu())
 
 
-def _item(noun: str, label: str, endpoint: str = "index", **more: Any) -> MenuItem:
+def _item(path: str, noun: str, label: str, endpoint: str = "index", **more: Any) -> MenuItem:
     url = address(f"dashboard.{noun}.{endpoint}")
-    here = request.script_root + request.path
-    facts = {"icon": noun, "current": f"{here}/".startswith(f"{url}/"), **more}
+    facts = {"icon": noun, "current": f"{path}/".startswith(f"{url}/"), **more}
     return MenuItem(str(label), url, **facts)
 
 

@@ -18,7 +18,7 @@ from webapp.dashboard.client.build import projects
 from webapp.dashboard.client.build.projects import ProjectProgress
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.gate import person
-from webapp.dashboard.pages import go
+from webapp.dashboard.pages import address, go
 from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
@@ -52,7 +52,7 @@ class Step:
 
 
 def _page(endpoint: str, **values: Any) -> Callable[[], str]:
-    return lambda: url_for(f"dashboard.{endpoint}", **values)
+    return lambda: address(f"dashboard.{endpoint}", **values)
 
 
 def _of_sandbox(endpoint: str, **values: Any) -> Callable[[], str]:
@@ -60,8 +60,8 @@ def _of_sandbox(endpoint: str, **values: Any) -> Callable[[], str]:
 
     def url() -> str:
         if dashboard().settings.sandbox:
-            return url_for(f"dashboard.{endpoint}", slug="sandbox", **values)
-        return url_for("dashboard.apps.index")
+            return address(f"dashboard.{endpoint}", slug="sandbox", **values)
+        return address("dashboard.apps.index")
 
     return url
 
