@@ -203,7 +203,11 @@ def test_only_the_store_knows_its_database() -> None:
     assert wrong == []
 
 
-def test_importing_a_module_loads_nothing_above_it() -> None:
+# Libraries that take long to import, and that few requests need.
+WHEN_USED = {"webauthn", "zxcvbn"}
+
+
+def test_importing_a_module_loads_nothing_above_it_and_no_library_that_is_imported_when_used() -> None:
     """Imports every module in the order of the ranks, in one fresh process, and looks at what came along."""
     ordered = sorted((RANKS[unit_of(name) or ""], name) for name in MODULES if name not in EMPTY)
     program = (
@@ -217,6 +221,7 @@ def test_importing_a_module_loads_nothing_above_it() -> None:
         "        unit = next((u for u in ranks if loaded == u or loaded.startswith(u + '.')), None)\n"
         "        if unit and ranks[unit] > rank: sys.exit(f'{name} loads {loaded}')\n"
         "    seen |= sys.modules.keys()\n"
+        f"if early := seen & {WHEN_USED!r}: sys.exit(f'{{early}} loaded before use')\n"
     )
     found = subprocess.run([sys.executable, "-W", "error", "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert (found.returncode, found.stdout, found.stderr) == (0, "", "")

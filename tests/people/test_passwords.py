@@ -1,8 +1,5 @@
 """Passwords: which may be chosen, how one is kept, and checks that take the same time."""
 
-import subprocess
-import sys
-
 import pytest
 from zxcvbn.frequency_lists import FREQUENCY_LISTS  # type: ignore[import-untyped]  # it carries no types
 
@@ -62,8 +59,6 @@ def test_what_cannot_be_used_is_refused_with_a_sentence(password: str, says: str
     assert problem.field == "password" and says in problem.message
 
 
-def test_the_list_of_common_passwords_is_long_and_is_read_when_one_is_chosen() -> None:
-    program = "import sys; from webapp import app; assert 'zxcvbn' not in sys.modules"
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+def test_the_list_of_common_passwords_is_long() -> None:
     ranked = [word for word in FREQUENCY_LISTS["passwords"][:10_000] if len(word) >= passwords.MIN_PASSWORD]
     assert len(ranked) > 200 and all(passwords.checked(word)[1] for word in ranked)
