@@ -74,7 +74,7 @@ def make_world(plant_in: Callable[[Service, Scene], Callable[..., Account]]) -> 
         app.wsgi_app = collapse_slashes(app.wsgi_app)  # type: ignore[method-assign, assignment]
         made = projects.create(service, name="Acme", app_name="Acme App", support_email="help@acme.example")
         scene = Scene(made.id, "development")
-        return World(service, clock, app.test_client(), scene, plant_in(service, scene))
+        return World(service, clock, app.test_client(use_cookies=False), scene, plant_in(service, scene))
 
     return make
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.every import of_every
+from tests.every import check_every, of_every
 from webapp.kit.clock import SECOND
 from webapp.people import api_keys, users
 from webapp.service.api import proxy
@@ -49,6 +49,12 @@ def other(shared: Any) -> Scene:
 
 
 @pytest.fixture(scope="module")
+def server_of_other(shared: Any, other: Scene, refused: dict[str, str | None]) -> str:
+    """A token of a client of that project only, made once ``refused`` let the clock run on."""
+    return str(shared.server(project_id=other.project_id))
+
+
+@pytest.fixture(scope="module")
 def refused(shared: Any) -> dict[str, str | None]:
     """Everything that is no token, or is one no more, by what is wrong with it."""
     old, rotated = shared.server(), oauth_clients.create(shared.service, name="Rotated")[0]
@@ -63,6 +69,18 @@ def refused(shared: Any) -> dict[str, str | None]:
     }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def server(shared: Any, refused: dict[str, str | None]) -> str:
+    """A server's token with every scope, made once ``refused`` let the clock run on. No operation ends it."""
+    return str(shared.server())
+
+
+@pytest.fixture(scope="module")
+def frontend(shared: Any, refused: dict[str, str | None]) -> str:
+    """A frontend's token, likewise."""
+    return str(shared.frontend())
+
+
 class TestWithoutAValidToken:
     @of_every("operation", GUARDED, name)
     def test_401_and_how_to_do_better(self, shared: Any, refused: dict[str, str | None], operation: Operation) -> None:
@@ -73,30 +91,41 @@ class TestWithoutAValidToken:
             assert set(answer.json) == {"error"} and answer.json["error"].endswith(".")
 
     @of_every("operation", GUARDED, name)
-    def test_other_schemes_are_no_bearer(self, shared: Any, operation: Operation) -> None:
-        for header in ("Basic eDp5", "Bearer", shared.server(), f"Token {shared.server()}"):
+    def test_other_schemes_are_no_bearer(self, shared: Any, server: str, operation: Operation) -> None:
+        for header in ("Basic eDp5", "Bearer", server, f"Token {server}"):
             assert ask(shared, operation, None, headers={"Authorization": header}).status_code == 401
+
+
+def is_admitted(scope: str, operation: Operation) -> bool:
+    """Whether a token of ``scope`` only may call ``operation``."""
+    return not operation.scopes or any(oauth_clients.covers([scope], needed) for needed in operation.scopes)
 
 
 class TestScopes:
     """Whoever is admitted is told what a token with every scope is told; everybody else 403, before anything else."""
 
-    @of_every("operation", GUARDED, name)
-    def test_an_unrelated_or_missing_scope_is_403(self, shared: Any, operation: Operation) -> None:
-        expected = ask(shared, operation, shared.server()).status_code
-        assert expected in (200, 204, 400, 404)
-        for scope in sorted(scopes.KNOWN):
-            admitted = not operation.scopes or any(oauth_clients.covers([scope], needed) for needed in operation.scopes)
-            answer = ask(shared, operation, shared.server(scope))
-            assert answer.status_code == (expected if admitted else 403), scope
+    def test_an_unrelated_or_missing_scope_is_403(self, shared: Any, server: str) -> None:
+        tokens = {scope: shared.server(scope) for scope in sorted(scopes.KNOWN)}
 
-    @of_every("operation", GUARDED, name)
-    def test_frontends_obey_the_same_scopes(self, shared: Any, operation: Operation) -> None:
-        expected = ask(shared, operation, shared.frontend()).status_code if operation.connect else 403
-        for scope in sorted(scopes.KNOWN - {scopes.ALL}):
-            admitted = not operation.scopes or any(oauth_clients.covers([scope], needed) for needed in operation.scopes)
-            answer = ask(shared, operation, shared.frontend(scope=scope))
-            assert answer.status_code == (expected if admitted else 403), scope
+        def check(operation: Operation) -> None:
+            expected = ask(shared, operation, server).status_code
+            assert expected in (200, 204, 400, 404)
+            for scope, token in tokens.items():
+                answer = ask(shared, operation, token)
+                assert answer.status_code == (expected if is_admitted(scope, operation) else 403), scope
+
+        check_every(GUARDED, check, name)
+
+    def test_frontends_obey_the_same_scopes(self, shared: Any, frontend: str) -> None:
+        tokens = {scope: shared.frontend(scope=scope) for scope in sorted(scopes.KNOWN - {scopes.ALL})}
+
+        def check(operation: Operation) -> None:
+            expected = ask(shared, operation, frontend).status_code if operation.connect else 403
+            for scope, token in tokens.items():
+                answer = ask(shared, operation, token)
+                assert answer.status_code == (expected if is_admitted(scope, operation) else 403), scope
+
+        check_every(GUARDED, check, name)
 
 
 @pytest.fixture(scope="module")
@@ -106,12 +135,18 @@ def person(shared: Any) -> str:
     return users.create(store, clock, email="ada@example.com", password="ten letters", role="owner").id
 
 
+@pytest.fixture(scope="module")
+def user_keys(shared: Any, person: str) -> tuple[str, str]:
+    """An API key of the person's, and the one that replaced it."""
+    store, clock = shared.service.store, shared.clock
+    return api_keys.create(store, clock, person), api_keys.create(store, clock, person)
+
+
 @of_every("operation", GUARDED, name)
 def test_a_user_api_key_opens_few_operations_and_a_replaced_one_none(
-    shared: Any, person: str, operation: Operation
+    shared: Any, user_keys: tuple[str, str], operation: Operation
 ) -> None:
-    old = api_keys.create(shared.service.store, shared.clock, person)
-    key = api_keys.create(shared.service.store, shared.clock, person)
+    old, key = user_keys
     assert ask(shared, operation, old).status_code == 401
     answer = ask(shared, operation, key)
     opened = (200, 400, 404) if "<" in operation.path else (200, 400)
@@ -121,46 +156,49 @@ def test_a_user_api_key_opens_few_operations_and_a_replaced_one_none(
 
 class TestScene:
     @of_every("operation", IN_PROJECT, name)
-    def test_a_server_must_name_its_environment(self, shared: Any, operation: Operation) -> None:
+    def test_a_server_must_name_its_environment(self, shared: Any, server: str, operation: Operation) -> None:
         for env in (None, "", "staging", "Development"):
-            answer = ask(shared, operation, shared.server(), env=env)
+            answer = ask(shared, operation, server, env=env)
             assert answer.status_code == 400 and "x-pd-environment" in answer.json["error"]
 
     @of_every("operation", IN_PROJECT, name)
-    def test_a_server_must_name_its_project(self, shared: Any, operation: Operation) -> None:
+    def test_a_server_must_name_its_project(self, shared: Any, server: str, operation: Operation) -> None:
         path = path_of(operation).replace("P/", "/v1/connect/")
-        assert ask(shared, operation, shared.server(), path).status_code == 404
+        assert ask(shared, operation, server, path).status_code == 404
 
     @of_every("operation", IN_PROJECT, name)
     def test_another_clients_project_is_like_an_absent_one(
-        self, shared: Any, other: Scene, operation: Operation
+        self, shared: Any, other: Scene, server_of_other: str, operation: Operation
     ) -> None:
-        token = shared.server(project_id=other.project_id)
         rest = path_of(operation)[1:]
         environment = {"x-pd-environment": "development"}
-        theirs = ask(shared, operation, token, f"/v1/connect/{shared.scene.project_id}{rest}", headers=environment)
-        absent = ask(shared, operation, token, f"/v1/connect/proj_none{rest}", headers=environment)
+        theirs = ask(
+            shared, operation, server_of_other, f"/v1/connect/{shared.scene.project_id}{rest}", headers=environment
+        )
+        absent = ask(shared, operation, server_of_other, f"/v1/connect/proj_none{rest}", headers=environment)
         assert theirs.status_code == absent.status_code == 404
         assert theirs.data == absent.data
 
     @of_every("operation", IN_PROJECT, name)
-    def test_a_frontend_stays_in_its_scene(self, shared: Any, other: Scene, operation: Operation) -> None:
-        token = shared.frontend()
+    def test_a_frontend_stays_in_its_scene(
+        self, shared: Any, other: Scene, frontend: str, operation: Operation
+    ) -> None:
         rest = path_of(operation)[1:]
         expected = (404, 404, 403) if operation.connect else (403, 403, 403)
-        theirs = ask(shared, operation, token, f"/v1/connect/{other.project_id}{rest}")
-        absent = ask(shared, operation, token, f"/v1/connect/proj_none{rest}")
-        elsewhere = ask(shared, operation, token, headers={"x-pd-environment": "production"})
+        theirs = ask(shared, operation, frontend, f"/v1/connect/{other.project_id}{rest}")
+        absent = ask(shared, operation, frontend, f"/v1/connect/proj_none{rest}")
+        elsewhere = ask(shared, operation, frontend, headers={"x-pd-environment": "production"})
         assert (theirs.status_code, absent.status_code, elsewhere.status_code) == expected
         assert theirs.data == absent.data
 
     @of_every("operation", IN_PROJECT, name)
-    def test_with_a_frontends_token_the_project_may_be_left_out(self, shared: Any, operation: Operation) -> None:
-        token = shared.frontend()
+    def test_with_a_frontends_token_the_project_may_be_left_out(
+        self, shared: Any, frontend: str, operation: Operation
+    ) -> None:
         rest = path_of(operation)[1:]
-        full = ask(shared, operation, token)
+        full = ask(shared, operation, frontend)
         for short in (f"/v1/connect{rest}", f"/v1/connect/{rest}", f"/v1///connect//{rest}"):
-            answer = ask(shared, operation, token, short)
+            answer = ask(shared, operation, frontend, short)
             assert (answer.status_code, answer.data) == (full.status_code, full.data)
             assert answer.status_code not in (301, 302, 307, 308)
 
