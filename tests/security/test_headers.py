@@ -3,13 +3,17 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from tests.fakes.installation import Installation
+from tests.fakes.installation import Installation, copied
+from tests.fakes.thirdparty import ThirdParty
+from tests.security.conftest import own_client
+from webapp.kit.clock import FakeClock, now
 from webapp.people import users
 
 PASSWORD = "a password of the tests"
@@ -44,20 +48,41 @@ class Visitor:
         return found[1]
 
 
+@pytest.fixture(scope="module")
+def installation(
+    tmp_path_factory: pytest.TempPathFactory, running_party: ThirdParty, prepared_folder: Path
+) -> Iterator[Installation]:
+    """One for all these tests, none of which leaves anything: they read, or are refused, with cookies of their own."""
+    data = tmp_path_factory.mktemp("headers")
+    made = Installation(
+        copied(prepared_folder, data), clock=FakeClock(now()), PATCHBAY_ALLOW_HOSTS=running_party.netloc
+    )
+    own_client(made)
+    yield made
+    made.stop()
+
+
 @pytest.fixture
 def visitor(installation: Installation) -> Visitor:
     return Visitor(installation, installation.app.test_client())
 
 
+@pytest.fixture(scope="module")
+def owner(installation: Installation) -> str:
+    """The address of somebody who may sign in."""
+    email = "a@example.com"
+    users.create(installation.service.store, installation.clock, email=email, password=PASSWORD, role="owner")
+    return email
+
+
 @pytest.fixture
-def person(installation: Installation) -> Visitor:
-    """Somebody who is signed in."""
-    users.create(installation.service.store, installation.clock, email="a@example.com", password=PASSWORD, role="owner")
+def person(installation: Installation, owner: str) -> Visitor:
+    """Somebody who is signed in, in a browser of their own."""
     made = Visitor(installation, installation.app.test_client())
     page = made.ask("GET", "/sign-in").text
     found = re.search(r'name="csrf_token" value="([^"]+)"', page)
     assert found
-    form = {"csrf_token": found[1], "email": "a@example.com", "password": PASSWORD}
+    form = {"csrf_token": found[1], "email": owner, "password": PASSWORD}
     assert made.ask("POST", "/sign-in", data=form).status_code == 303
     return made
 
@@ -93,23 +118,25 @@ def check(answer: TestResponse, label: str) -> None:
     assert "Server" not in answer.headers and "X-Powered-By" not in answer.headers
 
 
-@pytest.mark.parametrize("who", ["visitor", "person"])
 def test_every_address_answers_with_protecting_headers(
-    installation: Installation, who: str, request: pytest.FixtureRequest
+    installation: Installation, visitor: Visitor, person: Visitor
 ) -> None:
-    asking: Visitor = request.getfixturevalue(who)
-    seen = set()
-    for endpoint, method, path in addresses(installation):
-        if endpoint == "dashboard.session.end":
-            continue
-        answer = asking.ask(method, path)
-        label = f"{method} {path} ({answer.status_code})"
-        assert answer.status_code < 500, label
-        check(answer, label)
-        if endpoint not in PUBLIC_FILES and endpoint != "nobody's":
-            assert answer.headers.get("Cache-Control") == "no-store", label
-        seen.add(endpoint)
-    assert len(seen) > 45
+    for who, asking in (("a visitor", visitor), ("a person", person)):
+        seen = set()
+        for endpoint, method, path in addresses(installation):
+            if endpoint == "dashboard.session.end":
+                continue
+            answer = asking.ask(method, path)
+            label = f"{who}: {method} {path} ({answer.status_code})"
+            assert answer.status_code < 500, label
+            check(answer, label)
+            if endpoint not in PUBLIC_FILES and endpoint != "nobody's":
+                assert answer.headers.get("Cache-Control") == "no-store", label
+            seen.add(endpoint)
+        assert len(seen) > 45
+    assert person.ask("GET", "/settings").status_code == 200, (
+        "the person was signed out, and was a visitor from then on"
+    )
 
 
 def test_pages_with_accounts_are_never_kept(installation: Installation, person: Visitor) -> None:
@@ -160,13 +187,13 @@ def test_cookies_are_out_of_reach_of_scripts_and_other_sites(installation: Insta
 
 def test_every_form_of_the_dashboard_needs_its_token(installation: Installation, person: Visitor) -> None:
     """From a browser that is signed in, as another site could make it send them."""
-    tried = 0
+    tried, broken = 0, person.form_token()[:-1]
     for endpoint, method, path in addresses(installation):
         if not endpoint.startswith("dashboard.") or method in ("GET", "OPTIONS"):
             continue
         if endpoint == "dashboard.portal.renew":  # the handle of a portal is its proof
             continue
-        for form in ({}, {"csrf_token": ""}, {"csrf_token": "forged"}, {"csrf_token": person.form_token()[:-1]}):
+        for form in ({}, {"csrf_token": ""}, {"csrf_token": "forged"}, {"csrf_token": broken}):
             answer = person.ask(method, path, data=form)
             assert answer.status_code == 400 and "no longer valid" in answer.text, f"{method} {path} with {form}"
         answer = person.ask(method, path, json={"csrf_token": "x"}, headers={"Origin": "https://evil.example.com"})
