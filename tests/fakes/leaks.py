@@ -26,6 +26,8 @@ class LeakDetector:
     secrets: dict[str, set[str]] = field(default_factory=dict)
     answers: list[Page] = field(default_factory=list)
     entitled: set[int] = field(default_factory=set)
+    searched: dict[tuple[bytes, int], set[str]] = field(default_factory=dict)
+    """The kinds that were found in some bytes, while so many secrets were known: they only become more."""
 
     def add(self, kind: str, secret: str) -> str:
         """Look for ``secret`` from now on, and in all that was seen before."""
@@ -60,6 +62,12 @@ class LeakDetector:
 
     def kinds_in(self, data: bytes) -> set[str]:
         """The kinds of secret that stand in ``data``, also when written in base64, hex or percent encoding."""
+        known = sum(map(len, self.secrets.values()))
+        if (data, known) not in self.searched:
+            self.searched[data, known] = self._search(data)
+        return self.searched[data, known]
+
+    def _search(self, data: bytes) -> set[str]:
         return {
             kind for kind, found in self.secrets.items() if any(form in data for one in found for form in forms(one))
         }
