@@ -335,7 +335,7 @@ def test_a_custom_limit_is_kept_over_a_restart(world: Any) -> None:
     app = Flask("another_process")
     register(app, world.service)
     app.wsgi_app = collapse_slashes(app.wsgi_app)  # type: ignore[method-assign, assignment]
-    again = replace(world, http=app.test_client())
+    again = replace(world, http=app.test_client(use_cookies=False))
     assert left(again.get("P/runs", world.server(), headers=header)) == 1
 
 
@@ -344,7 +344,7 @@ def test_of_n_and_100_side_by_side_exactly_n_pass(world: Any, monkeypatch: pytes
     token, found = world.frontend(), []
 
     def call() -> None:
-        http = world.http.application.test_client()
+        http = world.http.application.test_client(use_cookies=False)
         for _ in range(25):
             found.append(http.get("/v1/connect/components?limit=1", headers={"Authorization": f"Bearer {token}"}))
 

@@ -76,12 +76,8 @@ def unrouted_view(service: Service, operations: Sequence[Operation]) -> View:
 
     @functools.cache  # made for the first request that nothing answers
     def routes() -> MapAdapter:
-        rules = [
-            Rule(rule, methods=[operation.method], endpoint=operation.name)
-            for operation in operations
-            for rule in operation.rules
-        ]
-        return Map(rules, converters=CONVERTERS, merge_slashes=False).bind("localhost")
+        named = tuple((rule, each.method, each.name) for each in operations for rule in each.rules)
+        return _map_of(named).bind("localhost")
 
     def produce() -> Response:
         if cors.is_preflight(request):
@@ -98,6 +94,13 @@ def unrouted_view(service: Service, operations: Sequence[Operation]) -> View:
         return answered(service, {}, produce)
 
     return view
+
+
+@functools.cache  # working it out takes long, and all applications of a process have the same operations
+def _map_of(named: tuple[tuple[str, str, str], ...]) -> Map:
+    """The rules, methods and names of operations."""
+    rules = [Rule(rule, methods=[method], endpoint=name) for rule, method, name in named]
+    return Map(rules, converters=CONVERTERS, merge_slashes=False)
 
 
 def _allowed_methods(routes: MapAdapter, path: str) -> list[str]:
