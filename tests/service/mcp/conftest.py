@@ -140,4 +140,4 @@ def world(
     """A fresh world for one test."""
     app = Flask("mcp_tests")
     register(app, service)
-    return World(service, clock, app.test_client(), scene, plant_in(service, scene))
+    return World(service, clock, app.test_client(use_cookies=False), scene, plant_in(service, scene))
