@@ -9,13 +9,20 @@ ALICE = {"email": "alice@example.com", "password": "a long password"}
 WRONG = {"email": "alice@example.com", "password": "wrong password"}
 
 
+def signed_in(stage: Any) -> Any:
+    """A browser in which alice used the form."""
+    browser = stage.browser()
+    assert browser.send("/sign-in", ALICE).status_code == 303
+    return browser
+
+
 def strangers(stage: Any) -> None:
     for number in range(40):
         attempts.admit(stage.store, stage.clock, Source(ALICE["email"], f"203.0.113.{number}"))
 
 
 def test_a_device_that_signed_in_before_is_not_slowed_by_strangers(stage: Any) -> None:
-    known, new = stage.signed_in(), stage.browser()
+    known, new = signed_in(stage), stage.browser()
     known.send("/sign-out")
     strangers(stage)
     assert new.send("/sign-in", ALICE).status_code == 429
@@ -25,7 +32,7 @@ def test_a_device_that_signed_in_before_is_not_slowed_by_strangers(stage: Any) -
 
 
 def test_the_cookie_is_for_its_accounts_is_signed_and_lets_nobody_in(stage: Any) -> None:
-    known, other = stage.signed_in(), stage.browser()
+    known, other = signed_in(stage), stage.browser()
     cookie = known.client.get_cookie("patchbay_device")
     assert cookie.http_only and cookie.same_site == "Lax" and ALICE["email"] not in cookie.value
     strangers(stage)
