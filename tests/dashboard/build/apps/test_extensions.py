@@ -90,11 +90,14 @@ def test_a_newer_release_is_shown_and_used_and_all_is_removed(office: Embedded) 
     browser = office.browser()
     browser.follow(PAGE, {"choice": "all"})
     shown = browser.get(f"{PAGE}/update")
+    assert "This is the newest already." not in shown and ">Update</button>" in shown
     assert "acme 2.0.0" in shown and "github-api-get-toys" in shown and "github-api-gists-list" in shown
     sent = html.unescape(shown.partition('name="integrity" value="')[2].partition('"')[0])
     release = {"package": "npm:acme", "version": "2.0.0", "integrity": sent}
     assert "The API of GitHub is up to date." in browser.follow(f"{PAGE}/update", release)
     assert "acme 2.0.0" in browser.get(PAGE)
+    newest = browser.get(f"{PAGE}/update")
+    assert "This is the newest already." in newest and ">Update</button>" not in newest
     assert "2 actions are removed" in browser.get(f"{PAGE}/removal")
     assert "Accounts stay connected." in browser.follow(f"{PAGE}/removal")
     assert "Nothing is added until you choose it." in browser.get(PAGE)

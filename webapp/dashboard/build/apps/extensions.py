@@ -62,7 +62,12 @@ def show_api_update(slug: str) -> AnyResponse:
         report = ExtendedApps(viewer().client).update(slug)
     except (Invalid, Conflict, UpstreamFailed) as error:
         return _page(slug, ApiQuery(), error.message)
-    return make_response(render_template("dashboard/build/apps/api_update.html", app=app, report=report))
+    here = {(document.package, document.version) for document in _extended(slug).documents if document.brought_at}
+    is_newest = here >= {(document.package, document.version) for document in report.documents} and not (
+        report.added or report.changed or report.removed
+    )
+    template = "dashboard/build/apps/api_update.html"
+    return make_response(render_template(template, app=app, report=report, is_newest=is_newest))
 
 
 @blueprint.post("/api/<slug>/update")
