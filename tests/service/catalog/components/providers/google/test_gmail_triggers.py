@@ -71,3 +71,19 @@ def test_what_a_search_finds_anew_is_reported(gmail: AppHarness) -> None:
     gmail.on("GET /users/me/messages", {"messages": [{"id": "3"}, {"id": "2"}]})
     assert [email.id for email in trigger.tick()] == ["3"]
     assert trigger.tick() == []
+
+
+def test_a_mailbox_is_watched_for_the_topic_and_not_without_one(gmail: AppHarness) -> None:
+    trigger = gmail.trigger("new-sent-email")
+    trigger.path = trigger.path.with_name("0.0.2.py")
+    trigger.endpoint = "projects/acme-mail/topics/gmail"
+    assert trigger.call("activate", {"timestamp": 1_000}).ends_at == 1_000
+    gmail.on("POST /users/me/watch", {"historyId": "100", "expiration": "605800000"})
+    reply = trigger.call("renew", {"timestamp": 1_000})
+    assert (reply.error, reply.ends_at, trigger.state["hook"]) == (None, 605_800_000, "me@example.com")
+    gmail.on("POST /users/me/stop", FakeAnswer(204, None))
+    assert trigger.call("deactivate", {"timestamp": 1_000, "shared": True}).value is True
+    assert "POST /users/me/stop" not in [asked.what for asked in gmail.provider.asked]
+    trigger.endpoint = ""
+    assert trigger.call("activate", {"timestamp": 1_000}).ends_at is None
+    assert "no topic" in trigger.refuses("renew", {"timestamp": 1_000})
