@@ -16,6 +16,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,12 @@ from tests.fakes.smtp_server import MailServer
 from tests.fakes.socket_server import serving
 from tests.once import postgres as databases
 from tests.people.openid import ENV, FakeOpenId
+from tests.service.catalog.samples import CATEGORIES, KEYS
 from tests.service.domain.pieces.tried import describe, tarball
 from webapp.cli.commands import check
 from webapp.errors import Invalid
 from webapp.kit.clock import DAY, FakeClock, now
+from webapp.service.catalog.sources import Places
 from webapp.service.components.confinement.confinement import Confinement, look
 from webapp.service.components.pieces import node
 from webapp.service.domain.access import oauth_clients
@@ -42,6 +45,19 @@ from webapp.store.sqlite import SQLiteStore
 
 LACKS = "It lacks Activity, the history of runs, what triggers sent in a day, the audit; "
 HIDDEN = "the dashboard hides what needs them."
+MEASURES = cache(check.look_at_confinement)  # type: ignore[attr-defined]  # as the command has it
+"""What confines components on this machine, looked at once: each look forks the whole process of the tests."""
+
+
+@pytest.fixture(autouse=True)
+def little_to_look_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each check looks at everything: of what is the same for all, that is one built-in app and :data:`MEASURES`."""
+    built_in = tmp_path / "built-in"
+    (built_in / "acme").mkdir(parents=True)
+    (built_in / "categories.toml").write_text(CATEGORIES)
+    (built_in / "acme" / "app.toml").write_text(KEYS)
+    monkeypatch.setattr(check, "Places", partial(Places, built_in=built_in))
+    monkeypatch.setattr(check, "look_at_confinement", MEASURES)
 
 
 def said_of(subject: str, patchbay: Commands) -> list[tuple[str, str]]:
@@ -50,7 +66,10 @@ def said_of(subject: str, patchbay: Commands) -> list[tuple[str, str]]:
     return [(entry["verdict"], entry["sentence"]) for entry in findings if entry["subject"] == subject]
 
 
-def test_check_is_content_with_a_new_and_with_a_used_folder(patchbay: Commands, data: Path) -> None:
+def test_check_is_content_with_a_new_and_with_a_used_folder(
+    patchbay: Commands, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "Places", Places)
     assert patchbay.json("check")["ok"]
     patchbay.json("init")
     found = patchbay.json("check")
