@@ -67,6 +67,12 @@ class LeakDetector:
             self.searched[data, known] = self._search(data)
         return self.searched[data, known]
 
+    def lines_with_secrets(self, lines: Sequence[str]) -> list[str]:
+        """The ``lines`` in which a secret stands. All are searched as one first, which takes far less time."""
+        if not self.kinds_in("\n".join(lines).encode()):
+            return []
+        return [line for line in lines if self.kinds_in(line.encode())]
+
     def _search(self, data: bytes) -> set[str]:
         return {
             kind for kind, found in self.secrets.items() if any(form in data for one in found for form in forms(one))
@@ -104,7 +110,7 @@ def check_logs(detector: LeakDetector, caplog: pytest.LogCaptureFixture, capfd: 
         formatter.format(record) + repr(record.args) for record in caplog.records if record.threadName != "MainThread"
     ]
     assert any("the test broke this" in line for line in lines), "the server's records are not seen"
-    assert [line for line in lines if detector.kinds_in(line.encode())] == []
+    assert detector.lines_with_secrets(lines) == []
     printed = capfd.readouterr()
     assert detector.kinds_in((printed.out + printed.err).encode()) == set()
 

@@ -408,6 +408,8 @@ def test_the_watch_would_find_a_leak() -> None:
         Page("POST", f"{home}/v1/connect/proj_1/tokens", 200, {}, "ctok_" + "0a" * 16),
     ]
     assert len(list(detector.leaks(home))) == 5
+    assert detector.lines_with_secrets(["a", f"b {PASSWORD} c", encoded, "d"]) == [f"b {PASSWORD} c", encoded]
+    assert detector.lines_with_secrets(["a", "d"]) == []
 
 
 @pytest.mark.embedded
