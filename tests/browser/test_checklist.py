@@ -33,7 +33,7 @@ def test_it_keeps_its_progress_and_is_hidden_and_shown(contexts: Callable[..., A
     panel.get_by_role("link", name="Get started").click()
     page.get_by_role("heading", name="Get started", level=1).wait_for()
     check("checklist")
-    page.get_by_role("button", name="Mark: Back up the instance key").click()
+    page.get_by_role("button", name="Mark as done: Back up the instance key").click()
     page.get_by_text("1 of 8 steps are done").wait_for()
     page.get_by_role("link", name="Create an OAuth client").click()
     page.wait_for_url("**/build/keys/clients")

@@ -83,6 +83,7 @@ def test_steps_are_done_by_what_happens_and_stay_so_after_a_restart(fresh: Embed
     invitations.invite(service.store, service.clock, email="bob@example.com", role="member")
     happened("people")
     assert 'aria-labelledby="checklist-title"' in browser.get("/apps")
+    assert f'aria-label="Mark as done: {label("key")}">Mark as done<' in browser.get(URL), "its name begins as it reads"
     browser.send(f"{URL}/steps/key", {"done": "1"})
     happened("key")
     assert len(expected) == len(STEPS) and 'id="checklist-title"' not in browser.get("/apps")
