@@ -50,7 +50,7 @@ FACTS: dict[str, Any] = {
     "author": {"name": EVIL, "url": "javascript:owned=1"},
     "license": EVIL,
 }
-PLACES = ("", "?q=evil", "?q=%3Cscript%3Eowned%3D1%3C%2Fscript%3E")
+PLACES = ("", "/packages?q=evil", "/packages?q=%3Cscript%3Eowned%3D1%3C%2Fscript%3E")
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_nothing_that_a_package_says_is_run(contexts: Any, fresh: Served) -> Non
     page = contexts().new_page()
     Person(page, fresh).sign_up(fresh.start_url)
     integrations = f"{fresh.url}/build/integrations"
-    page.goto(f"{integrations}?q=evil")
+    page.goto(f"{integrations}/packages?q=evil")
     assert looks(page)
     page.get_by_role("button", name="Look at Evil").click()
     page.get_by_label("Hosts, one on each line").wait_for(timeout=60_000)
