@@ -27,7 +27,7 @@ def test_every_page_is_served_because_its_file_exists_and_the_start_page_is_the_
     assert (answer.status_code, answer.headers["Location"]) == (303, "/apps")
 
 
-def test_the_menu_of_build_has_its_pages_in_their_order() -> None:
+def test_the_menu_of_build_has_its_pages_in_their_order(stage: Any) -> None:
     assert [noun for noun, _ in in_menu()] == [
         "embed", "keys", "logs", "usage", "project", "apps", "integrations", "workflows", "people"
     ]  # fmt: skip
