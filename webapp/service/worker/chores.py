@@ -9,7 +9,7 @@ from webapp.service.domain.accounts import attempts, oauth_apps
 from webapp.service.domain.agents import approvals, request_signals, sessions
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
-from webapp.service.domain.instance import reconnect_links, retention
+from webapp.service.domain.instance import event_retention, reconnect_links
 from webapp.service.domain.projects import app_usage, usage
 from webapp.service.domain.triggers import app_events, dedupe, event_listeners, subscriptions
 from webapp.service.domain.triggers import runs as trigger_runs
@@ -48,7 +48,7 @@ def all_due() -> list[Chore]:
         Chore("renew event listeners", 10 * MINUTE, event_listeners.renew),
         Chore("purge dynamic props", 60 * MINUTE, dynamic_props.purge),
         Chore("purge files", 10 * MINUTE, file_stash.purge),
-        Chore("purge events", 10 * MINUTE, retention.purge),
+        Chore("purge events", 10 * MINUTE, event_retention.purge),
         Chore("purge agents", 60 * MINUTE, sessions.purge),
         Chore("purge sign-ins of agents", 10 * MINUTE, sessions.purge_grants),
         Chore("purge calls of agents", 60 * MINUTE, approvals.purge),

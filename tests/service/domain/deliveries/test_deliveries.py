@@ -22,7 +22,7 @@ from webapp.service.domain.deliveries import (
 )
 from webapp.service.domain.deliveries.claims import Outcome
 from webapp.service.domain.deliveries.log import Filter
-from webapp.service.domain.instance import retention
+from webapp.service.domain.instance import event_retention
 
 
 def test_an_event_goes_to_each_webhook_once(post: DeliveryHarness) -> None:
@@ -221,7 +221,7 @@ def test_what_waits_for_a_removed_webhook_that_was_switched_off_has_failed(post:
         trigger_webhooks.set_urls(tx, post.service, trigger, [])
     assert [row["status"] for row in post.rows()] == ["failed", "failed"]
     post.clock.advance(post.service.settings.event_days * DAY + 1)
-    retention.purge(post.service)
+    event_retention.purge(post.service)
     assert post.service.store.one("SELECT 1 FROM endpoints") is None, "its address goes with its last delivery"
 
 

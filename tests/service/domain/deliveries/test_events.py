@@ -24,7 +24,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import events, log, stats
 from webapp.service.domain.deliveries.events import MAX_DEPTH, Event, ReceivedRequest
 from webapp.service.domain.deliveries.log import Filter
-from webapp.service.domain.instance import retention, rotation
+from webapp.service.domain.instance import event_retention, rotation
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import inbox
 
@@ -174,7 +174,7 @@ def test_old_events_go_but_not_while_they_wait(post: DeliveryHarness) -> None:
     post.emit(trigger, "waits")
     post.turn()
     post.clock.advance(30 * DAY + 1)
-    assert retention.purge(post.service) == 1
+    assert event_retention.purge(post.service) == 1
     assert [one.body for one in events.page_of_trigger(post.service.store, trigger.id)] == [b'"waits"']
     assert [row["status"] for row in post.rows()] == ["waiting"]
     assert stats.count(post.service.store, trigger.id) == 1
@@ -186,10 +186,10 @@ def test_only_the_newest_of_each_trigger_are_kept(post: DeliveryHarness) -> None
     crowded, other = post.trigger(), post.trigger()
     emit(post.service, crowded, *range(300))
     emit(post.service, other, *range(3))
-    assert retention.purge(few) == 297
+    assert event_retention.purge(few) == 297
     assert [one.body for one in events.page_of_trigger(few.store, crowded.id)] == [b"299", b"298", b"297"]
     assert len(events.page_of_trigger(few.store, other.id)) == 3
-    assert retention.purge(few) == 0
+    assert event_retention.purge(few) == 0
 
 
 def test_what_waits_for_a_webhook_that_is_switched_off_is_kept_as_long_as_events(post: DeliveryHarness) -> None:
@@ -199,9 +199,9 @@ def test_what_waits_for_a_webhook_that_is_switched_off_is_kept_as_long_as_events
     post.emit(off, 2)
     post.emit(on, 3)
     post.clock.advance(post.service.settings.event_days * DAY)
-    assert retention.purge(post.service) == 0
+    assert event_retention.purge(post.service) == 0
     post.clock.advance(1)
-    assert retention.purge(post.service) == 2
+    assert event_retention.purge(post.service) == 2
     assert [row["trigger_id"] for row in post.rows()] == [on.id], "what waits for one that works is never forgotten"
 
 

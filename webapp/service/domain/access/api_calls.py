@@ -13,9 +13,8 @@ from typing import Any
 
 from webapp.audit import ActorKind
 from webapp.errors import NotFound
-from webapp.kit.clock import DAY
 from webapp.kit.crypto import ordered_id
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import retention, scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.base.write_buffer import WriteBuffer
 from webapp.service.domain.projects.log_entries import LogEntry, LogRow, LogSource
@@ -23,7 +22,6 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Row, Tx
 from webapp.store.table import Table
 
-KEPT = 30 * DAY
 KEPT_PER_SCENE = 20_000
 MOST_AT_ONCE = 200
 MOST_READS_AT_ONCE = 50
@@ -86,7 +84,7 @@ def purge(service: Service) -> int:
         {"kept": KEPT_PER_SCENE},
     )
     with service.store.write() as tx:
-        gone = tx.run("DELETE FROM api_calls WHERE at < :limit", {"limit": service.clock() - KEPT})
+        gone = tx.run("DELETE FROM api_calls WHERE at < :limit", {"limit": service.clock() - retention.LOGS})
         return gone + sum(_thin_out(tx, row) for row in crowded)
 
 

@@ -16,12 +16,12 @@ import orjson
 
 from webapp import audit
 from webapp.errors import Conflict, Forbidden, NotFound
-from webapp.kit.clock import DAY, MINUTE, iso
+from webapp.kit.clock import MINUTE, iso
 from webapp.kit.crypto import new_id
 from webapp.quotas import USER_APPROVALS
 from webapp.service.domain.agents import sessions
 from webapp.service.domain.agents.sessions import AgentSession
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import retention, scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import component_requests, grants, prop_values, run_files
 from webapp.service.domain.components.component_requests import ComponentRequest
@@ -35,7 +35,6 @@ from webapp.store.table import Table
 
 State = Literal["waiting", "approved", "refused", "used", "expired"]
 WAITS = 10 * MINUTE
-KEPT = 30 * DAY
 OWN_CALL = "An agent cannot answer its own call; the person does that, signed in here or in the product's portal."
 ABSENT = "There is no such call of an agent."
 DECIDED = "This call does not wait for an answer any more."
@@ -198,7 +197,7 @@ def values_of(service: Service, scene: Scene, approval_id: str) -> dict[str, Any
 def purge(service: Service) -> int:
     """Delete approvals that are older than 30 days, and return their number."""
     with service.store.write() as tx:
-        limit = {"limit": service.clock() - KEPT}
+        limit = {"limit": service.clock() - retention.LOGS}
         return tx.run("DELETE FROM agent_approvals WHERE created_at < :limit", limit)
 
 

@@ -14,10 +14,10 @@ import orjson
 from webapp import audit
 from webapp.errors import NotFound
 from webapp.kit import cursors
-from webapp.kit.clock import DAY, HOUR, MINUTE, iso
+from webapp.kit.clock import HOUR, MINUTE, iso
 from webapp.kit.crypto import new_id
 from webapp.service.components.masking import Mask
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import retention, scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects import app_usage, external_users, usage
 from webapp.service.domain.projects.log_entries import LogEntry, LogRow, LogSource, Status
@@ -25,7 +25,6 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx
 from webapp.store.table import Table, indexed_condition
 
-KEPT = 30 * DAY
 KEPT_PER_USER = 500
 MAX_OUTPUT = 256 * 1024
 LONGEST = 5 * MINUTE  # no run takes longer: one that began earlier has ended, and its end could not be stored
@@ -195,7 +194,7 @@ def purge(service: Service) -> int:
     now = service.clock()
     with service.store.write() as tx:
         _cut_off(tx, "holder IS NOT NULL AND started_at < :limit", {"limit": now - LONGEST})
-        gone = tx.run("DELETE FROM runs WHERE started_at < :limit", {"limit": now - KEPT})
+        gone = tx.run("DELETE FROM runs WHERE started_at < :limit", {"limit": now - retention.LOGS})
         return gone + sum(_thin_out(tx, row) for row in crowded)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from webapp.kit.clock import DAY, iso
+from webapp.service.domain.base import retention
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
@@ -21,7 +22,6 @@ KINDS: dict[Kind, str] = {
     "event": "events",
     "failed_delivery": "failed_deliveries",
 }
-KEPT = 400 * DAY
 _ADD = (
     "INSERT INTO app_usage (project_id, environment, day, app, kind, n) "
     "VALUES (:project, :environment, :day, :app, :kind, :by) "
@@ -66,4 +66,4 @@ def days(reader: Reader, scene: Scene, since: int, until: int, *, app: str | Non
 def purge(service: Service) -> int:
     """Forget days of more than 400 days ago; how many rows there were."""
     with service.store.write() as tx:
-        return tx.run("DELETE FROM app_usage WHERE day < :limit", {"limit": service.clock() - KEPT})
+        return tx.run("DELETE FROM app_usage WHERE day < :limit", {"limit": service.clock() - retention.USAGE})

@@ -8,7 +8,8 @@ import operator
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from webapp.kit.clock import DAY, HOUR, SECOND
+from webapp.kit.clock import HOUR, SECOND
+from webapp.service.domain.base import retention
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.base.write_buffer import WriteBuffer
 from webapp.service.domain.projects.projects import Scene
@@ -20,7 +21,6 @@ KINDS: dict[Kind, str] = {
     "proxy": "proxy_credits_used",
     "event": "source_emit_credits_used",
 }
-KEPT = 400 * DAY
 Key = tuple[Scene, int, Kind]
 _ADD = (
     "INSERT INTO usage (project_id, environment, hour, kind, n) VALUES (:project, :environment, :hour, :kind, :by) "
@@ -70,7 +70,7 @@ def has_any(reader: Reader, project_id: str, kind: Kind) -> bool:
 def purge(service: Service) -> int:
     """Forget hours of more than 400 days ago; how many rows there were."""
     with service.store.write() as tx:
-        return tx.run("DELETE FROM usage WHERE hour < :limit", {"limit": service.clock() - KEPT})
+        return tx.run("DELETE FROM usage WHERE hour < :limit", {"limit": service.clock() - retention.USAGE})
 
 
 def _record(hour: int) -> dict[str, Any]:

@@ -13,17 +13,15 @@ import orjson
 
 from webapp.errors import NotFound
 from webapp.kit import cursors
-from webapp.kit.clock import DAY
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Observation, Reply
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import retention, scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Tx
 
 Cause = Literal["timer", "request", "deploy", "activate", "deactivate", "renew"]
-KEPT = 30 * DAY
 KEPT_PER_TRIGGER = 200
 MAX_LINES = 256 * 1024
 _LINES = SealedColumn("trigger_runs", "lines_sealed")
@@ -70,7 +68,7 @@ def page(service: Service, trigger: DeployedTrigger, window: cursors.Window) -> 
 def purge(service: Service) -> int:
     """Delete runs that are too old or too many; return their number."""
     with service.store.write() as tx:
-        gone = tx.run("DELETE FROM trigger_runs WHERE at < :limit", {"limit": service.clock() - KEPT})
+        gone = tx.run("DELETE FROM trigger_runs WHERE at < :limit", {"limit": service.clock() - retention.LOGS})
     crowded = "SELECT trigger_id FROM trigger_runs GROUP BY trigger_id HAVING COUNT(*) > :kept"
     for (trigger_id,) in service.store.tuples(crowded, {"kept": KEPT_PER_TRIGGER}):
         with service.store.write() as tx:

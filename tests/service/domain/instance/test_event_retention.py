@@ -16,7 +16,7 @@ from webapp.kit.clock import DAY, HOUR, FakeClock
 from webapp.kit.crypto import ordered_id
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import events, stats
-from webapp.service.domain.instance import instance_key, retention
+from webapp.service.domain.instance import event_retention, instance_key
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -39,9 +39,9 @@ def test_events_go_when_they_are_too_old(service: Service, scene: Scene, clock: 
     emit(service, trigger, "old")
     clock.advance(service.settings.event_days * DAY)
     emit(service, trigger, "new")
-    assert retention.purge(service) == 0
+    assert event_retention.purge(service) == 0
     clock.advance(1)
-    assert retention.purge(service) == 1
+    assert event_retention.purge(service) == 1
     assert bodies(service, trigger) == [b'"new"']
 
 
@@ -52,27 +52,27 @@ def test_each_trigger_keeps_its_newest(service: Service, scene: Scene, clock: Fa
     for number in range(4):
         clock.advance(1)
         emit(few, crowded, number)
-    assert retention.purge(few) == 2
+    assert event_retention.purge(few) == 2
     assert (bodies(few, crowded), bodies(few, other)) == ([b"3", b"2"], [b'"other"'])
-    assert retention.purge(few) == 0
+    assert event_retention.purge(few) == 0
 
 
 def test_what_waits_is_never_forgotten(service: Service, scene: Scene, clock: FakeClock) -> None:
     trigger = plant_trigger(service, scene, ["https://hooks.example/a"])
     emit(service, trigger, "waits")
     clock.advance(365 * DAY)
-    assert retention.purge(service) == 0
+    assert event_retention.purge(service) == 0
     assert bodies(service, trigger) == [b'"waits"']
 
 
 def test_many_go_a_few_at_a_time(
     service: Service, scene: Scene, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "AT_ONCE", 2)
+    monkeypatch.setattr(event_retention, "AT_ONCE", 2)
     trigger = plant_trigger(service, scene)
     emit(service, trigger, *range(5))
     clock.advance(365 * DAY)
-    assert retention.purge(service) == 5
+    assert event_retention.purge(service) == 5
     assert bodies(service, trigger) == []
 
 
@@ -131,7 +131,7 @@ def kept(service: Service, trigger: DeployedTrigger) -> tuple[int, int, int]:
 
 def purge(service: Service, at: int) -> int:
     """What is forgotten at a time."""
-    return retention.purge(replace(service, clock=FakeClock(at)))
+    return event_retention.purge(replace(service, clock=FakeClock(at)))
 
 
 def months(service: Service) -> list[str]:
