@@ -6,11 +6,13 @@ from pathlib import Path
 
 import jinja2
 import pytest
+from werkzeug.datastructures import LanguageAccept
+from werkzeug.http import parse_accept_header
 
 from tests.fakes.catalogs import Plurals, Words, teach
 from webapp.kit import templates, translation
 from webapp.kit.message_files import read
-from webapp.kit.translation import gettext, language, lazy, moment, ngettext, speak
+from webapp.kit.translation import gettext, language, lazy, moment, ngettext, speak, speak_accepted
 
 CLOSE = lazy("Close")  # a constant, made before anybody speaks
 POLISH = {("{count} app", "{count} apps"): ("{count} aplikacja", "{count} aplikacje", "{count} aplikacji")}
@@ -173,3 +175,19 @@ def test_hebrew_is_written_from_right_to_left(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setitem(translation.LANGUAGES, "he", "עברית")
     speak("he")
     assert translation.direction() == "rtl"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "spoken"),
+    [
+        ("de-AT", "de"),
+        ("de;q=0.2, pl;q=0.4", "pl"),
+        ("tlh, de;q=0.2", "de"),
+        ("tlh", "pl"),
+        ("", "pl"),
+        ("pt-BR, de;q=0.9", "pt-BR"),
+    ],
+)
+def test_who_chose_no_language_gets_what_the_browser_prefers_or_the_setting(accepted: str, spoken: str) -> None:
+    speak_accepted(parse_accept_header(accepted, LanguageAccept), "pl")
+    assert language() == spoken

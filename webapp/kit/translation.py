@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from babel import Locale
 from babel.core import get_global
@@ -24,6 +24,9 @@ from babel.numbers import format_decimal
 from webapp.kit import sentences
 from webapp.kit.message_files import read
 from webapp.kit.package_translations import PackageTranslations
+
+if TYPE_CHECKING:
+    from werkzeug.datastructures import LanguageAccept
 
 DEFAULT = "en"
 # The name of each language in itself, by BCP 47 tag.
@@ -47,6 +50,14 @@ def speak(language: str) -> None:
     """
     spoken = (tag for tag in (language, language.partition("-")[0]) if tag in LANGUAGES)
     _language.set(next(spoken, DEFAULT))
+
+
+def speak_accepted(accepted: "LanguageAccept", otherwise: str) -> None:
+    """Set the language to the one that a browser prefers of those here (RFC 9110 section 12.5.4), or ``otherwise``.
+
+    Whoever has chosen a language is spoken to in that one later, once it is known who they are.
+    """
+    speak(accepted.best_match(tuple(LANGUAGES)) or otherwise)
 
 
 def use(translations: PackageTranslations) -> None:

@@ -136,7 +136,7 @@ def test_the_logs_name_triggers(stage: Any, deployed: Watchtower) -> None:
     assert "New task</small>" in page and "Deleted trigger" in page
     assert f'href="{URL}">Open trigger</a>' in browser.get("/logs/ev_h").text
     assert "Open trigger" not in browser.get("/logs/ev_g").text
-    assert f'href="/logs?id={ID}">All of this trigger in Logs</a>' in browser.get(URL).text
+    assert f'href="/logs?id={ID}">Logs of this trigger</a>' in browser.get(URL).text
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ class BuildPage:
 
     icon: str
     place: int
-    roles: tuple[str, ...] = DEVELOPERS
+    roles: tuple[str, ...]
     of_project: bool = True
     offered: Callable[[], bool] = always
 

@@ -29,7 +29,7 @@ def _offered() -> bool:
     return offers("usage", lambda: usage.by_app(viewer().client, now - 1, now))
 
 
-blueprint = menu.blueprint("usage", menu.BuildPage("chart", 4, offered=_offered))
+blueprint = menu.blueprint("usage", menu.BuildPage("chart", 4, menu.DEVELOPERS, offered=_offered))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from webapp.dashboard.pages import go
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext
 
-blueprint = menu.blueprint("workflows", menu.BuildPage("workflow", 8))
+blueprint = menu.blueprint("workflows", menu.BuildPage("workflow", 8, menu.DEVELOPERS))
 
 _FIELDS = ("name", "url")
 

@@ -12,7 +12,7 @@ from webapp.dashboard.build import menu
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
 
-blueprint = menu.blueprint("keys", menu.BuildPage("key", 2))
+blueprint = menu.blueprint("keys", menu.BuildPage("key", 2, menu.DEVELOPERS))
 
 
 class Secret(NamedTuple):

@@ -14,7 +14,7 @@ from webapp.kit import contrast
 from webapp.kit.contrast import DEFAULT_HUE
 from webapp.kit.translation import gettext
 
-blueprint = menu.blueprint("project", menu.BuildPage("settings", 5))
+blueprint = menu.blueprint("project", menu.BuildPage("settings", 5, menu.DEVELOPERS))
 
 TEXTS = ("name", "app_name", "support_email")
 KEY_TEST = "connect_require_key_auth_test"
