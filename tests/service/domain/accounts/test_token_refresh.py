@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -132,6 +133,29 @@ def test_a_provider_that_is_down_is_left_in_peace_and_the_account_recovers(bench
     assert (down.healthy, down.dead) == (False, False)
     bench.acme.token_status = 200
     bench.clock.advance(HOUR)
+    (due,) = lifecycle.due_for_refresh(bench.service, 10)
+    assert token_refresh.refresh(bench.service, due).healthy
+
+
+def test_a_provider_that_says_how_long_to_wait_is_asked_again_only_then(bench: Any) -> None:
+    def refuse(handler: BaseHTTPRequestHandler) -> None:
+        bench.acme.token_calls += 1
+        handler.send_response(429)
+        handler.send_header("Retry-After", "7200")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    account = bench.connect()
+    bench.acme.plays["/token"] = refuse
+    bench.clock.advance(HOUR)
+    for wait in (0, 2 * HOUR - SECOND):
+        bench.clock.advance(wait)
+        with pytest.raises(UpstreamFailed):
+            token_refresh.ensure_fresh(bench.service, account)
+        assert lifecycle.due_for_refresh(bench.service, 10) == []
+    assert bench.acme.token_calls == 1
+    del bench.acme.plays["/token"]
+    bench.clock.advance(SECOND)
     (due,) = lifecycle.due_for_refresh(bench.service, 10)
     assert token_refresh.refresh(bench.service, due).healthy
 

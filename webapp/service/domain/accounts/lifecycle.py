@@ -251,7 +251,10 @@ def mark_working(service: Service, account: Account) -> Account:
 
 
 def mark_retrying(service: Service, account: Account, reason: str, *, retry_after_s: int | None = None) -> Account:
-    """A failure that may pass: unhealthy with a reason, tried again after a growing pause."""
+    """A failure that may pass: unhealthy with a reason, tried again after a growing pause.
+
+    ``retry_after_s``: how many seconds the provider asks to wait. A longer wait than a day is cut to a day.
+    """
     now = service.clock()
     pause = max(back_off(account.failures + 1), min(retry_after_s or 0, 24 * 3600) * SECOND)
     sql = (

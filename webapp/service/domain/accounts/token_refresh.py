@@ -3,8 +3,8 @@
 Refreshing is single-flight: of all callers that find a token expired, one refreshes and the others wait for it. The
 lock is a lease in the account's row, which all processes respect and which lasts longer than the request's deadline.
 Its holder works with the revision that it read under the lock. After a temporary failure no request is made during a
-cool-down; only ``invalid_grant`` and the like make an account dead. A response without a refresh token keeps the old
-one (RFC 6749 section 6).
+cool-down, which lasts at least as long as the provider's Retry-After; only ``invalid_grant`` and the like make an
+account dead. A response without a refresh token keeps the old one (RFC 6749 section 6).
 """
 
 import time
@@ -112,7 +112,7 @@ def _failed(service: Service, account: Account, failure: OAuthFailure) -> Accoun
     if failure.kind == "grant_dead":
         lifecycle.mark_dead(service, account, failure.sentence)
         raise Refused(failure.sentence)
-    after = lifecycle.mark_retrying(service, account, failure.sentence)
+    after = lifecycle.mark_retrying(service, account, failure.sentence, retry_after_s=failure.retry_after_s)
     return _cooling_down(service, after)
 
 
