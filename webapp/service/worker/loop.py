@@ -138,9 +138,10 @@ def _logged(name: str, verb: Callable[[], object]) -> None:
 def pause_s(service: Service) -> float:
     """How long nothing is due, in seconds; 1.0 if the store is unavailable."""
     try:
-        due = [at for at in (lifecycle.next_refresh_at(service), lifecycle.next_check_at(service)) if at is not None]
+        times = (lifecycle.earliest_refresh_at(service), lifecycle.earliest_check_at(service))
     except Unavailable:
         return 1.0
+    due = [at for at in times if at is not None]
     if not due:
         return LONGEST_SLEEP_S
     return min(max((min(due) - service.clock()) / SECOND, 0.2), LONGEST_SLEEP_S)

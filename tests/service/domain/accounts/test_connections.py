@@ -98,7 +98,7 @@ def test_a_long_identity_leaves_room_for_its_number(bench: Any) -> None:
     bench.acme.identity = {"id": "u1", "name": "x" * 500}
     names = [bench.connect().name for _ in range(2)]
     assert len(set(names)) == 2
-    assert all(lifecycle.checked_name(name) == name for name in names)
+    assert all(accounts.checked_name(name) == name for name in names)
 
 
 def test_an_account_that_had_no_name_gets_one_when_it_is_reconnected(bench: Any) -> None:

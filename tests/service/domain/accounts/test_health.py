@@ -60,10 +60,10 @@ def test_an_app_without_revocation_says_where_to_revoke(service: Service, plant:
 
 
 def test_the_next_check_is_known(service: Service, plant: Plant) -> None:
-    assert lifecycle.next_check_at(service) is None
+    assert lifecycle.earliest_check_at(service) is None
     plant(next_check_at=70)
     plant(next_check_at=50)
-    assert lifecycle.next_check_at(service) == 50
+    assert lifecycle.earliest_check_at(service) == 50
 
 
 @pytest.fixture

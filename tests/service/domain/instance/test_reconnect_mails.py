@@ -65,7 +65,7 @@ class Post:
         """The account works again, with other credentials."""
         now = lifecycle.reread(self.service.store, account)
         with self.service.store.write() as tx:
-            lifecycle.replace(tx, now, now._replace(healthy=True, dead=False, error=None))
+            lifecycle.overwrite(tx, now, now._replace(healthy=True, dead=False, error=None))
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from webapp.service.domain.accounts import (
     lifecycle,
     oauth_apps,
     provider,
+    refresh_times,
     token_refresh,
 )
 from webapp.service.domain.accounts.accounts import Account
@@ -170,7 +171,7 @@ def _is_interrupted(account: Account) -> bool:
 def _candidate(service: Service, scene: Scene, row: Row) -> _Candidate:
     """The row as an account could be made of it. Raises :class:`Invalid`."""
     external_users.checked(row.external_user)
-    name = lifecycle.checked_name(row.name)
+    name = accounts.checked_name(row.name)
     app = service.catalog.app(row.app)
     if app is None:
         raise Invalid(f"There is no app {row.app[:50]!r}; `patchbay catalog check` lists them.")
@@ -249,8 +250,7 @@ def _account_id(service: Service, scene: Scene, app: App, row: Row, values: Mapp
 def _granted(service: Service, scene: Scene, candidate: _Candidate, client: OAuthApp) -> RowResult:
     """Test the tokens of a row, renewed first if they have expired or are refused."""
     values, expires_at = dict(candidate.values), candidate.expires_at
-    fresh = expires_at is None or expires_at - token_refresh.MARGIN > service.clock()
-    if fresh:
+    if refresh_times.is_usable(service.clock(), expires_at):
         check = _identified(service, candidate, client, values)
         if check.kind != "refused" or not values.get(REFRESH_TOKEN):
             return _judged(service, scene, candidate, values, expires_at, check)
@@ -263,7 +263,7 @@ def _granted(service: Service, scene: Scene, candidate: _Candidate, client: OAut
     values |= {**provider.kept_of_tokens(candidate.app, result), ACCESS_TOKEN: result.access_token}
     if result.refresh_token:
         values[REFRESH_TOKEN] = result.refresh_token
-    renewed = candidate.accepted(values, lifecycle.expiry_time(service, result), CheckResult("ok"))
+    renewed = candidate.accepted(values, refresh_times.expiry_time(service.clock(), result), CheckResult("ok"))
     account_id = candidate.account_id
     external_user = candidate.row.external_user
     account = connections.store_imported(service, scene, external_user, renewed, account_id=account_id, state="renewed")

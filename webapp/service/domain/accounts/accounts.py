@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from webapp.errors import NotFound
+from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import iso, iso_or_none
 from webapp.kit.text import one_line
@@ -161,6 +161,15 @@ def of_app(reader: Reader, scene: Scene, app: str, *, user: ExternalUser | None)
     chosen = {"external_user_id": user.id if user else None, "app": app}
     where, params = indexed_condition(asdict(scene), chosen, alone=("external_user_id",))
     return _read(reader, scene, f"{_WITHOUT_CREDENTIALS} FROM accounts WHERE {where}", params)
+
+
+def checked_name(name: str | None) -> str | None:
+    """``name`` without surrounding spaces; None if empty. Raises :class:`Invalid`."""
+    name = (name or "").strip() or None
+    if name and (len(name) > MAX_NAME or not name.isprintable()):
+        message = f"Use at most {MAX_NAME} printable characters."
+        raise Invalid(f"The name is not valid: {message}", [Detail("name", message)])
+    return name
 
 
 def free_name(reader: Reader, user_id: str, app: str, text: str | None, *, but: str) -> str | None:

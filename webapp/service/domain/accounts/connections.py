@@ -25,6 +25,7 @@ from webapp.service.domain.accounts import (
     notifications,
     oauth_apps,
     provider,
+    refresh_times,
 )
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import KEEP_BOTH, REPLACE, SITE, Question, Undecided
@@ -97,7 +98,7 @@ def connect_with_keys(
         raise Invalid(message, [Detail("app_slug", message)])
     existing = _existing(service, token, app, account_id)
     values = fields.checked(app.spec.fields, texts)
-    name = lifecycle.checked_name(name)
+    name = accounts.checked_name(name)
     session, outcome = provider.identify_session(service, app, values)
     project = projects.get(service.store, token.scene.project_id)
     if outcome.kind != "ok" and project.connect_require_key_auth_test:
@@ -152,7 +153,7 @@ def connect_with_grant(
         oauth_app_id=client.id,
         scopes=granted,
         profile=profile,
-        expires_at=lifecycle.expiry_time(service, result),
+        expires_at=refresh_times.expiry_time(service.clock(), result),
     )
     return _commit(service, token, accepted, existing, on_commit, answers)
 
@@ -176,7 +177,7 @@ def store_imported(
         user = external_users.ensure(tx, scene, external_id, service.clock())
         account = _account(service, tx, user, accepted, existing, account_id)
         if state != "tested":
-            due = lifecycle.soon(account_id, account.created_at)
+            due = lifecycle.first_check_time(account_id, account.created_at)
             refreshed_at = account.created_at if state == "renewed" else None
             account = account._replace(last_checked_at=None, next_check_at=due, last_refreshed_at=refreshed_at)
         if existing is None:
@@ -184,7 +185,7 @@ def store_imported(
         else:
             if lifecycle.reread(tx, existing).revision != existing.revision:
                 raise Conflict("Its access was renewed meanwhile. Run the import again.")
-            lifecycle.replace(tx, existing, account)
+            lifecycle.overwrite(tx, existing, account)
         if state != "renewed":
             sentence = f"Imported as {accepted.identity_name}." if accepted.identity_name else "Imported."
             activity.write(tx, account.subject, account.updated_at, "connected", sentence, good=True)
@@ -249,7 +250,7 @@ def _commit(
         if existing is None:
             lifecycle.insert(tx, account)
         else:
-            lifecycle.replace(tx, existing, account)
+            lifecycle.overwrite(tx, existing, account)
         kind = "connected" if existing is None else "reconnected"
         activity.write(
             tx, account.subject, account.updated_at, kind, _activity_sentence(kind, accepted.identity_name), good=True
@@ -336,7 +337,7 @@ def _account(
         credentials_key=version,
         expires_at=accepted.expires_at,
         last_refreshed_at=None,
-        next_refresh_at=lifecycle.next_refresh(now, accepted.values, accepted.expires_at),
+        next_refresh_at=refresh_times.refresh_time(now, accepted.values, accepted.expires_at),
         last_checked_at=now,
         next_check_at=lifecycle.check_time(account_id, now) if accepted.trouble is None else now + back_off(1),
         failures=0 if accepted.trouble is None else 1,

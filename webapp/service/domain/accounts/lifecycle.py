@@ -9,47 +9,27 @@ import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from webapp.errors import Detail, Invalid, NotFound
-from webapp.kit.clock import HOUR, MINUTE, SECOND
+from webapp.errors import NotFound
+from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.kit.retries import back_off
-from webapp.service.domain.accounts import accounts, credentials, notifications
+from webapp.service.domain.accounts import accounts, credentials, notifications, refresh_times
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import activity
-from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.oauth import TokenResult
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table, add_to_counts
 
-EARLY = 5 * MINUTE
 CHECK_EVERY = 6 * HOUR
 CHECK_CLAIM = 10 * MINUTE
 REFRESH_LEASE = 40 * SECOND  # longer than the deadline of a refresh
+_REFRESH_PAUSE = 10 * MINUTE  # while nothing can refresh a token
+_LONGEST_WAIT = DAY  # that a provider may ask for
 _ACCOUNTS = Table("accounts", Account)
 _KEPT = ("id", "project_id", "environment", "external_user_id", "external_id", "revision", "created_at")
-_REPLACE = ", ".join(
+_ASSIGNMENTS = ", ".join(
     f"{name} = :{name}" for name in _ACCOUNTS.columns.split(", ") if name not in (*_KEPT, "lease_holder")
 )
-
-
-def refresh_time(now: int, expires_at: int | None, *, by_itself: bool = False) -> int | None:
-    """When to refresh a token that expires then: 5 minutes early, or after four fifths of a shorter life.
-
-    One that is renewed ``by_itself`` cannot be any more once it has expired, so four fifths are its time, too.
-    """
-    if expires_at is None:
-        return None
-    early = (expires_at - now) // 5
-    return max(expires_at - (early if by_itself else min(EARLY, early)), now)
-
-
-def next_refresh(now: int, values: Mapping[str, str], expires_at: int | None) -> int | None:
-    """When to refresh an account with these credentials, or when it ends if it cannot be."""
-    if not credentials.renewable(values):
-        return expires_at
-    by_itself = values.get(credentials.REFRESH_TOKEN) == values.get(credentials.ACCESS_TOKEN) is not None
-    return refresh_time(now, expires_at, by_itself=by_itself)
 
 
 def check_time(account_id: str, now: int) -> int:
@@ -57,23 +37,9 @@ def check_time(account_id: str, now: int) -> int:
     return now + CHECK_EVERY - zlib.crc32(account_id.encode()) % (CHECK_EVERY // 5)
 
 
-def soon(account_id: str, now: int) -> int:
+def first_check_time(account_id: str, now: int) -> int:
     """The time of the first check of an account that nobody has tested: within the hour, spread."""
     return now + zlib.crc32(account_id.encode()) % HOUR
-
-
-def expiry_time(service: Service, result: TokenResult) -> int | None:
-    """When the token of ``result`` expires, in epoch milliseconds; None when the provider does not say."""
-    return None if result.expires_in is None else service.clock() + result.expires_in * SECOND
-
-
-def checked_name(name: str | None) -> str | None:
-    """``name`` without surrounding spaces; None if empty. Raises :class:`Invalid`."""
-    name = (name or "").strip() or None
-    if name and (len(name) > accounts.MAX_NAME or not name.isprintable()):
-        message = f"Use at most {accounts.MAX_NAME} printable characters."
-        raise Invalid(f"The name is not valid: {message}", [Detail("name", message)])
-    return name
 
 
 def insert(tx: Tx, account: Account) -> None:
@@ -82,14 +48,14 @@ def insert(tx: Tx, account: Account) -> None:
     add_to_counts(tx, accounts.counter_names(account), 1)
 
 
-def replace(tx: Tx, before: Account, after: Account) -> None:
+def overwrite(tx: Tx, before: Account, after: Account) -> None:
     """Write ``after`` over the row of ``before``, with a revision above the row's, even if a refresh changed it
     since.
 
     Raises :class:`NotFound` if it was removed since.
     """
     free = "lease_holder = NULL, checked_by = NULL"
-    sql = f"UPDATE accounts SET {_REPLACE}, revision = revision + 1, {free} WHERE id = :id"  # noqa: S608
+    sql = f"UPDATE accounts SET {_ASSIGNMENTS}, revision = revision + 1, {free} WHERE id = :id"  # noqa: S608
     values = {name: value for name, value in _ACCOUNTS.values(after).items() if name == "id" or name not in _KEPT}
     if not tx.run(sql, values):
         raise NotFound("The account was disconnected meanwhile. Connect it again.")
@@ -100,7 +66,7 @@ def replace(tx: Tx, before: Account, after: Account) -> None:
 
 def rename(service: Service, account: Account, name: str | None) -> Account:
     """Rename ``account``; without a name, it has that of its identity. Raises :class:`Invalid`."""
-    name = checked_name(name)
+    name = accounts.checked_name(name)
     now = service.clock()
     with service.store.write() as tx:
         identity = account.identity_name or account.identity_id
@@ -111,9 +77,9 @@ def rename(service: Service, account: Account, name: str | None) -> Account:
         return accounts.get(tx, account.scene, account.id)
 
 
-def remove(tx: Tx, removed: Iterable[Account], now: int) -> None:
-    """Remove the rows of accounts with their credentials; what that stops is :mod:`instance.removal`'s to say."""
-    for account in removed:
+def remove(tx: Tx, to_remove: Iterable[Account], now: int) -> None:
+    """Delete the rows of accounts with their credentials; :mod:`instance.removal` first ends what uses them."""
+    for account in to_remove:
         if _ACCOUNTS.delete(tx, account.id):
             add_to_counts(tx, accounts.counter_names(account), -1)
             activity.write(tx, account.subject, now, "disconnected", "Disconnected.", good=True)
@@ -125,11 +91,6 @@ def discard(tx: Tx, account: Account) -> None:
         add_to_counts(tx, accounts.counter_names(account), -1)
 
 
-def erase_of_user(service: Service, tx: Tx, user: ExternalUser) -> None:
-    """Remove all accounts of a user, in the transaction that removes the user."""
-    remove(tx, accounts.of_user(tx, user), service.clock())
-
-
 def claim_refresh(service: Service, account: Account) -> Account | None:
     """``account`` with a lease for its refresh; None if another caller holds it or the credentials have changed."""
     now = service.clock()
@@ -139,7 +100,7 @@ def claim_refresh(service: Service, account: Account) -> Account | None:
             "WHERE id = :id AND revision = :revision AND dead = 0 AND lease_until <= :now",
             {
                 "until": now + REFRESH_LEASE,
-                "holder": str(service.generation),
+                "holder": str(service.generation),  # its column is TEXT; ``checked_by`` is a number
                 "id": account.id,
                 "revision": account.revision,
                 "now": now,
@@ -163,21 +124,21 @@ def due_for_refresh(service: Service, limit: int) -> list[Account]:
     return urgent
 
 
-def next_refresh_at(service: Service) -> int | None:
-    """When the next token is due for a refresh, in epoch milliseconds; None without any."""
+def earliest_refresh_at(service: Service) -> int | None:
+    """When the first of all tokens is due for a refresh, in epoch milliseconds; None without any."""
     row = service.store.one("SELECT MIN(next_refresh_at) AS at FROM accounts WHERE next_refresh_at IS NOT NULL")
     return row["at"] if row else None
 
 
-def next_check_at(service: Service) -> int | None:
-    """When the next check is due, in epoch milliseconds; None without accounts."""
+def earliest_check_at(service: Service) -> int | None:
+    """When the first of all checks is due, in epoch milliseconds; None without accounts."""
     row = service.store.one("SELECT MIN(next_check_at) AS at FROM accounts WHERE next_check_at IS NOT NULL")
     return row["at"] if row else None
 
 
 def put_off_refresh(service: Service, account: Account) -> None:
     """Postpone the refresh of ``account``, since nothing can refresh it now; not counted as a failure."""
-    later = {"id": account.id, "revision": account.revision, "later": service.clock() + CHECK_CLAIM}
+    later = {"id": account.id, "revision": account.revision, "later": service.clock() + _REFRESH_PAUSE}
     with service.store.write() as tx:
         tx.run("UPDATE accounts SET next_refresh_at = :later WHERE id = :id AND revision = :revision", later)
 
@@ -199,9 +160,9 @@ def claim_checks(service: Service, limit: int) -> list[Account]:
         return [accounts.get(tx, Scene(row["project_id"], row["environment"]), row["id"]) for row in rows]
 
 
-def check_soon(tx: Tx, now: int, due: Iterable[Account]) -> None:
-    """Make a check of each of the accounts ``due`` now, except of dead ones."""
-    for account in due:
+def check_soon(tx: Tx, now: int, to_check: Iterable[Account]) -> None:
+    """Make the next check of these accounts due at ``now``; dead ones are not checked."""
+    for account in to_check:
         tx.run("UPDATE accounts SET next_check_at = :now WHERE id = :id AND dead = 0", {"now": now, "id": account.id})
 
 
@@ -253,10 +214,10 @@ def mark_working(service: Service, account: Account) -> Account:
 def mark_retrying(service: Service, account: Account, reason: str, *, retry_after_s: int | None = None) -> Account:
     """A failure that may pass: unhealthy with a reason, tried again after a growing pause.
 
-    ``retry_after_s``: how many seconds the provider asks to wait. A longer wait than a day is cut to a day.
+    ``retry_after_s``: how many seconds the provider asks to wait. At most a day counts.
     """
     now = service.clock()
-    pause = max(back_off(account.failures + 1), min(retry_after_s or 0, 24 * 3600) * SECOND)
+    pause = max(back_off(account.failures + 1), min((retry_after_s or 0) * SECOND, _LONGEST_WAIT))
     sql = (
         "UPDATE accounts SET healthy = 0, error = :reason, failures = failures + 1, last_checked_at = :now, "
         "next_check_at = :next, next_refresh_at = CASE WHEN next_refresh_at IS NULL THEN NULL ELSE :next END, "
@@ -304,7 +265,7 @@ def save_refresh(service: Service, account: Account, values: Mapping[str, str], 
         "expires": expires_at,
         "now": now,
         "check": check_time(account.id, now),
-        "next": next_refresh(now, values, expires_at),
+        "next": refresh_times.refresh_time(now, values, expires_at),
         "id": account.id,
         "revision": account.revision,
     }

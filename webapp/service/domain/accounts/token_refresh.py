@@ -11,16 +11,14 @@ import time
 from dataclasses import replace
 
 from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
-from webapp.kit.clock import SECOND
 from webapp.kit.slots import this_thread
-from webapp.service.domain.accounts import accounts, apps, credentials, lifecycle, provider
+from webapp.service.domain.accounts import accounts, apps, credentials, lifecycle, provider, refresh_times
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.credentials import ACCESS_TOKEN, REFRESH_TOKEN
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound.oauth import OAuthFailure, TokenResult
 from webapp.service.outbound.templates import TemplateError
 
-MARGIN = 30 * SECOND
 WAIT_S = 45.0
 _POLL_S = 0.05
 
@@ -38,7 +36,7 @@ def ensure_fresh(service: Service, account: Account) -> Account:
 
 def is_fresh(service: Service, account: Account) -> bool:
     """Whether the token of ``account`` is good for at least 30 seconds more, or never expires."""
-    return account.expires_at is None or account.expires_at - MARGIN > service.clock()
+    return refresh_times.is_usable(service.clock(), account.expires_at)
 
 
 def refresh(service: Service, account: Account) -> Account:
@@ -97,7 +95,8 @@ def _exchange(service: Service, account: Account, *, cut_off: bool = False) -> A
         if result.kind == "grant_dead" and cut_off:
             result = replace(result, sentence=_lost(service, account))
         return _failed(service, account, result)
-    return lifecycle.save_refresh(service, account, _merged(values, result), lifecycle.expiry_time(service, result))
+    expires_at = refresh_times.expiry_time(service.clock(), result)
+    return lifecycle.save_refresh(service, account, _merged(values, result), expires_at)
 
 
 def _merged(values: dict[str, str], result: TokenResult) -> dict[str, str]:

@@ -48,7 +48,7 @@ def user(service: Service, gone: ExternalUser) -> None:
         api_calls.drop_user(tx, gone.scene, gone.external_id)
         file_stash.drop_user(tx, gone.scene, gone.external_id)
         lifecycle.erase_of_user(tx, gone)
-        account_lifecycle.erase_of_user(service, tx, gone)
+        account_lifecycle.remove(tx, accounts.of_user(tx, gone), service.clock())
         activity.drop_user(tx, gone.id)
         if external_users.erase(tx, gone):
             sentence = "Removed an external user with all that was theirs."
