@@ -146,6 +146,7 @@ def test_the_owner_learns_where_events_come_and_what_is_missing(service: Service
         "has_secret": False,
         "brings_secret": False,
         "secret_sent_at": None,
+        "takes_topic": False,
     }
     assert oauth_apps.events_secret(service, client) is None
     changed = oauth_apps.update(service, client, events_secret="canary-secret")
