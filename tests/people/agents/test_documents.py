@@ -30,7 +30,7 @@ class Host:
 
     def request(self, method: str, url: str, **options: Any) -> Response | Failure:
         """As :class:`OutboundClient` has it."""
-        assert (method, url) == ("GET", ADDRESS) and "allow_redirects" not in options
+        assert (method, url) == ("GET", ADDRESS) and "max_redirects" not in options
         self.count += 1
         if not self.status:
             return Failure("refused_by_guard", "agent.example may not be reached.")

@@ -1,8 +1,14 @@
-"""JSON is read strictly, XML in the form of JSON, and members are found by paths."""
+"""JSON is read strictly, XML in the form of JSON, and members are found by paths.
+
+Bodies of forms with files are read back by the standard library.
+"""
+
+from email.parser import BytesParser
+from email.policy import HTTP
 
 import pytest
 
-from webapp.service.outbound.bodies import Json, at_path, parse_json, parse_xml
+from webapp.service.outbound.bodies import Json, at_path, encode_multipart, parse_json, parse_xml
 from webapp.service.outbound.failures import Failure
 
 BUCKETS = b"""<?xml version="1.0" encoding="UTF-8"?>
@@ -70,3 +76,13 @@ def test_what_is_a_list_is_one_even_of_one() -> None:
 )
 def test_what_is_none_is_refused(body: bytes) -> None:
     assert isinstance(parse_xml(body), Failure)
+
+
+def test_fields_and_files() -> None:
+    body, media_type = encode_multipart([("title", None, "Grüße".encode()), ("file", 'a "b".txt', b"\x00\r\n--x")])
+    message = BytesParser(policy=HTTP).parsebytes(f"Content-Type: {media_type}\r\n\r\n".encode() + body)
+    parts = list(message.iter_parts())
+    assert [part.get_param("name", header="content-disposition") for part in parts] == ["title", "file"]
+    assert parts[0].get_payload(decode=True) == "Grüße".encode()
+    assert parts[1].get_payload(decode=True) == b"\x00\r\n--x"
+    assert parts[0].get_filename() is None

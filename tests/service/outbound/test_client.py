@@ -1,7 +1,4 @@
-"""The client against real peers on loopback that are slow, endless, huge, broken, hostile or merely redirecting.
-
-Bodies of forms with files, read back by the standard library.
-"""
+"""The client against real peers on loopback that are slow, endless, huge, broken, hostile or merely redirecting."""
 
 import gzip
 import socket
@@ -10,8 +7,6 @@ import time
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
-from email.parser import BytesParser
-from email.policy import HTTP
 from ipaddress import ip_address
 from typing import Any
 
@@ -19,7 +14,7 @@ import pytest
 
 from tests.conftest import CountedSlot
 from webapp.service.outbound.bodies import Json, at_path
-from webapp.service.outbound.client import OutboundClient, compose, encode_multipart, follow
+from webapp.service.outbound.client import OutboundClient, compose, follow
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.request_signing import SigV4
@@ -397,7 +392,7 @@ def test_a_redirect_within_the_origin_keeps_headers_and_turns_post_to_get(peer: 
 
     target = peer(script)
     outcome = reach(target).request(
-        "POST", f"{target.url}/a", data={"b": "c"}, headers={"Authorization": "Bearer t"}, allow_redirects=1
+        "POST", f"{target.url}/a", data={"b": "c"}, headers={"Authorization": "Bearer t"}, max_redirects=1
     )
     assert response(outcome).url == f"{target.url}/next?x=1"
     assert b"Authorization: Bearer t" in target.requests[1]
@@ -425,7 +420,7 @@ def test_nothing_is_signed_that_another_origin_sends_back(peer: Any, reach: Any)
     def sign(message: Message) -> Message:
         return replace(message, headers={**message.headers, "Authorization": "signed"})
 
-    assert response(reach(first, second).request("GET", f"{first.url}/a", allow_redirects=3, sign=sign)).ok
+    assert response(reach(first, second).request("GET", f"{first.url}/a", max_redirects=3, sign=sign)).ok
     assert b"signed" in first.requests[0] and b"signed" not in first.requests[1]
 
 
@@ -439,7 +434,7 @@ def test_what_a_redirect_leads_to_is_signed_anew_within_the_origin_only(peer: An
         return replace(message, headers={**message.headers, "Authorization": f"signed {message.url.target}"})
 
     first = peer(script)
-    assert response(reach(first, second).request("GET", f"{first.url}/a", allow_redirects=2, sign=sign)).ok
+    assert response(reach(first, second).request("GET", f"{first.url}/a", max_redirects=2, sign=sign)).ok
     assert [b"Authorization: signed /a\r\n" in first.requests[0], b"signed /b\r\n" in first.requests[1]] == [True] * 2
     assert b"signed" not in second.requests[0]
 
@@ -448,7 +443,7 @@ def test_another_origin_gets_no_credential(peer: Any, reach: Any) -> None:
     second = peer(OK)
     first = peer(redirect_to(second.url + "/"))
     secrets = {"Authorization": "Bearer t", "X-Api-Key": "k", "Cookie": "c=1", "Accept": "text/plain"}
-    assert response(reach(first, second).request("GET", first.url, headers=secrets, allow_redirects=3)).ok
+    assert response(reach(first, second).request("GET", first.url, headers=secrets, max_redirects=3)).ok
     sent = second.requests[0].lower()
     assert b"accept: text/plain" in sent
     for secret in (b"authorization", b"api-key", b"cookie"):
@@ -459,7 +454,7 @@ def test_a_body_is_not_repeated_to_another_origin(peer: Any, reach: Any) -> None
     second = peer(OK)
     first = peer(redirect_to(second.url + "/", "307 Temporary Redirect"))
     client = reach(first, second)
-    outcome = failure(client.request("POST", first.url, data={"client_secret": "s"}, allow_redirects=3))
+    outcome = failure(client.request("POST", first.url, data={"client_secret": "s"}, max_redirects=3))
     assert outcome.kind == "redirect_refused"
     assert second.connections == 0
 
@@ -484,7 +479,7 @@ def test_a_body_is_not_repeated_to_another_origin(peer: Any, reach: Any) -> None
 def test_a_redirect_to_a_private_address_is_refused(peer: Any, reach: Any, location: str) -> None:
     private = peer(OK)
     public = peer(redirect_to(location.replace("{port}", str(private.port))))
-    outcome = reach(public).request("GET", public.url, allow_redirects=5)
+    outcome = reach(public).request("GET", public.url, max_redirects=5)
     assert failure(outcome).kind in ("redirect_refused", "refused_by_guard")
     assert private.connections == 0
 
@@ -493,12 +488,23 @@ def test_redirects_keep_to_the_declared_hosts_and_end(peer: Any, reach: Any) -> 
     second = peer(OK)
     first = peer(redirect_to(second.url))
     rules = HostRules.of(f"127.0.0.1:{first.port}")
-    outcome = reach(first, second).request("GET", first.url, allow_redirects=3, allowed_hosts=rules)
+    outcome = reach(first, second).request("GET", first.url, max_redirects=3, allowed_hosts=rules)
     assert failure(outcome).kind == "redirect_refused"
     assert second.connections == 0
     loop = peer(redirect_to("/again"))
-    assert failure(reach(loop).request("GET", loop.url, allow_redirects=4)).kind == "redirect_refused"
+    assert failure(reach(loop).request("GET", loop.url, max_redirects=4)).kind == "redirect_refused"
     assert loop.connections == 5
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_stream_hands_on_the_redirect_that_is_not_followed(peer: Any, reach: Any, elsewhere: bool) -> None:
+    second = peer(OK)
+    first = peer(redirect_to(second.url if elsewhere else "/again"))
+    rules = HostRules.of(f"127.0.0.1:{first.port}")
+    streamed = reach(first, second).stream("GET", first.url, max_redirects=2, allowed_hosts=rules)
+    streamed.close()
+    assert streamed.status == 302
+    assert (first.connections, second.connections) == (1 if elsewhere else 3, 0)
 
 
 # TLS
@@ -564,7 +570,7 @@ def test_https_is_not_left_for_http(peer: Any, authority: Any, secure_client: An
     plain = peer(OK)
     location = f"http://good.test:{plain.port}/"
     target = peer(redirect_to(location), context=authority.context("good.test"))
-    outcome = secure_client.request("GET", f"https://good.test:{target.port}/", allow_redirects=2)
+    outcome = secure_client.request("GET", f"https://good.test:{target.port}/", max_redirects=2)
     assert failure(outcome).kind == "redirect_refused"
     assert plain.connections == 0
 
@@ -626,13 +632,3 @@ def test_a_body_continues_only_where_it_may() -> None:
     for status, target in ((307, THERE), (302, url("http://a.example/"))):
         refused = follow(sent, status, target)
         assert isinstance(refused, Failure) and refused.kind == "redirect_refused"
-
-
-def test_fields_and_files() -> None:
-    body, media_type = encode_multipart([("title", None, "Grüße".encode()), ("file", 'a "b".txt', b"\x00\r\n--x")])
-    message = BytesParser(policy=HTTP).parsebytes(f"Content-Type: {media_type}\r\n\r\n".encode() + body)
-    parts = list(message.iter_parts())
-    assert [part.get_param("name", header="content-disposition") for part in parts] == ["title", "file"]
-    assert parts[0].get_payload(decode=True) == "Grüße".encode()
-    assert parts[1].get_payload(decode=True) == b"\x00\r\n--x"
-    assert parts[0].get_filename() is None

@@ -57,7 +57,7 @@ class AccountHttp(Http):
             data=content,
             auth=None if credential.headers or credential.sign else request.auth,
             deadline_s=max(0.1, self._left_s()),
-            allow_redirects=HOPS if request.method in ("GET", "HEAD") else 0,
+            max_redirects=HOPS if request.method in ("GET", "HEAD") else 0,
             allowed_hosts=ours,
             max_bytes=MAX_BYTES if request.max_bytes is None else request.max_bytes,
             cut=request.max_bytes is not None,

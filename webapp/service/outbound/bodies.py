@@ -1,5 +1,6 @@
-"""Parses the bodies of responses: JSON, and XML in the form of JSON. An HTML page, broken UTF-8 or deep nesting is a
-:class:`Failure`.
+"""Parses the bodies of responses, and encodes those of requests with files (:func:`encode_multipart`).
+
+Responses are JSON, or XML in the form of JSON. An HTML page, broken UTF-8 or deep nesting is a :class:`Failure`.
 
 An XML element with children is an object, one without is its text. Names lose their namespace, attributes are dropped,
 and a name that occurs several times becomes a list. A document type is refused, so that no entity is expanded or
@@ -7,10 +8,13 @@ fetched.
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLParser
+
+from urllib3.fields import RequestField
+from urllib3.filepost import encode_multipart_formdata
 
 from webapp.service.outbound.failures import Failure
 
@@ -26,7 +30,7 @@ class Json:
 
 
 def parse_json(body: bytes) -> Json | Failure:
-    """Parse `body` strictly: UTF-8, no NaN, at most 100 levels deep."""
+    """Parse ``body`` strictly: UTF-8, no NaN, at most 100 levels deep."""
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -45,9 +49,9 @@ def parse_json(body: bytes) -> Json | Failure:
 
 
 def at_path(value: Any, path: str) -> Any:
-    """The member of parsed JSON at a dotted path (`data.0.id`); None when any step is missing.
+    """The member of parsed JSON at a dotted path (``data.0.id``); None when any step is missing.
 
-    An empty path is the value itself; a number steps into an array. A member of the whole name (`@odata.x`) is first.
+    An empty path is the value itself; a number steps into an array. A member of the whole name (``@odata.x``) is first.
     """
     whole = isinstance(value, dict) and path in value
     for step in [path] if whole else path.split(".") if path else ():
@@ -111,3 +115,12 @@ def _value(element: Element, lists: frozenset[str], depth: int) -> Any:
         else:
             members[name] = [value] if name in lists else value
     return members
+
+
+def encode_multipart(parts: Sequence[tuple[str, str | None, bytes]]) -> tuple[bytes, str]:
+    """Body and media type for ``parts``: the name of each, its file name if it is a file, and its content."""
+    return encode_multipart_formdata([_field(*part) for part in parts])
+
+
+def _field(name: str, file_name: str | None, content: bytes) -> RequestField | tuple[str, bytes]:
+    return (name, content) if file_name is None else RequestField.from_tuples(name, (file_name, content))

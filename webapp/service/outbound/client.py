@@ -11,13 +11,11 @@ route the message, belong to the transport.
 import json as json_codec
 import re
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode, urljoin
-
-from urllib3.fields import RequestField
-from urllib3.filepost import encode_multipart_formdata
 
 from webapp.kit.clock import Deadline
 from webapp.kit.slots import this_thread
@@ -43,6 +41,7 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 Body = bytes | Mapping[str, str] | Upload | None
+Answer = TypeVar("Answer", Response, Stream)
 
 
 class Head(Protocol):
@@ -59,13 +58,13 @@ class OutboundClient:
     """Sends requests through a Guard. Threads may share one."""
 
     def __init__(self, guard: Guard, *, user_agent: str, ca_file: str | None = None) -> None:
-        """`ca_file`: a PEM file of certificate authorities to trust in addition to certifi's."""
+        """``ca_file``: a PEM file of certificate authorities to trust in addition to certifi's. Only tests give one."""
         self.guard = guard
         self._transport = Transport(guard, user_agent, tls_context(ca_file))
 
     def allowing(self, *entries: str) -> "OutboundClient":
-        """A client that may also reach `entries` (`host[:port]`): for a target only one caller may reach."""
-        wider = object.__new__(OutboundClient)
+        """A client that may also reach ``entries`` (``host[:port]``): for a target only one caller may reach."""
+        wider = copy(self)
         wider.guard = self.guard.allowing(*entries)
         wider._transport = replace(self._transport, guard=wider.guard)
         return wider
@@ -87,7 +86,7 @@ class OutboundClient:
         auth: tuple[str, str] | None = None,
         deadline_s: float = DEADLINE_S,
         max_bytes: int = MAX_BYTES,
-        allow_redirects: int = 0,
+        max_redirects: int = 0,
         allowed_hosts: HostRules | None = None,
         cut: bool = False,
         sign: Sign | None = None,
@@ -96,31 +95,28 @@ class OutboundClient:
     ) -> Response | Failure:
         """Send one request and read the whole answer.
 
-        `data` is a form (mapping) or raw bytes, `json` a JSON body, `auth` user and password for Basic.
-        `deadline_s` bounds everything from the name look-up to the last byte, over all hops; `max_bytes` bounds
-        the body as sent and as unpacked: more makes it fail, or with `cut` is left unread. `allow_redirects` is the
-        number of hops to follow; with 0 a redirect is an answer like any other. `allowed_hosts` limits where it, and
-        each hop, may go. `sign` signs the final request, and again what goes on to the same origin. Requests of one
-        `lane` may share connections. `watch` is given the body as it arrives, and ends the reading once it has enough.
+        ``data`` is a form (mapping) or raw bytes, ``json`` a JSON body, ``auth`` user and password for Basic.
+        ``deadline_s`` bounds everything from the name look-up to the last byte, over all hops; ``max_bytes`` bounds
+        the body as sent and as unpacked: more makes it fail, or with ``cut`` is left unread. ``max_redirects`` is the
+        number of hops to follow; with 0 a redirect is an answer like any other. ``allowed_hosts`` limits where it, and
+        each hop, may go. ``sign`` signs the final request, and again what goes on to the same origin. Requests of one
+        ``lane`` may share connections. ``watch`` is given the body as it arrives, and ends the reading once it has
+        enough.
         """
         deadline = Deadline(deadline_s)
         checked = self._check(url, allowed_hosts)
         if isinstance(checked, Failure):
             return checked
-        message = _in_lane(compose(method, checked.with_params(params or {}), headers or {}, data, json, auth), lane)
-        for _ in range(allow_redirects + 1):
-            message = _signed(message, sign)
-            if isinstance(message, Failure):
-                return message
-            with this_thread.waiting:
-                outcome = self._transport.exchange(message, deadline, max_bytes, cut, watch)
-            if isinstance(outcome, Failure) or not allow_redirects or location(outcome) is None:
-                return outcome
-            message = self._next(message, outcome, allowed_hosts)
-            sign = _sign_at_origin(sign, message, checked)
+        message = compose(method, checked.with_params(params or {}), headers or {}, data, json, auth)
         if isinstance(message, Failure):
             return message
-        return Failure("redirect_refused", f"{message.url.host} redirects too often. Use the final address.")
+
+        def send(message: Message) -> Response | Failure:
+            return self._transport.exchange(message, deadline, max_bytes, cut, watch)
+
+        message = replace(message, lane=lane)
+        answer, refusal = self._follow_redirects(message, send, max_redirects, allowed_hosts, sign)
+        return answer if refusal is None else refusal
 
     def stream(
         self,
@@ -131,33 +127,61 @@ class OutboundClient:
         params: Mapping[str, str] | None = None,
         data: bytes | Upload | None = None,
         deadline_s: float = DEADLINE_S,
-        allow_redirects: int = 0,
+        max_redirects: int = 0,
         allowed_hosts: HostRules,
         sign: Sign | None = None,
     ) -> Stream | Failure:
         """Send one request and hand its answer on while it arrives, encoded as it came. Close what comes back.
 
-        As `request`, but that the body has no bound, `data` may be read while it is sent, and a redirect that may
+        As ``request``, but that the body has no bound, ``data`` may be read while it is sent, and a redirect that may
         not be followed is an answer like any other.
         """
         deadline = Deadline(deadline_s)
         checked = self._check(url, allowed_hosts)
         if isinstance(checked, Failure):
             return checked
-        composed = compose(method, checked.with_params(params or {}), headers or {}, data, None, None)
-        message = _signed(composed, sign)
-        while not isinstance(message, Failure):
+        message = compose(method, checked.with_params(params or {}), headers or {}, data, None, None)
+        if isinstance(message, Failure):
+            return message
+
+        def send(message: Message) -> Stream | Failure:
+            return self._transport.begin(message, deadline)
+
+        answer, _ = self._follow_redirects(message, send, max_redirects, allowed_hosts, sign)
+        return answer
+
+    def _follow_redirects(
+        self,
+        message: Message,
+        send: Callable[[Message], Answer | Failure],
+        max_redirects: int,
+        allowed_hosts: HostRules | None,
+        sign: Sign | None,
+    ) -> tuple[Answer | Failure, Failure | None]:
+        """The last answer to ``message`` after at most ``max_redirects`` hops; and if it redirects, why that stopped.
+
+        With no hops to follow, a redirect is an answer like any other. Nothing is signed for another origin, nor
+        after a hop to one.
+        """
+        origin, hops_left = message.url.origin, max_redirects
+        while True:
+            signed = _signed(message, sign)
+            if isinstance(signed, Failure):
+                return signed, None
             with this_thread.waiting:
-                outcome = self._transport.begin(message, deadline)
-            if isinstance(outcome, Failure) or not allow_redirects or location(outcome) is None:
-                return outcome
-            next_message = self._next(message, outcome, allowed_hosts)
-            if isinstance(next_message, Failure):
-                return outcome
-            outcome.close()
-            sign = _sign_at_origin(sign, next_message, checked)
-            message, allow_redirects = _signed(next_message, sign), allow_redirects - 1
-        return message
+                answer = send(signed)
+            if isinstance(answer, Failure) or not max_redirects or location(answer) is None:
+                return answer, None
+            following = self._next(signed, answer, allowed_hosts)
+            if isinstance(following, Failure):
+                return answer, following
+            if not hops_left:
+                return answer, _redirect_refused(f"{following.url.host} redirects too often.")
+            if isinstance(answer, Stream):
+                answer.close()
+            message, hops_left = following, hops_left - 1
+            if message.url.origin != origin:
+                sign = None
 
     def _check(self, text: str, allowed_hosts: HostRules | None) -> Url | Failure:
         url = self.guard.check(text)
@@ -182,7 +206,7 @@ class OutboundClient:
 def compose(
     method: str, url: Url, headers: Mapping[str, str], data: Body, json: Any, auth: tuple[str, str] | None
 ) -> Message | Failure:
-    """Build a Message, or say which part may not be sent. `auth` is user and password for Basic (RFC 7617)."""
+    """Build a Message, or say which part may not be sent. ``auth`` is user and password for Basic (RFC 7617)."""
     if method not in METHODS:
         return _refused("The request method is not one that may be used. Use GET, POST, PUT, PATCH or DELETE.")
     body, content_type = _encode(data, json)
@@ -197,21 +221,14 @@ def compose(
     return Message(method, url, merged, body)
 
 
-def _in_lane(message: Message | Failure, lane: str) -> Message | Failure:
-    return replace(message, lane=lane) if lane and isinstance(message, Message) else message
-
-
-def _signed(message: Message | Failure, sign: Sign | None) -> Message | Failure:
+def _signed(message: Message, sign: Sign | None) -> Message | Failure:
     """``message`` signed, where what the signature adds can be sent."""
-    signed = message if sign is None or isinstance(message, Failure) else sign(message)
-    if sign is None or isinstance(signed, Failure):
+    if sign is None:
+        return message
+    signed = sign(message)
+    if isinstance(signed, Failure):
         return signed
     return next(filter(None, (header_refusal(name, value) for name, value in signed.headers.items())), signed)
-
-
-def _sign_at_origin(sign: Sign | None, message: Message | Failure, first: Url) -> Sign | None:
-    """``sign`` if ``message`` goes to the origin of ``first``, else None: nothing is signed for another origin."""
-    return sign if isinstance(message, Failure) or message.url.origin == first.origin else None
 
 
 def location(response: Head) -> str | None:
@@ -220,7 +237,7 @@ def location(response: Head) -> str | None:
 
 
 def follow(message: Message, status: int, url: Url) -> Message | Failure:
-    """The next request after a redirect to `url` (RFC 9110, 15.4).
+    """The next request after a redirect to ``url`` (RFC 9110, 15.4).
 
     Another origin gets no credential: only harmless headers go on, and a body that must be repeated does not.
     """
@@ -266,12 +283,3 @@ def _refused(sentence: str) -> Failure:
 
 def _redirect_refused(sentence: str) -> Failure:
     return Failure("redirect_refused", f"{sentence} Use the final address.")
-
-
-def encode_multipart(parts: Sequence[tuple[str, str | None, bytes]]) -> tuple[bytes, str]:
-    """Body and media type for ``parts``: the name of each, its file name if it is a file, and its content."""
-    return encode_multipart_formdata([_field(*part) for part in parts])
-
-
-def _field(name: str, file_name: str | None, content: bytes) -> RequestField | tuple[str, bytes]:
-    return (name, content) if file_name is None else RequestField.from_tuples(name, (file_name, content))

@@ -37,7 +37,7 @@ class Outbound:
         self.answer, self.calls = answer, list[tuple[Any, ...]]()
 
     def request(self, *told: Any, **more: Any) -> Response | Failure:
-        self.calls.append((*told, more["allow_redirects"], more["cut"]))
+        self.calls.append((*told, more["max_redirects"], more["cut"]))
         return self.answer
 
 

@@ -11,8 +11,7 @@ from webapp.service.components.declared.session import Session, file_in
 from webapp.service.components.declared.templates import EMPTY, Hole, Scope, fill, parse
 from webapp.service.components.errors import ComponentError, HttpError
 from webapp.service.components.http import HttpResponse, refusal
-from webapp.service.outbound.bodies import at_path, parse_xml
-from webapp.service.outbound.client import encode_multipart
+from webapp.service.outbound.bodies import at_path, encode_multipart, parse_xml
 from webapp.service.outbound.failures import Failure
 
 _STEP_OUT = re.compile(r"(^|/)\.\.?(/|$)")

@@ -214,7 +214,7 @@ def check(service: Service, url: str, allowed: Sequence[str], printed: str | Non
 def _fetched(service: Service, url: str) -> PageAnswer | Failure:
     headers = {"Accept": "text/html,*/*;q=0.5"}
     answer = service.outbound.request(
-        "GET", url, headers=headers, deadline_s=DEADLINE_S, max_bytes=MAX_BYTES, cut=True, allow_redirects=MAX_HOPS
+        "GET", url, headers=headers, deadline_s=DEADLINE_S, max_bytes=MAX_BYTES, cut=True, max_redirects=MAX_HOPS
     )
     if isinstance(answer, Failure):
         return answer

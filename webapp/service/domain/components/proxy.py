@@ -102,7 +102,7 @@ def _send(service: Service, account: Account, request: ProxyRequest, ends: float
         params=credential.params,
         data=_body(request, credential),
         deadline_s=max(0.0, ends - time.monotonic()),
-        allow_redirects=HOPS if request.method in ("GET", "HEAD") and request.body is None else 0,
+        max_redirects=HOPS if request.method in ("GET", "HEAD") and request.body is None else 0,
         allowed_hosts=rules,
         sign=credential.sign,
     )

@@ -188,7 +188,7 @@ def _fetch(service: Service, url: str, deadline_s: float = FETCH_S, max_bytes: i
         headers={"Accept": _KINDS},
         deadline_s=deadline_s,
         max_bytes=max_bytes,
-        allow_redirects=HOPS,
+        max_redirects=HOPS,
     )
     if isinstance(outcome, Failure):
         raise Invalid.of("url", outcome.sentence)
