@@ -18,7 +18,7 @@ import pytest
 from tests.fakes.disks import small_disk
 from webapp.errors import Conflict, Damaged, Invalid, Unavailable, Unwritable
 from webapp.store import lock_files, sqlite
-from webapp.store.sqlite import SQLiteStore, WriteHealth, connect, open_database, translated, translation
+from webapp.store.sqlite import SQLiteStore, WriteHealth, connect, translated, translation
 
 ROOT = Path(__file__).parent.parent.parent
 ADD = "INSERT INTO counters (name, n) VALUES (:name, :n)"
@@ -458,7 +458,7 @@ def test_codes(code: int, ours: type[Unavailable]) -> None:
 
 
 def test_it_has_our_pragmas_and_what_is_said_first(tmp_path: Path) -> None:
-    with closing(open_database(tmp_path / "a.db", 1, "auto_vacuum=2")) as db:
+    with closing(connect(tmp_path / "a.db", 1, "auto_vacuum=2").db) as db:
         names = ("auto_vacuum", "journal_mode", "synchronous", "foreign_keys", "wal_autocheckpoint", "secure_delete")
         assert [db.execute(f"PRAGMA {name}").fetchone()[0] for name in names] == [2, "wal", 2, 1, 0, 1]
         assert db.execute("SELECT holds('ÄRGER', 'arg')").fetchone() == (1,)
@@ -467,7 +467,7 @@ def test_it_has_our_pragmas_and_what_is_said_first(tmp_path: Path) -> None:
 def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.db").write_bytes(b"no database" * 500)
     with pytest.raises(sqlite3.DatabaseError):
-        open_database(tmp_path / "a.db", 1)
+        connect(tmp_path / "a.db", 1)
 
 
 def test_trouble_is_said_once_and_is_over_when_there_is_room(caplog: pytest.LogCaptureFixture) -> None:

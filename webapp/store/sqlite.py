@@ -44,8 +44,8 @@ LARGE_LOG, HUGE_LOG = 96 << 20, 224 << 20
 LONGEST_PAUSE_S = 1.0
 NO_ROOM = 128 << 10
 NO_ROOM_LEFT = "the disk is full"
-SPARE_PAGES, SPARE_SHARE = 4_096, 5
-"""The file is shrunk only if more free pages than this, and more than one page in this many, are free in it."""
+MIN_FREE_PAGES, MIN_FREE_PERCENT = 4_096, 20
+"""The file is shrunk only if more of its pages than this are free, in number and in percent of all."""
 PAGES_AT_ONCE = 2_000
 INCREMENTAL = 2
 SHRINKING = f"auto_vacuum={INCREMENTAL}"
@@ -192,9 +192,10 @@ class SQLiteStore:
 
     def shrink(self) -> bool:
         """Return free pages of the file to the disk, if there are many. Returns whether there were."""
-        if not self.shrinks() or self._pragma("freelist_count") <= max(
-            SPARE_PAGES, self._pragma("page_count") // SPARE_SHARE
-        ):
+        if not self.shrinks():
+            return False
+        kept_pages = max(MIN_FREE_PAGES, self._pragma("page_count") * MIN_FREE_PERCENT // 100)
+        if self._pragma("freelist_count") <= kept_pages:
             return False
         with translated(), closing(connect(self._path, self._busy_timeout_s).db) as db:
             db.conn.executescript(f"PRAGMA incremental_vacuum({PAGES_AT_ONCE})")  # execute() would free only one page
@@ -329,11 +330,6 @@ class WriteHealth:
 
 
 def connect(path: Path, timeout_s: float, *first: str) -> Connection:
-    """A connection to ``path``; arguments as in :func:`open_database`."""
-    return Connection(open_database(path, timeout_s, *first))
-
-
-def open_database(path: Path, timeout_s: float, *first: str) -> Database:
     """Open ``path``, waiting up to ``timeout_s`` seconds for a lock; the pragmas ``first`` run before ours."""
     connection = sqlite3.connect(
         path, timeout=timeout_s, isolation_level=None, check_same_thread=False, cached_statements=512
@@ -346,7 +342,7 @@ def open_database(path: Path, timeout_s: float, *first: str) -> Database:
     except BaseException:
         connection.close()
         raise
-    return db
+    return Connection(db)
 
 
 @contextmanager

@@ -68,7 +68,7 @@ def serve(
     _raise_file_limit(int(bounds[deadlines.CONNECTIONS.name]))
     logging.getLogger("waitress").addFilter(_without_address)
     polled: dict[int, Any] = {}
-    dispatcher = _Dispatcher(threads, slots)
+    dispatcher = _DispatcherWithHealthThread(threads, slots)
     create_server(
         app,
         map=polled,
@@ -202,7 +202,7 @@ def _raise_file_limit(connections: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(needed, hard) if hard > 0 else needed, hard))
 
 
-class _Dispatcher(Dispatcher):
+class _DispatcherWithHealthThread(Dispatcher):
     """Gives requests for :data:`ALIVE` to a thread of their own, so that they never wait for others."""
 
     def __init__(self, threads: int, slots: int) -> None:
@@ -217,7 +217,8 @@ class _Dispatcher(Dispatcher):
             super().add_task(task)
 
     def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
-        return self._alive.shutdown() and super().shutdown()
+        self._alive.shutdown(cancel_pending, timeout)
+        return super().shutdown(cancel_pending, timeout)
 
 
 class _JSONErrorTask(ErrorTask):
