@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp import demo
 from webapp.dashboard.client import connect
-from webapp.dashboard.component.forms import opened
+from webapp.dashboard.component.forms import from_draft
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.portal import sessions, viewer
 from webapp.dashboard.portal.sessions import Look
@@ -47,5 +47,5 @@ def show(text: str) -> AnyResponse:
 def _fill_in(component: str) -> None:
     """Keep the values of the form as the draft of this session."""
     values = dict(demo.FORMS[component])
-    form, _ = opened("actions", demo.APP, component).filled(values).renewed()
+    form, _ = from_draft("actions", demo.APP, component).filled(values).renewed()
     form.filled(values).save()

@@ -117,7 +117,7 @@ def test_how_much_of_everything_is_shown(listed: OptionList, sentence: str) -> N
 def test_a_next_page_that_a_browser_made_up_is_the_first(stage: Any, studio: Studio) -> None:
     for carry in ("{", "[1]", '{"page": "1", "query": "", "shown": 30, "mark": ""}', '{"page": 1}'):
         with stage.request(method="POST", data={"o.project_id": carry, "q.project_id": "project 20"}):
-            form = forms.posted("actions", "tasks", "tasks-create-task")
+            form = forms.from_request("actions", "tasks", "tasks-create-task")
             listed = fields.look_up(form, form.find("project_id"), more=True)
         assert (listed.page, listed.query) == (0, "project 20")
         assert [option.value for option in listed.options] == ["p20", "p200"]
@@ -128,7 +128,7 @@ def test_a_failing_next_page_can_be_asked_for_again(stage: Any, studio: Studio) 
     carry = '{"page": 1, "query": "", "shown": 60, "mark": "m", "context": {"seen": 60}}'
     studio.options["project_id"] = {"errors": ["Tasks is asleep."]}
     with stage.request(method="POST", data={"o.project_id": carry}):
-        form = forms.posted("actions", "tasks", "tasks-create-task")
+        form = forms.from_request("actions", "tasks", "tasks-create-task")
         failed = fields.look_up(form, form.find("project_id"), more=True)
     assert (failed.problem, failed.page, failed.shown, failed.more) == ("Tasks is asleep.", 2, 60, True)
     assert json.loads(failed.carry) == json.loads(carry)

@@ -162,7 +162,7 @@ def form(data: dict[str, list[str]], trigger: dict[str, Any] | None = None, dyna
 def test_answers_are_what_was_typed_else_what_the_trigger_has(
     data: dict[str, list[str]], trigger: dict[str, Any] | None, answers: DeployForm
 ) -> None:
-    assert forms.of(form(data, trigger)) == answers
+    assert forms.deploy_form(form(data, trigger)) == answers
 
 
 @pytest.mark.parametrize(
@@ -182,12 +182,13 @@ def test_what_is_wrong_is_said_by_field(name: str, url: str, problems: dict[str,
 
 def test_an_emptied_answer_is_removed_and_an_untouched_secret_stays() -> None:
     answers = DeployForm("Yours", "", True)
-    assert forms.changes(form({}, STANDING), {"note": "x"}, answers) == {
+    assert forms.redeployment_body(form({}, STANDING), {"note": "x"}, answers) == {
         "configured_props": {"list": None, "note": "x"},
         "emit_on_deploy": True,
         "name": "Yours",
     }
-    assert forms.changes(form({}, STANDING, "dyp_1"), {"list": "shop", "token": "t"}, DeployForm("", "", False)) == {
+    untouched = DeployForm("", "", False)
+    assert forms.redeployment_body(form({}, STANDING, "dyp_1"), {"list": "shop", "token": "t"}, untouched) == {
         "configured_props": {"list": "shop", "token": "t"},
         "emit_on_deploy": False,
         "dynamic_props_id": "dyp_1",
@@ -254,7 +255,7 @@ def test_fields_that_were_not_on_the_page_keep_what_the_draft_has(stage: Any, st
     browser = stage.signed_in()
     browser.send(f"{URL}/draft", filled())
     with stage.request(method="POST", data={"d": ["title", "labels"], "p.title": "Sail", "csrf_token": "t"}):
-        form = forms.posted("actions", "tasks", "tasks-create-task")
+        form = forms.from_request("actions", "tasks", "tasks-create-task")
     assert (form.data["p.title"], form.data["p.urgent"]) == (["Sail"], ["false", "true"])
     assert "p.labels" not in form.data, "it stood there, and was emptied"
     assert not [name for name in form.data if "csrf" in name]
@@ -264,28 +265,28 @@ def test_what_nobody_touched_begins_with_defaults_and_an_account_of_ones_own(sta
     stage.connect.add_account(stage.alice.id, "tasks", name="Second")
     studio.add("tasks-greet", [ACCOUNT, {"name": "text", "type": "string", "default": "Hello"}])
     with stage.request():
-        assert forms.opened("actions", "tasks", "tasks-greet").data == {
+        assert forms.from_draft("actions", "tasks", "tasks-greet").data == {
             "p.tasks": ["apn_000000x"],
             "p.text": ["Hello"],
         }
     stage.connect.accounts.clear()
     with stage.request():
-        assert forms.opened("actions", "tasks", "tasks-greet").data["p.tasks"] == []
+        assert forms.from_draft("actions", "tasks", "tasks-greet").data["p.tasks"] == []
 
 
 def test_a_trigger_is_edited_with_its_own_component_only(stage: Any, studio: Studio, tower: Watchtower) -> None:
     tower.add(stage.alice.id, "tasks-new-task", configured_props={"list": "home"}, configurable_props=[LIST])
     with stage.request("/?trigger=dc_000000x"):
-        form = forms.opened("triggers", "tasks", "tasks-new-task")
+        form = forms.from_draft("triggers", "tasks", "tasks-new-task")
         assert (form.draft, [prop.name for prop in form.props], form.data) == (
             "dc_000000x",
             ["list"],
             {"p.list": ["home"]},
         )
         with pytest.raises(NoPage):
-            forms.opened("triggers", "tasks", "tasks-task-done")
+            forms.from_draft("triggers", "tasks", "tasks-task-done")
     with stage.request("/?trigger=dc_absent"), pytest.raises(NotFound, match=r"^There is no such trigger\.$"):
-        forms.opened("triggers", "tasks", "tasks-new-task")
+        forms.from_draft("triggers", "tasks", "tasks-new-task")
 
 
 def test_a_page_is_sent_for_the_first_time_once(stage: Any) -> None:

@@ -91,7 +91,7 @@ def test_addresses_stand_below_the_page_and_name_the_trigger_that_is_edited(stag
 
 def test_a_history_that_cannot_be_told_now_leaves_the_page_standing(stage: Any, studio: Studio) -> None:
     with stage.request():
-        form = forms.opened("actions", "tasks", "tasks-create-task")
+        form = forms.from_draft("actions", "tasks", "tasks-create-task")
         history = rendering.history(form)
         assert history is not None and history["rows"] == [] and history["place"].about == {"id": form.component.key}
         stage.connect.down = True

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.components import Kind, Prop, labels
 from webapp.dashboard.component import drafts, fields, prop_values
-from webapp.dashboard.component.forms import ComponentForm, opened, posted, uploaded
+from webapp.dashboard.component.forms import ComponentForm, from_draft, from_request, uploaded
 from webapp.dashboard.component.prop_values import InvalidValue
 from webapp.dashboard.component.rendering import Feedback, address, full_page, part
 from webapp.dashboard.dashboard import components, dashboard, public_url, service, viewer
@@ -42,7 +42,7 @@ def _add_converter(state: BlueprintSetupState) -> None:
 @blueprint.get("")
 def show(slug: str, kind: Kind, key: str) -> AnyResponse:
     """The page with the draft; after connecting, with the new account selected."""
-    form = opened(kind, slug, key)
+    form = from_draft(kind, slug, key)
     if request.args.get("account_id"):
         return _connected(form, request.args["account_id"])
     refused = gettext("Nothing was connected. What you filled in is still here.") if request.args.get("error") else ""
@@ -52,7 +52,7 @@ def show(slug: str, kind: Kind, key: str) -> AnyResponse:
 @blueprint.post("/draft")
 def save(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Save the draft; for htmx, return the badge and the code samples."""
-    form = posted(kind, slug, key)
+    form = from_request(kind, slug, key)
     kept = form.save()
     if wants_fragment():
         return part("_saved.html", form, kept=kept)
@@ -66,7 +66,7 @@ def save(slug: str, kind: Kind, key: str) -> AnyResponse:
 @blueprint.post("/draft/reset")
 def reset(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Delete the draft."""
-    form = posted(kind, slug, key)
+    form = from_request(kind, slug, key)
     drafts.drop(dashboard().store, viewer().owner, form.draft)
     flash(gettext("The draft is deleted, and the form is reset."), "ok")
     return go(address(form))
@@ -75,7 +75,7 @@ def reset(slug: str, kind: Kind, key: str) -> AnyResponse:
 @blueprint.post("/fields", endpoint="fields")
 def reload_fields(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Reload the dynamic fields, and look up the text of a picker's search."""
-    before = posted(kind, slug, key)
+    before = from_request(kind, slug, key)
     form, problem = before.renewed()
     form.save()
     errors = {prop.name: problem for prop in before.visible_props if prop.reloads} if problem else form.wrong_answers()
@@ -94,7 +94,7 @@ def reload_fields(slug: str, kind: Kind, key: str) -> AnyResponse:
 @blueprint.post("/options/<path:name>", endpoint="options")
 def look_up(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
     """The options of a prop: the first, the matching, or with ``more`` the next ones."""
-    form, more = posted(kind, slug, key), bool(request.form.get("more"))
+    form, more = from_request(kind, slug, key), bool(request.form.get("more"))
     if not wants_fragment():
         form, _ = form.renewed()
     form.save()
@@ -109,7 +109,7 @@ def look_up(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
 @blueprint.post("/rows/<path:name>")
 def rows(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
     """Add an empty row, or switch an object between rows and JSON, as the form says."""
-    form = posted(kind, slug, key)
+    form = from_request(kind, slug, key)
     prop, mode, problem = form.find(name), request.form.get("to", ""), ""
     if mode in ("rows", "json"):
         form, problem = _rewritten(form, prop, mode)
@@ -123,7 +123,7 @@ def rows(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
 @blueprint.post("/files/<path:name>")
 def upload(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
     """Take a file for a prop at once; return it as its list shows it, or a sentence why it is not taken."""
-    form = posted(kind, slug, key)
+    form = from_request(kind, slug, key)
     prop, sent = form.find(name), request.files.getlist("file")
     if prop_values.control(prop) != "file" or form.component.kind != "actions":
         raise NoPage
@@ -133,14 +133,14 @@ def upload(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
         file = uploaded(sent[0])
     except (Invalid, TooLarge) as error:
         return make_response(str(escape(error.message)), error.status)
-    field = replace(fields.field_of(form, prop), data={f"p.{name}": [prop_values.encode(file)]})
+    field = replace(fields.field_of(form, prop), data={prop_values.field_name(name): [prop_values.encode(file)]})
     return part("_files.html", form, field=field)
 
 
 @blueprint.post("/removed_files")
 def remove_file(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Delete an uploaded file that was removed from the form, before its day is over."""
-    posted(kind, slug, key)
+    from_request(kind, slug, key)
     with suppress(NotFound):
         components().delete_file(prop_values.file_id(request.form.get("key", "")) or "none")
     return make_response("", 204)
@@ -149,7 +149,7 @@ def remove_file(slug: str, kind: Kind, key: str) -> AnyResponse:
 @blueprint.post("/accounts")
 def connect(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Save the draft and redirect to the Connect Link for a new or broken account, which returns to this page."""
-    form = posted(kind, slug, key)
+    form = from_request(kind, slug, key)
     form.save()
     name, back = request.form.get("connect", ""), public_url(address(form))
     broken = form.overview.find(request.form.get("reconnect", ""))
@@ -194,7 +194,7 @@ def _rewritten(form: ComponentForm, prop: Prop, mode: str) -> tuple[ComponentFor
     if mode == "json":
         return replace(form, data=others | prop_values.as_json(prop, members)), ""
     written = prop_values.write_value(prop, members)
-    if written.get(f"mode.{prop.name}") != ["rows"]:
+    if written.get(prop_values.field_name(prop.name, "mode")) != ["rows"]:
         sentence = gettext("“{label}” contains values that are not text, so it stays JSON.")
         return form, sentence.format(label=prop.label)
     return replace(form, data=others | written), ""
@@ -206,7 +206,7 @@ def _connected(form: ComponentForm, account_id: str) -> AnyResponse:
     if account is not None:
         fitting = [prop for prop in form.visible_props if prop.type == "app" and prop.app in ("", account.app.slug)]
         for prop in fitting[:1]:
-            form = replace(form, data={**form.data, f"p.{prop.name}": [account.id]})
+            form = replace(form, data={**form.data, prop_values.field_name(prop.name): [account.id]})
         form.save()
         sentence = gettext("{account} is connected and chosen. What you filled in is still here.")
         flash(sentence.format(account=account.title), "ok")

@@ -11,7 +11,7 @@ from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.transport import ServiceDown
 from webapp.dashboard.component import drafts, forms, prop_values
-from webapp.dashboard.component.forms import ComponentForm, DeployForm, posted, sent_first_time
+from webapp.dashboard.component.forms import ComponentForm, DeployForm, from_request, sent_first_time
 from webapp.dashboard.component.prop_values import InvalidValue
 from webapp.dashboard.component.rendering import Feedback, errors_in_words, full_page
 from webapp.dashboard.component.runs import at_fields, refused
@@ -32,7 +32,7 @@ def deploy(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Deploy the trigger, or redeploy the one that is edited, unless values are missing."""
     form, problem = _trigger(kind, slug, key).renewed()
     form.save()
-    deployment = forms.of(form)
+    deployment = forms.deploy_form(form)
     configured, errors = form.values()
     errors |= deployment.problems()
     if problem or errors:
@@ -65,12 +65,12 @@ def _trigger(kind: Kind, slug: str, key: str) -> ComponentForm:
     """The posted form of a trigger. Raises :class:`NoPage` for actions, which cannot be deployed."""
     if kind != "triggers":
         raise NoPage
-    return posted(kind, slug, key)
+    return from_request(kind, slug, key)
 
 
 def _sent(form: ComponentForm, configured: Mapping[str, Any], deployment: DeployForm) -> Trigger:
     if form.trigger:
-        return client().update(form.trigger.id, **forms.changes(form, configured, deployment))
+        return client().update(form.trigger.id, **forms.redeployment_body(form, configured, deployment))
     body: dict[str, Any] = {
         "id": form.component.key,
         "configured_props": dict(configured),

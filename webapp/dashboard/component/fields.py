@@ -18,7 +18,7 @@ from webapp.dashboard.client.models.accounts import Account
 from webapp.dashboard.client.models.components import Choices, Option, Prop
 from webapp.dashboard.component import prop_values
 from webapp.dashboard.component.forms import ComponentForm
-from webapp.dashboard.component.prop_values import FormData, InvalidValue, control
+from webapp.dashboard.component.prop_values import VALUE, FormData, InvalidValue, control, field_name
 from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext, translated
 from webapp.kit.translation import lazy as _
@@ -140,7 +140,7 @@ class Field:
     accounts: Sequence[Account] = ()
     added: bool = False
 
-    def value(self, part: str = "p") -> str:
+    def value(self, part: str = VALUE) -> str:
         """The first value of a part."""
         return prop_values.first(self.data, part, self.prop)
 
@@ -192,9 +192,8 @@ class Field:
         """Whether the value differs from the default."""
         own = {name: texts for name, texts in prop_values.of_prop(self.data, self.prop).items() if any(texts)}
         start = {name: texts for name, texts in prop_values.started(self.prop).items() if any(texts)}
-        return (
-            bool(own) and own != start and not (self.kind == "boolean" and own.get(f"p.{self.prop.name}") == ["false"])
-        )
+        is_unchecked = self.kind == "boolean" and own.get(field_name(self.prop.name)) == ["false"]
+        return bool(own) and own != start and not is_unchecked
 
     @property
     def limits(self) -> str:

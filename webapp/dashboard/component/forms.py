@@ -26,7 +26,17 @@ from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.overview import Overview
 from webapp.dashboard.component import drafts, prop_values
 from webapp.dashboard.component.drafts import DynamicProps
-from webapp.dashboard.component.prop_values import FormData, InvalidValue, MissingValue, control
+from webapp.dashboard.component.prop_values import (
+    DEPLOY,
+    DEPLOY_PART,
+    SHOWN,
+    VALUE,
+    FormData,
+    InvalidValue,
+    MissingValue,
+    control,
+    field_name,
+)
 from webapp.dashboard.dashboard import (
     components,
     dashboard,
@@ -126,10 +136,10 @@ class ComponentForm:
 
     def renewed(self) -> tuple["ComponentForm", str]:
         """The form with reloaded fields, if the values they depend on have changed; and why reloading failed, if so."""
-        answers = self._digest()
-        if answers == self.dynamic.made_from or self.wrong_answers():
+        digest = self._digest()
+        if digest == self.dynamic.made_from or self.wrong_answers():
             return self, ""
-        if not answers:
+        if not digest:
             return self._with(DynamicProps()), ""
         configured, _ = self.values()
         try:
@@ -139,8 +149,8 @@ class ComponentForm:
         if reloaded.problem:
             return self, translated(reloaded.problem)
         if not reloaded.id or not reloaded.props:
-            return self._with(DynamicProps(made_from=answers)), ""
-        return self._with(DynamicProps(reloaded.id, reloaded.props, answers)), ""
+            return self._with(DynamicProps(made_from=digest)), ""
+        return self._with(DynamicProps(reloaded.id, reloaded.props, digest)), ""
 
     def wrong_answers(self) -> dict[str, str]:
         """The errors by prop of the values that dynamic fields depend on, except missing values."""
@@ -233,16 +243,16 @@ class DeployForm:
         """The errors by field."""
         problems = {}
         if len(self.name) > MAX_NAME:
-            problems["deploy:name"] = gettext("Use at most {count} characters.").format(count=MAX_NAME)
+            problems[f"{DEPLOY}name"] = gettext("Use at most {count} characters.").format(count=MAX_NAME)
         if self.url and (not self.url.lower().startswith(("http://", "https://")) or len(self.url) > MAX_URL):
-            problems["deploy:url"] = gettext("Write the whole address, beginning with https:// or http://.")
+            problems[f"{DEPLOY}url"] = gettext("Write the whole address, beginning with https:// or http://.")
         return problems
 
 
-def of(form: ComponentForm) -> DeployForm:
+def deploy_form(form: ComponentForm) -> DeployForm:
     """The values in ``form``, or those of the trigger that is edited if they were not changed."""
     trigger, data = form.trigger, form.data
-    emit = data.get("t.deploy:emit")
+    emit = data.get(field_name(f"{DEPLOY}emit", DEPLOY_PART))
     return DeployForm(
         name=_text(data, "name", trigger.name if trigger else ""),
         url=_text(data, "url", ""),
@@ -250,7 +260,7 @@ def of(form: ComponentForm) -> DeployForm:
     )
 
 
-def changes(form: ComponentForm, configured: Mapping[str, Any], deployment: DeployForm) -> dict[str, Any]:
+def redeployment_body(form: ComponentForm, configured: Mapping[str, Any], deployment: DeployForm) -> dict[str, Any]:
     """The body that redeploys the trigger that is edited: emptied values are removed, unchanged secrets are kept."""
     before = form.trigger.configured if form.trigger else {}
     props = {prop.name: None for prop in form.visible_props if not prop.secret and before.get(prop.name) is not None}
@@ -261,11 +271,11 @@ def changes(form: ComponentForm, configured: Mapping[str, Any], deployment: Depl
 
 
 def _text(data: FormData, name: str, default: str) -> str:
-    texts = data.get(f"t.deploy:{name}")
+    texts = data.get(field_name(f"{DEPLOY}{name}", DEPLOY_PART))
     return texts[0].strip() if texts else default
 
 
-def opened(kind: Kind, slug: str, key: str) -> ComponentForm:
+def from_draft(kind: Kind, slug: str, key: str) -> ComponentForm:
     """The form with the draft's values."""
     form = replace(_loaded(kind, slug, key), overview=known_accounts(fresh=True))
     if form.trigger and not form.saved_at:
@@ -273,11 +283,11 @@ def opened(kind: Kind, slug: str, key: str) -> ComponentForm:
     return replace(form, data=_with_defaults(form))
 
 
-def posted(kind: Kind, slug: str, key: str) -> ComponentForm:
+def from_request(kind: Kind, slug: str, key: str) -> ComponentForm:
     """The form with the values of the request. Fields that were not on the page keep the draft's values."""
     form = _loaded(kind, slug, key)
-    drawn = set(request.form.getlist("d"))
-    data = {name: texts for name, texts in form.data.items() if name.partition(".")[2] not in drawn}
+    shown = set(request.form.getlist(SHOWN))
+    data = {name: texts for name, texts in form.data.items() if name.partition(".")[2] not in shown}
     data |= prop_values.sent(request.form.lists())
     return _with_uploads(replace(form, data=data, overview=known_accounts()))
 
@@ -347,8 +357,8 @@ def _with_defaults(form: ComponentForm) -> dict[str, list[str]]:
     for prop in form.props:
         if control(prop) == "account":
             own = [account.id for account in form.accounts(prop)]
-            if prop_values.first(data, "p", prop) not in own:
-                data[f"p.{prop.name}"] = own[:1]
+            if prop_values.first(data, VALUE, prop) not in own:
+                data[field_name(prop.name)] = own[:1]
         elif not form.saved_at and not form.trigger:
             data |= prop_values.started(prop)
     return data

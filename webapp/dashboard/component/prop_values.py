@@ -32,10 +32,13 @@ _PLAIN: Mapping[str, str] = {
     "object": "object",
 }  # fmt: skip
 _WHOLE = frozenset({"account", "alert", "sql", "http", "timer"})
+VALUE = "p"  # the part that holds the value itself; most controls have no other
+DEPLOY_PART, DEPLOY = "t", "deploy:"  # of the fields for deploying a trigger, which are sent and kept like a prop's
+SHOWN = "d"  # the form field with the names of the props that are on the page
 # The prefixes of a prop's form fields; fields with other prefixes are not part of a draft.
 PARTS = (
-    "p", "k", "v", "m", "mode", "n", "u", "c", "z", "prep", "url", "method", "hk", "hv", "qk", "qv", "type", "raw",
-    "fk", "fv", "auth", "user", "pass", "token", "t",
+    VALUE, "k", "v", "m", "mode", "n", "u", "c", "z", "prep", "url", "method", "hk", "hv", "qk", "qv", "type", "raw",
+    "fk", "fv", "auth", "user", "pass", "token", DEPLOY_PART,
 )  # fmt: skip
 SECRET_PARTS = frozenset({"pass", "token"})
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
@@ -88,15 +91,20 @@ def labelled(props: Iterable[Prop], app: App) -> tuple[Prop, ...]:
     )
 
 
+def field_name(name: str, part: str = VALUE) -> str:
+    """The name of the form field of a ``part`` of the prop ``name``."""
+    return f"{part}.{name}"
+
+
 def first(data: FormData, part: str, prop: Prop) -> str:
     """The first value of a part of a prop, or "", with LF instead of the browser's CR LF."""
-    values = data.get(f"{part}.{prop.name}")
+    values = data.get(field_name(prop.name, part))
     return values[0].replace("\r\n", "\n") if values else ""
 
 
 def every(data: FormData, part: str, prop: Prop) -> list[str]:
     """All values of a part of a prop."""
-    return data.get(f"{part}.{prop.name}", [])
+    return data.get(field_name(prop.name, part), [])
 
 
 def pairs(data: FormData, keys: str, values: str, prop: Prop) -> list[tuple[str, str]]:
@@ -107,7 +115,7 @@ def pairs(data: FormData, keys: str, values: str, prop: Prop) -> list[tuple[str,
 
 def of_prop(data: FormData, prop: Prop) -> dict[str, list[str]]:
     """The form data of a prop."""
-    names = {f"{part}.{prop.name}" for part in PARTS}
+    names = {field_name(prop.name, part) for part in PARTS}
     return {name: values for name, values in data.items() if name in names}
 
 
@@ -118,7 +126,7 @@ def sent(form: Iterable[tuple[str, list[str]]]) -> dict[str, list[str]]:
 
 def keepable(data: FormData, props: Iterable[Prop]) -> dict[str, list[str]]:
     """The data without secrets, which are never stored."""
-    secret = {f"{part}.{prop.name}" for prop in props if prop.secret for part in PARTS}
+    secret = {field_name(prop.name, part) for prop in props if prop.secret for part in PARTS}
     return {
         name: values
         for name, values in data.items()
@@ -218,7 +226,7 @@ def masked(value: Any) -> Any:
 
 
 def _read_sql(prop: Prop, data: FormData) -> Any:
-    query = first(data, "p", prop).strip()
+    query = first(data, VALUE, prop).strip()
     if not query:
         return None
     lines = [line for line in first(data, "v", prop).split("\n") if line.strip()]
@@ -247,13 +255,13 @@ def _shown_param(value: Any) -> str:
 
 def _write_sql(prop: Prop, value: Any) -> dict[str, list[str]]:
     if not isinstance(value, dict):
-        return {f"p.{prop.name}": [plain(value)]}
+        return {field_name(prop.name): [plain(value)]}
     params = value.get("params")
     listed = params if isinstance(params, list) else []
     return {
-        f"p.{prop.name}": [str(value.get("query") or value.get("value") or "")],
-        f"v.{prop.name}": ["\n".join(_shown_param(item) for item in listed)],
-        f"prep.{prop.name}": ["1"] if value.get("usePreparedStatements") else [],
+        field_name(prop.name): [str(value.get("query") or value.get("value") or "")],
+        field_name(prop.name, "v"): ["\n".join(_shown_param(item) for item in listed)],
+        field_name(prop.name, "prep"): ["1"] if value.get("usePreparedStatements") else [],
     }
 
 
@@ -320,7 +328,7 @@ def _write_http(prop: Prop, value: Any) -> dict[str, list[str]]:
         objects = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
         parts[names] = [str(row.get("name") or "") for row in objects]
         parts[values] = [str(row.get("value") or "") for row in objects]
-    return {f"{part}.{prop.name}": texts for part, texts in parts.items()}
+    return {field_name(prop.name, part): texts for part, texts in parts.items()}
 
 
 def _read_timer(prop: Prop, data: FormData) -> Any:
@@ -344,15 +352,15 @@ def _write_timer(prop: Prop, value: Any) -> dict[str, list[str]]:
     schedule = value if isinstance(value, dict) else {}
     if schedule.get("cron"):
         parts = {"mode": "cron", "c": str(schedule["cron"]), "z": str(schedule.get("timezone") or "UTC")}
-        return {f"{part}.{prop.name}": [text] for part, text in parts.items()}
+        return {field_name(prop.name, part): [text] for part, text in parts.items()}
     seconds = schedule.get("intervalSeconds")
     if not isinstance(seconds, int) or isinstance(seconds, bool):
         return {}
     unit, length = next(item for item in reversed(list(UNITS.items())) if seconds % item[1] == 0)
     return {
-        f"mode.{prop.name}": ["interval"],
-        f"n.{prop.name}": [str(seconds // length)],
-        f"u.{prop.name}": [unit],
+        field_name(prop.name, "mode"): ["interval"],
+        field_name(prop.name, "n"): [str(seconds // length)],
+        field_name(prop.name, "u"): [unit],
     }
 
 
@@ -389,7 +397,7 @@ def write_value(prop: Prop, value: Any) -> dict[str, list[str]]:
         return {}
     if kind in WRITERS:
         return WRITERS[kind](prop, value)
-    return {f"{part}.{prop.name}": texts for part, texts in _parts(prop, kind, value).items()}
+    return {field_name(prop.name, part): texts for part, texts in _parts(prop, kind, value).items()}
 
 
 def started(prop: Prop) -> dict[str, list[str]]:
@@ -400,12 +408,12 @@ def started(prop: Prop) -> dict[str, list[str]]:
 def as_json(prop: Prop, value: Any) -> dict[str, list[str]]:
     """The form data of an object that is edited as JSON."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    return {f"mode.{prop.name}": ["json"], f"p.{prop.name}": [text]}
+    return {field_name(prop.name, "mode"): ["json"], field_name(prop.name): [text]}
 
 
 def chosen(prop: Prop, data: FormData) -> list[Option]:
     """The options that are selected in a picker, with their labels."""
-    return [option(value) for text in every(data, "p", prop) if (value := _decoded(text)) is not None]
+    return [option(value) for text in every(data, VALUE, prop) if (value := _decoded(text)) is not None]
 
 
 def encode(choice: Option) -> str:
@@ -421,10 +429,10 @@ def file_id(key: str) -> str:
 
 def with_file(prop: Prop, data: FormData, file: Option) -> dict[str, list[str]]:
     """``data`` with an uploaded file: of a prop with one file, instead of the one before and of an address."""
-    name, text = f"p.{prop.name}", encode(file)
+    name, text = field_name(prop.name), encode(file)
     if prop.type.endswith("[]"):
         return {**data, name: [*data.get(name, ()), text]}
-    return {**data, name: [text], f"m.{prop.name}": [""]}
+    return {**data, name: [text], field_name(prop.name, "m"): [""]}
 
 
 def _files(prop: Prop, data: FormData) -> Any:
@@ -440,7 +448,7 @@ def _file_parts(value: Any) -> dict[str, list[str]]:
     texts = [str(item) for item in (value if isinstance(value, list) else [value])]
     keys = [Option(parts[2], text) for text in texts if (parts := _FILE_KEY.fullmatch(text))]
     typed = [text for text in texts if not file_id(text)]
-    return {"p": [encode(item) for item in keys], "m": ["\n".join(typed)] if typed else []}
+    return {VALUE: [encode(item) for item in keys], "m": ["\n".join(typed)] if typed else []}
 
 
 def is_missing(prop: Prop, sentence: str) -> bool:
@@ -455,31 +463,31 @@ def _missing(kind: str) -> str:
 
 def _parts(prop: Prop, kind: str, value: Any) -> dict[str, list[str]]:
     if kind == "account":
-        return {"p": [str(value.get("authProvisionId", ""))]} if isinstance(value, dict) else {}
+        return {VALUE: [str(value.get("authProvisionId", ""))]} if isinstance(value, dict) else {}
     if kind in ("pick", "choice"):
-        return {"p": [encode(_known(prop, option(value)))]}
+        return {VALUE: [encode(_known(prop, option(value)))]}
     if kind in ("picks", "choices"):
         listed = value.get("__lv") if isinstance(value, dict) else value
         items = listed if isinstance(listed, list) else [listed]
-        return {"p": [encode(_known(prop, option(item))) for item in items]}
+        return {VALUE: [encode(_known(prop, option(item))) for item in items]}
     if kind == "file":
         return _file_parts(value)
     if kind == "lines":
         items = value if isinstance(value, list) else [value]
-        return {"p": ["\n".join(plain(item) for item in items)]}
+        return {VALUE: ["\n".join(plain(item) for item in items)]}
     if kind == "object":
         return _object_parts(value)
     if kind == "boolean":
-        return {"p": ["true" if value is True else "false"]}
+        return {VALUE: ["true" if value is True else "false"]}
     if kind == "json" and not (prop.format == "json" and isinstance(value, str)):
-        return {"p": [json.dumps(value, ensure_ascii=False, indent=2)]}
-    return {"p": [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]}
+        return {VALUE: [json.dumps(value, ensure_ascii=False, indent=2)]}
+    return {VALUE: [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]}
 
 
 def _object_parts(value: Any) -> dict[str, list[str]]:
     if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
         return {"mode": ["rows"], "k": list(value), "v": list(value.values())}
-    return {"mode": ["json"], "p": [json.dumps(value, ensure_ascii=False, indent=2)]}
+    return {"mode": ["json"], VALUE: [json.dumps(value, ensure_ascii=False, indent=2)]}
 
 
 def _known(prop: Prop, chosen: Option) -> Option:
@@ -491,12 +499,12 @@ def _known(prop: Prop, chosen: Option) -> Option:
 
 
 def _account(prop: Prop, data: FormData) -> Any:
-    account_id = first(data, "p", prop)
+    account_id = first(data, VALUE, prop)
     return {"authProvisionId": account_id} if account_id else ABSENT
 
 
 def _text(prop: Prop, data: FormData) -> Any:
-    return first(data, "p", prop) or ABSENT
+    return first(data, VALUE, prop) or ABSENT
 
 
 def _secret(prop: Prop, data: FormData) -> Any:
@@ -504,7 +512,7 @@ def _secret(prop: Prop, data: FormData) -> Any:
 
 
 def _integer(prop: Prop, data: FormData) -> Any:
-    text = first(data, "p", prop).strip()
+    text = first(data, VALUE, prop).strip()
     return _whole(prop, text) if text else ABSENT
 
 
@@ -522,12 +530,12 @@ def _whole(prop: Prop, text: str) -> int:
 
 
 def _boolean(prop: Prop, data: FormData) -> Any:
-    texts = every(data, "p", prop)
+    texts = every(data, VALUE, prop)
     return {"true": True, "false": False}.get(texts[-1], ABSENT) if texts else ABSENT
 
 
 def _lines(prop: Prop, data: FormData) -> Any:
-    lines = [line.strip() for line in first(data, "p", prop).split("\n") if line.strip()]
+    lines = [line.strip() for line in first(data, VALUE, prop).split("\n") if line.strip()]
     if prop.type.startswith("integer"):
         return [_whole(prop, line) for line in lines] or ABSENT
     return lines or ABSENT
@@ -535,7 +543,7 @@ def _lines(prop: Prop, data: FormData) -> Any:
 
 def _json(prop: Prop, data: FormData) -> Any:
     """JSON; a string that may hold JSON may be any other text too."""
-    text = first(data, "p", prop).strip()
+    text = first(data, VALUE, prop).strip()
     if not text:
         return ABSENT
     if prop.format == "json" and not text.startswith(("[", "{")):

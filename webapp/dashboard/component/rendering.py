@@ -100,7 +100,7 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
             form, {**form.refused_files, **(feedback.errors or {})}, feedback.option_lists, feedback.added
         ),
         "outcome": feedback.outcome,
-        "deployment": forms.of(form),
+        "deployment": forms.deploy_form(form),
         "schedule_words": prop_values.schedule_in_words,
         "time_zones": time_zones,
         "viewer_mark": hash_token(viewer().owner)[:16],

@@ -15,7 +15,7 @@ from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.client.models.runs import Outcome
 from webapp.dashboard.component import results
 from webapp.dashboard.component.component import changes
-from webapp.dashboard.component.forms import ComponentForm, opened, posted, sent_first_time
+from webapp.dashboard.component.forms import ComponentForm, from_draft, from_request, sent_first_time
 from webapp.dashboard.component.rendering import (
     Feedback,
     address,
@@ -44,7 +44,7 @@ _TWICE = _("This was sent already and ran once. Its result is in the history bel
 @blueprint.post("")
 def create(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Run the action, unless values are missing or the person must confirm it first."""
-    form = _action(posted(kind, slug, key))
+    form = _action(from_request(kind, slug, key))
     before = form.props
     form, problem = form.renewed()
     form.save()
@@ -59,26 +59,26 @@ def create(slug: str, kind: Kind, key: str) -> AnyResponse:
 @blueprint.get("/<run_id>")
 def past(slug: str, kind: Kind, key: str, run_id: str) -> Response:
     """The page with the result of an earlier run."""
-    form = _action(opened(kind, slug, key))
+    form = _action(from_draft(kind, slug, key))
     return full_page(form, Feedback(outcome=components().past(run_id)))
 
 
 @blueprint.get("/<entry_id>/entry")
 def entry(slug: str, kind: Kind, key: str, entry_id: str) -> AnyResponse:
     """What a row of the earlier runs opens, or its page."""
-    return logs.show_entry(place_of(_action(opened(kind, slug, key))), entry_id)
+    return logs.show_entry(place_of(_action(from_draft(kind, slug, key))), entry_id)
 
 
 @blueprint.get("/news")
 def news(slug: str, kind: Kind, key: str) -> AnyResponse:
     """What is new among the earlier runs since the page was rendered; an open page polls every few seconds."""
-    return logs.show_news(place_of(_action(opened(kind, slug, key))))
+    return logs.show_news(place_of(_action(from_draft(kind, slug, key))))
 
 
 @blueprint.post("/<run_id>/values")
 def values(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
     """Fill in the values of an earlier run."""
-    form = _action(opened(kind, slug, key))
+    form = _action(from_draft(kind, slug, key))
     inputs = components().past(run_id).inputs
     form, _ = form.filled(inputs).renewed()
     form = form.filled(inputs)
@@ -90,7 +90,7 @@ def values(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
 @blueprint.post("/<run_id>/columns")
 def columns(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
     """Remember the columns of the component's results, and show the result with them."""
-    form = _action(opened(kind, slug, key))
+    form = _action(from_draft(kind, slug, key))
     run = components().past(run_id)
     choose_columns(form, request.form.getlist("column")[: results.MAX_COLUMNS])
     file_id = request.form.get("whole", "")
@@ -107,14 +107,14 @@ def columns(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
 @blueprint.get("/<run_id>/result.csv")
 def result_csv(slug: str, kind: Kind, key: str, run_id: str) -> Response:
     """The result of a run as CSV, to be saved."""
-    form = _action(opened(kind, slug, key))
+    form = _action(from_draft(kind, slug, key))
     return _download(form, results.csv_of(_result(run_id)), "csv", "text/csv")
 
 
 @blueprint.get("/<run_id>/result.json")
 def result_json(slug: str, kind: Kind, key: str, run_id: str) -> Response:
     """The result of a run as JSON, to be saved."""
-    form = _action(opened(kind, slug, key))
+    form = _action(from_draft(kind, slug, key))
     return _download(form, json.dumps(_result(run_id), ensure_ascii=False, indent=2), "json", "application/json")
 
 
@@ -134,7 +134,7 @@ def _download(form: ComponentForm, text: str, ending: str, media_type: str) -> R
 @blueprint.get("/<run_id>/again")
 def again_page(slug: str, kind: Kind, key: str, run_id: str) -> str:
     """Ask for confirmation before repeating a run, and show its values."""
-    form = _action(opened(kind, slug, key))
+    form = _action(from_draft(kind, slug, key))
     run = components().past(run_id)
     return render_template(
         "dashboard/components/again.html",
@@ -147,7 +147,7 @@ def again_page(slug: str, kind: Kind, key: str, run_id: str) -> str:
 @blueprint.post("/<run_id>/again")
 def again(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
     """Run the action with exactly the values of an earlier run."""
-    form = _action(opened(kind, slug, key))
+    form = _action(from_draft(kind, slug, key))
     run = components().past(run_id)
     return _run(form, run.inputs, run.dynamic_id)
 
