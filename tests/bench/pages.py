@@ -1,4 +1,4 @@
-"""What a page costs beyond its API calls, and the bytes that a browser fetches for it (QUALITY "Speed")."""
+"""What a page costs beyond its API calls, and the bytes that a browser fetches for it."""
 
 import re
 import statistics
