@@ -40,8 +40,8 @@ def call(world: Any) -> ToolCall:
 
 def test_what_is_there_is_read(call: ToolCall) -> None:
     filled = replace(call, arguments={"a": "text", "n": 3, "o": {"b": 1}})
-    assert (filled.text("a"), filled.number("n", 0, 9), filled.values("o")) == ("text", 3, {"b": 1})
-    assert (call.number("n", 5, 9), call.values("o")) == (5, {})
+    assert (filled.text("a"), filled.number("n", 0, most=9), filled.values("o")) == ("text", 3, {"b": 1})
+    assert (call.number("n", 5, most=9), call.values("o")) == (5, {})
 
 
 @pytest.mark.parametrize("arguments", [{}, {"a": 5, "n": True, "o": []}, {"a": " ", "n": 10, "o": "x"}, {"n": "1"}])
@@ -51,7 +51,7 @@ def test_what_is_wrong_is_named(call: ToolCall, arguments: dict[str, Any]) -> No
         wrong.text("a")
     if arguments:
         with pytest.raises(Invalid, match=r"^n is not valid"):
-            wrong.number("n", 0, 9)
+            wrong.number("n", 0, most=9)
     if "o" in arguments:
         with pytest.raises(Invalid, match=r"^o is not valid"):
             wrong.values("o")
@@ -159,6 +159,22 @@ def test_on_a_stream_the_answer_is_waited_for(asked: Any, monkeypatch: pytest.Mo
     assert '"number":3' in last["result"]["content"][0]["text"]
 
 
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_the_answer_is_waited_for_no_longer_than_the_client_waits(
+    asked: Any, call: ToolCall, monkeypatch: pytest.MonkeyPatch, cancelled: bool
+) -> None:
+    monkeypatch.setattr(event_streams, "LOOK_EVERY_S", 0.005)
+    monkeypatch.setattr(calls, "WAIT_S", 60 if cancelled else 0.01)
+    line = Line(asked.service, call.client, Message(1, "tools/call", {}), Places(1), streams=True)
+    if cancelled:
+        line.cancellation.request()
+    result = calls.answer(replace(call, line=line, name="every_type", arguments={"number": 3}))
+    assert result["isError"] and result["content"][0]["text"].startswith("This waits for the person's yes")
+    assert line.progress == "Waiting for the person's yes."
+    (approval,) = approvals.recent(asked.service, asked.scene, "alice")
+    assert approval.state == "waiting"
+
+
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_streams, "LOOK_EVERY_S", 0.005)
@@ -209,7 +225,7 @@ def test_a_state_is_of_one_call_of_one_person(world: Any) -> None:
     world.account("bob")
     for agent, call in ((world.agent("bob", **LINKS), CALL), (world.agent(**LINKS), {**CALL, "name": "search_tools"})):
         answer = agent.ask("tools/call", {**call, "requestState": state, "inputResponses": ACCEPTED})
-        assert answer["content"][0]["text"].startswith("This call cannot be gone on with")
+        assert answer["content"][0]["text"].startswith("This call cannot be continued.")
     broken = world.agent(**LINKS).ask("tools/call", {**CALL, "requestState": "broken"})
     assert broken["isError"]
 
@@ -288,7 +304,8 @@ def test_tools_are_found_by_words_the_one_with_the_name_first(world: Any) -> Non
 def test_what_is_asked_wrongly_is_reported(world: Any) -> None:
     agent = world.agent()
     assert agent.text("search_tools", query=" ").startswith("query is missing")
-    assert agent.text("search_tools", query="a", limit=99).startswith("limit is not valid")
+    for limit in (0, 99):
+        assert agent.text("search_tools", query="a", limit=limit).endswith("a whole number from 1 to 20.")
 
 
 def test_tools_of_connected_apps_come_first(world: Any) -> None:

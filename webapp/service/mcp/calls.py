@@ -37,7 +37,7 @@ from webapp.service.mcp.protocol import ProtocolError
 from webapp.service.mcp.results import Result
 
 NO_TOOL = "There is no such tool; look its name up in the list of tools."
-PAGE = "/agents"
+AGENTS_PATH = "/agents"
 WAIT_S = 45
 """How long a call waits for the person's yes; many clients give up after a minute."""
 _ASKING = "Waiting for the person's yes."
@@ -54,10 +54,11 @@ ROUNDS = 8
 """How often a call asks for more time until the account is connected; clients give up after ten."""
 _DECLINED = "The person does not want to connect an account now. Go on without it."
 _CONNECTING = "Waiting for the account to be connected."
+_NOT_CONTINUED = "This call cannot be continued. Start it again."
 _NOT_CONNECTED = (
     "The account is not connected yet. Ask the person to open the link, and call the tool again afterwards."
 )
-MAX_PAGE = 1_000_000
+MAX_PAGE_NUMBER = 1_000_000
 FEW = 5
 MOST_FOUND = 60
 _NOTHING = "No tool does that. Try other words, such as the name of the app or of what is to be made."
@@ -100,11 +101,11 @@ class ToolCall:
             raise Invalid.of(name, "It is missing; send it as text.")
         return value
 
-    def number(self, name: str, default: int, most: int) -> int:
-        """The whole number ``name``, from 0 to ``most``. Raises :class:`Invalid`."""
+    def number(self, name: str, default: int, *, least: int = 0, most: int) -> int:
+        """The whole number ``name``, from ``least`` to ``most``. Raises :class:`Invalid`."""
         value = self.arguments.get(name, default)
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-            raise Invalid.of(name, f"It must be a whole number from 0 to {most:,}.")
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise Invalid.of(name, f"It must be a whole number from {least} to {most:,}.")
         return value
 
     def values(self, name: str) -> dict[str, Any]:
@@ -118,7 +119,7 @@ class ToolCall:
 def answer(call: ToolCall) -> Result:
     """Make ``call`` and return its result. Raises :class:`webapp.service.mcp.protocol.ProtocolError`."""
     try:
-        return connected(call, lambda call: _OURS.get(call.name, _run)(call))
+        return _dispatch_or_connect(call)
     except Invalid as error:
         return results.failure(_advice(error))
     except PatchbayError as error:
@@ -133,34 +134,39 @@ def _advice(error: Invalid) -> str:
     return " ".join([error.message, *details])
 
 
-def connected(call: ToolCall, do: Callable[[ToolCall], Result]) -> Result:
-    """The result of ``do`` once the account that ``call`` needs is connected, or else how to connect it."""
+def _dispatch(call: ToolCall) -> Result:
+    """Run the tool: one of our own, or else an action. Raises :class:`Unconnected` if it needs another account."""
+    return _OURS.get(call.name, _run)(call)
+
+
+def _dispatch_or_connect(call: ToolCall) -> Result:
+    """Run the tool once the account that ``call`` needs is connected, or else return how to connect it."""
     if (state := call.params.get("requestState")) is not None:
-        return _resumed(call, do, state)
+        return _resume(call, state)
     try:
-        return do(call)
+        return _dispatch(call)
     except Unconnected as missing:
         link = connect_links.link(call.service, call.visitor, missing)
         if isinstance(link, str):
             return results.failure(link)
         if call.client.opens_links and call.client.is_modern:
-            return _required(call, missing.app, 0, link)
+            return _require_input(call, missing.app, 0, link)
         if call.client.opens_links and call.line.streams:
-            return _asked(call, do, missing.app, link)
+            return _ask_on_stream(call, missing.app, link)
         return results.failure(link.text)
 
 
-def _asked(call: ToolCall, do: Callable[[ToolCall], Result], app: str, link: Link) -> Result:
-    """Ask on the stream, and continue when the account is connected."""
+def _ask_on_stream(call: ToolCall, app: str, link: Link) -> Result:
+    """Ask the person on the stream of the call, and continue when the account is connected."""
     answer = call.line.ask({**_question(link), "elicitationId": new_id("eli")}, ANSWER_S)
     if answer in ("decline", "cancel"):
         return results.failure(_DECLINED)
-    if answer == "accept" and _waited(call, app, CONNECT_S):
-        return _done(call, do)
+    if answer == "accept" and _wait_for_account(call, app, CONNECT_S):
+        return _dispatch_or_link(call)
     return results.failure(link.text)
 
 
-def _required(call: ToolCall, app: str, rounds: int, link: Link | None = None) -> Result:
+def _require_input(call: ToolCall, app: str, rounds: int, link: Link | None = None) -> Result:
     """A result that requires the person's answer or, without a ``link``, more time."""
     state = _signer(call.service).dumps([call.visitor.external_id, call.name, app, rounds])
     question = {"method": "elicitation/create", "params": _question(link)} if link else None
@@ -168,34 +174,34 @@ def _required(call: ToolCall, app: str, rounds: int, link: Link | None = None) -
     return {"resultType": "input_required", **questions, "requestState": state}
 
 
-def _resumed(call: ToolCall, do: Callable[[ToolCall], Result], state: Any) -> Result:
+def _resume(call: ToolCall, state: Any) -> Result:
     """Resume a call whose client got the required input. Raises :class:`Invalid` for a state of another call."""
     try:
         user, tool, app, rounds = _signer(call.service).loads(state)
     except (BadData, ValueError, TypeError) as error:
-        raise Invalid("This call cannot be gone on with; call the tool anew.") from error
+        raise Invalid(_NOT_CONTINUED) from error
     if (user, tool) != (call.visitor.external_id, call.name):
-        raise Invalid("This call cannot be gone on with; call the tool anew.")
+        raise Invalid(_NOT_CONTINUED)
     answers = call.params.get("inputResponses") or {}
     if rounds == 0 and answers.get(QUESTION, {}).get("action") != "accept":
         return results.failure(_DECLINED)
-    if _waited(call, app, ROUND_S):
-        return _done(call, do)
-    return _required(call, app, rounds + 1) if rounds < ROUNDS else results.failure(_NOT_CONNECTED)
+    if _wait_for_account(call, app, ROUND_S):
+        return _dispatch_or_link(call)
+    return _require_input(call, app, rounds + 1) if rounds < ROUNDS else results.failure(_NOT_CONNECTED)
 
 
-def _done(call: ToolCall, do: Callable[[ToolCall], Result]) -> Result:
-    """The result of ``do``; if a second account is missing, the link as text."""
+def _dispatch_or_link(call: ToolCall) -> Result:
+    """Run the tool; if a second account is missing, return its link as text."""
     try:
-        return do(call)
+        return _dispatch(call)
     except Unconnected as missing:
         link = connect_links.link(call.service, call.visitor, missing)
         return results.failure(link if isinstance(link, str) else link.text)
 
 
-def _waited(call: ToolCall, app: str, seconds: float) -> bool:
-    """Whether an account of ``app`` is connected within ``seconds``."""
-    call.line.words = _CONNECTING
+def _wait_for_account(call: ToolCall, app: str, seconds: float) -> bool:
+    """Wait until an account of ``app`` is connected, and return False if none is within ``seconds``."""
+    call.line.report(_CONNECTING)
     return call.line.wait(lambda: _is_connected(call, app) or None, seconds) is not None
 
 
@@ -217,7 +223,7 @@ def _run(call: ToolCall) -> Result:
     component = call.action(call.name)
     request = call.request(component, call.arguments)
     level = permissions.level(call.service, call.visitor.scene, call.visitor.external_id, component)
-    if level == "ask" and (refusal := _approval_refusal(call, request)):
+    if level == "ask" and (refusal := _wait_for_approval(call, request)):
         return results.failure(refusal)
     outcome = components.run(call.service, request)
     if (advice := connect_links.after_refusal(call.service, call.visitor, request, outcome)) is not None:
@@ -230,26 +236,27 @@ def _run_by_name(call: ToolCall) -> Result:
     return _run(replace(call, name=call.text("tool"), arguments=call.values("arguments")))
 
 
-def _approval_refusal(call: ToolCall, request: ComponentRequest) -> str | None:
-    """The result if ``request`` may not run now; None if the person has approved it.
+def _wait_for_approval(call: ToolCall, request: ComponentRequest) -> str | None:
+    """Ask the person to approve ``request``, wait for the answer if the call streams, and use the approval up.
 
-    Raises like :func:`webapp.service.domain.agents.approvals.ask`.
+    Returns None if ``request`` may run now, once; otherwise why not, as the agent reads it. Raises like
+    :func:`webapp.service.domain.agents.approvals.ask`.
     """
     service = call.service
     approval = approvals.ask(service, replace(request, stash_id=None), call.session)
     if approval.state == "waiting" and call.line.streams:
-        call.line.words = _ASKING
-        approval = call.line.wait(partial(_answered, service, approval), WAIT_S) or approval
+        call.line.report(_ASKING)
+        approval = call.line.wait(partial(_look_for_answer, service, approval), WAIT_S) or approval
     if approval.state == "approved" and approvals.claim(service, approval):
         return None
     if approval.state == "waiting":
-        page = f"{service.settings.public_url}{PAGE}"
+        page = f"{service.settings.public_url}{AGENTS_PATH}"
         return _WAITS.format(page=page)
     return _REFUSED if approval.state == "refused" else _NOT_ANSWERED
 
 
-def _answered(service: Service, approval: Approval) -> Approval | None:
-    """``approval`` once it is answered."""
+def _look_for_answer(service: Service, approval: Approval) -> Approval | None:
+    """``approval`` if it is answered, otherwise None."""
     current = approvals.current(service, service.store, approval)
     return None if current.state == "waiting" else current
 
@@ -263,7 +270,7 @@ def options(call: ToolCall) -> Result:
     name = call.text("prop")
     prop = component.prop_aliases.get(name) or name
     query = OptionsQuery(
-        prop, call.number("page", 0, MAX_PAGE), _words(call.arguments.get("query")), call.values("context")
+        prop, call.number("page", 0, most=MAX_PAGE_NUMBER), _words(call.arguments.get("query")), call.values("context")
     )
     answer = components.configure(call.service, call.request(component, call.values("arguments")), query)
     if answer["errors"]:
@@ -316,7 +323,7 @@ def search(call: ToolCall) -> Result:
     """The tools that do what the query asks for, the likeliest first, as :mod:`webapp.service.catalog.tool_search`
     finds them. Raises :class:`webapp.errors.Invalid`.
     """
-    query, most = call.text("query"), call.number("limit", FEW, tools.MAX_HITS)
+    query, most = call.text("query"), call.number("limit", FEW, least=1, most=tools.MAX_HITS)
     box = tools.toolbox(call.service, call.visitor)
     keys = call.service.catalog.find_actions(
         query,
@@ -325,7 +332,7 @@ def search(call: ToolCall) -> Result:
         without=box.hidden_apps,
         limit=MOST_FOUND,
     )
-    shown = [key for key in keys if box.has(key)][: max(1, most)]
+    shown = [key for key in keys if box.has(key)][:most]
     drawn = tools.fitting(tool for key in shown if (tool := tools.drawn(call.service, box, key)))
     if not drawn:
         return results.text(_NOTHING)

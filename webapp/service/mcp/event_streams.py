@@ -46,7 +46,7 @@ class Line:
     """The line of one call. ``streams`` says that its client accepts messages before the response."""
 
     def __init__(self, service: Service, client: Client, message: Message, places: Places, *, streams: bool) -> None:
-        self.cancellation, self.streams, self.words = Cancellation(), streams, ""
+        self.cancellation, self.streams, self.progress = Cancellation(), streams, "It is still running."
         self._service, self._client, self._places = service, client, places
         self._messages: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
         self._cancelled = request_signals.name_of(service, [client.session, CANCEL, message.id or ""])
@@ -54,6 +54,10 @@ class Line:
     def send(self, message: dict[str, Any] | None) -> None:
         """Put a message on the line; None is the end of the call."""
         self._messages.put(message)
+
+    def report(self, progress: str) -> None:
+        """Set the sentence of the progress messages that follow."""
+        self.progress = progress
 
     def take(self, seconds: float) -> dict[str, Any] | None:
         """The next message, None at the end. Raises :class:`queue.Empty` if none arrives within ``seconds``."""
@@ -161,8 +165,7 @@ def _turn(line: Line, message: Message, seconds: float) -> bytes:
     """A keep-alive: a progress message if the client requested progress, otherwise a comment."""
     if message.progress_token is None:
         return _PING
-    words = line.words or "It is still running."
-    params = {"progressToken": message.progress_token, "progress": round(seconds, 3), "message": words}
+    params = {"progressToken": message.progress_token, "progress": round(seconds, 3), "message": line.progress}
     return _event(orjson.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))
 
 
