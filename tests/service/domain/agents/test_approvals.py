@@ -134,16 +134,8 @@ def test_a_yes_that_comes_too_late_runs_nothing(
     first = approvals.ask(service, call(), agent)
     answer(service, first, yes=True)
     clock.advance(10 * MINUTE)
-    assert approvals.wait(service, first, 0.01).state == "expired"
+    assert approvals.current(service, service.store, first).state == "expired"
     assert not approvals.claim(service, first)
-
-
-def test_waiting_ends_with_the_answer(service: Service, call: Call, agent: AgentSession) -> None:
-    first = approvals.ask(service, call(), agent)
-    assert approvals.wait(service, first, 0).state == "waiting"
-    assert approvals.wait(service, first, 60, stopped=lambda: True).state == "waiting"
-    answer(service, first, yes=True)
-    assert approvals.wait(service, first, 0.01).state == "approved"
 
 
 def test_nobody_is_asked_for_what_could_not_run(service: Service, call: Call, agent: AgentSession) -> None:

@@ -7,8 +7,7 @@ props are not kept. Ending an agent's access refuses its open calls. Running a c
 """
 
 import json
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
@@ -38,7 +37,6 @@ WAITS = 10 * MINUTE
 OWN_CALL = "An agent cannot answer its own call; the person does that, signed in here or in the product's portal."
 ABSENT = "There is no such call of an agent."
 DECIDED = "This call does not wait for an answer any more."
-LOOK_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +133,7 @@ def decide(service: Service, user: ExternalUser, approval_id: str, *, yes: bool,
             raise Conflict(DECIDED)
         state: State = "approved" if yes else "refused"
         decided = replace(approval, state=state, decided_at=now, expires_at=now + WAITS)
-        if not _decided(tx, decided):
+        if not _store_decision(tx, decided):
             raise Conflict(DECIDED)
         sentence = f"{'Allowed' if yes else 'Refused'} a call of {approval.action} by the agent “{approval.agent}”."
         where = {**user.scene.params, "external_user_id": user.id}
@@ -201,7 +199,7 @@ def purge(service: Service) -> int:
         return tx.run("DELETE FROM agent_approvals WHERE created_at < :limit", limit)
 
 
-def _decided(tx: Tx, approval: Approval) -> bool:
+def _store_decision(tx: Tx, approval: Approval) -> bool:
     """Store the answer, and return False if the call was already answered."""
     values = {"id": approval.id, "state": approval.state, "at": approval.decided_at, "end": approval.expires_at}
     sql = "UPDATE agent_approvals SET state = :state, decided_at = :at, expires_at = :end "
@@ -241,15 +239,6 @@ def ask(service: Service, request: ComponentRequest, session: AgentSession) -> A
             expires_at=now + WAITS,
         )
         add(service, tx, approval, {"configured_props": kept, "masked_props": masked})
-    return approval
-
-
-def wait(service: Service, approval: Approval, seconds: float, stopped: Callable[[], bool] = lambda: False) -> Approval:
-    """Wait until ``approval`` is answered, ``seconds`` pass or ``stopped`` is true; return its current state."""
-    end = time.monotonic() + seconds
-    while approval.state == "waiting" and time.monotonic() < end and not stopped():
-        time.sleep(min(LOOK_EVERY_S, max(0.0, end - time.monotonic())))
-        approval = current(service, service.store, approval)
     return approval
 
 
