@@ -17,6 +17,7 @@ from typing import Generic, Literal, Self, TypeVar, get_args
 import orjson
 
 from webapp.kit import cursors
+from webapp.kit.misspelling import similar_words
 from webapp.kit.text import fold
 from webapp.service.catalog.app import App, Category
 
@@ -28,8 +29,6 @@ STATES: tuple[State, ...] = get_args(State)
 MAX_QUERY = 400
 MAX_WORDS = 12
 _WORD = re.compile(r"[^\W_]+")
-_MIN_LETTERS, _MIN_SIMILARITY, _MAX_SIMILAR = 4, 75, 8
-"""Of a word that may be misspelt: its letters, its similarity to another in percent, and the number of such others."""
 FullText = Callable[[str], str]
 """Returns the row numbers that match an FTS5 query, as a JSON array."""
 
@@ -324,23 +323,16 @@ class Search:
         """The rows that contain all of ``words``, or else similar words in their names ("gogle shets")."""
         if not words:
             return []
-        return self._holding([[word] for word in words]) or self._holding([[word, *self._near(word)] for word in words])
+        exact = self._holding([[word] for word in words])
+        return exact or self._holding([[word, *similar_words(word, self._names)] for word in words])
 
     def _holding(self, choices: Sequence[Sequence[str]]) -> list[int]:
         """The rows that have, for each of ``choices``, a word that begins with one of its words."""
         query = " AND ".join("({})".format(" OR ".join(f'"{word}"*' for word in words)) for words in choices)
         return [row for row in orjson.loads(self._index(query)) if row in self._by_row]
 
-    def _near(self, word: str) -> list[str]:
-        """Words of app names that are spelt almost like ``word``; none of them can be search syntax."""
-        if len(word) < _MIN_LETTERS or not word.isalpha():
-            return []
-        from rapidfuzz import fuzz, process
-
-        near = process.extract(word, self._names, scorer=fuzz.ratio, score_cutoff=_MIN_SIMILARITY, limit=_MAX_SIMILAR)
-        return [name for name, _score, _place in near]
-
     @functools.cached_property
     def _names(self) -> list[str]:
+        """The words of the names of apps; none of them can be search syntax."""
         apps = self._by_row.values()
         return sorted({name for app in apps for name in (*words(app.name_words), app.slug.replace("_", ""))})

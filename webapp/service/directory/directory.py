@@ -23,6 +23,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from webapp.errors import Conflict, Invalid, NotFound, Unavailable, Unwritable
+from webapp.kit.misspelling import similar_words
 from webapp.kit.scratch import Scratch, sweep
 from webapp.service.catalog.search import MAX_QUERY, MAX_WORDS
 from webapp.service.catalog.search import words as folded
@@ -38,7 +39,6 @@ FEWEST = 100
 """Documents that an archive of the directory has at least; one with fewer is not it."""
 ABSENT = "The public directory is not on this machine. `patchbay directory add` brings it."
 SCRATCH = ".directory-"
-_MIN_LETTERS, _MIN_SIMILARITY, _MAX_SIMILAR = 4, 75, 8  # of a word that may be misspelt
 _LEVEL = 6
 _TOLD_EVERY = 20  # documents
 _FACTS = ("id", "name", "title", "version", "description", "hosts", "categories", "operations", "size")
@@ -167,7 +167,10 @@ def search(data: Path, text: str, limit: int = 20) -> list[Entry]:
         if connection is None or not typed:
             return []
         exact = _matching(connection, [[word] for word in typed], limit)
-        return exact or _matching(connection, [[word, *near] for word, near in _similar(connection, typed)], limit)
+        if exact:
+            return exact
+        names = _names(connection)
+        return _matching(connection, [[word, *similar_words(word, names)] for word in typed], limit)
 
 
 def write(data: Path, path: Path, new: About, progress: Progress = unseen) -> About:
@@ -308,20 +311,11 @@ def _term(word: str) -> str:
     return f'{columns}"{word}"*'
 
 
-def _similar(connection: sqlite3.Connection, typed: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The words, each with words of names and titles that are spelt almost like it."""
-    from rapidfuzz import fuzz, process
-
+def _names(connection: sqlite3.Connection) -> list[str]:
+    """The words of names and titles."""
     ((listed,),) = connection.execute("SELECT words FROM names").fetchall()
-    names = json.loads(listed)
-
-    def near(word: str) -> list[str]:
-        if len(word) < _MIN_LETTERS or not word.isalpha():
-            return []
-        similar = process.extract(word, names, scorer=fuzz.ratio, score_cutoff=_MIN_SIMILARITY, limit=_MAX_SIMILAR)
-        return [name for name, _score, _place in similar]
-
-    return [(word, near(word)) for word in typed]
+    names: list[str] = json.loads(listed)
+    return names
 
 
 def _name(name: str) -> str:
