@@ -7,7 +7,7 @@ may do is left to :mod:`.portal.gate`.
 from flask import Blueprint, Response, abort, g, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp import demo
+from webapp import connect_tokens, demo
 from webapp.dashboard.client import connect
 from webapp.dashboard.component.forms import from_draft
 from webapp.dashboard.dashboard import dashboard
@@ -16,7 +16,6 @@ from webapp.dashboard.portal.sessions import Look
 from webapp.kit.clock import SECOND
 
 blueprint = Blueprint("demo_link", __name__)
-LONGEST_S = 4 * 3600  # the longest life of a Connect token (contract "Connect tokens")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -32,7 +31,11 @@ def show(text: str) -> AnyResponse:
         return Response()  # a preview of a link
     links.count(link.id, "opening")
     left_s = max((link.expires_at - board.clock()) // SECOND, 1)
-    whose = {"external_user_id": demo.VISITOR, "scope": demo.SCOPE, "expires_in": min(left_s, LONGEST_S)}
+    whose = {
+        "external_user_id": demo.VISITOR,
+        "scope": demo.SCOPE,
+        "expires_in": min(left_s, connect_tokens.MAX_LIFETIME_S),
+    }
     token = str(board.client.create_token(whose).get("token", ""))
     facts = connect.facts_of(board.client.transport, token)
     g.portal = sessions.create(

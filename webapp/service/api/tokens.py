@@ -6,6 +6,7 @@ import orjson
 from flask import Response
 from pydantic import Field
 
+from webapp import connect_tokens
 from webapp.errors import Invalid, NotFound, Unauthorized
 from webapp.kit.clock import iso
 from webapp.service.api.apps import App
@@ -44,7 +45,7 @@ class NewToken(Body):
     error_redirect_uri: str | None = Field(None, description="Where to go on after a failure.")
     success_redirect_uri: str | None = Field(None, description="Where to go on after a success.")
     webhook_uri: str | None = Field(None, description="Where to send a notification of the outcome.")
-    expires_in: Annotated[int, Field(ge=1, le=tokens.MAX_LIFETIME_S)] | None = Field(
+    expires_in: Annotated[int, Field(ge=1, le=connect_tokens.MAX_LIFETIME_S)] | None = Field(
         None, description="For how many seconds the token works; four hours unless given."
     )
     scope: str | None = Field(None, description="Scopes, separated by spaces.")
@@ -142,7 +143,7 @@ def _token_request(call: Call, body: NewToken) -> tokens.TokenRequest:
     app = _preset_app(call, body)
     return tokens.TokenRequest(
         external_user_id=body.external_user_id,
-        expires_in=body.expires_in or tokens.MAX_LIFETIME_S,
+        expires_in=body.expires_in or connect_tokens.MAX_LIFETIME_S,
         scope=body.scope or scopes.CONNECT,
         allowed_origins=body.allowed_origins or (),
         success_redirect_uri=body.success_redirect_uri or None,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from webapp import audit
+from webapp import audit, connect_tokens
 from webapp.audit import Actor
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
 from webapp.people import api_keys, users
@@ -78,7 +78,7 @@ def authenticate(service: Service, bearer: str) -> Caller:
     """Return the caller who sent ``bearer``. Raises :class:`Unauthorized`."""
     if not bearer:
         raise Unauthorized
-    if bearer.startswith(tokens.PREFIX):
+    if bearer.startswith(connect_tokens.PREFIX):
         token = tokens.verify(service, bearer)
         return Caller(token.scopes, project_id=token.scene.project_id, connect=token)
     if bearer.startswith(api_keys.PREFIX):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from webapp.connect_tokens import MAX_LIFETIME_S, PREFIX
 from webapp.errors import Invalid, Unauthorized
 from webapp.kit.clock import DAY, MINUTE, SECOND, iso
 from webapp.kit.crypto import hash_token, new_id, same
@@ -32,8 +33,6 @@ from webapp.store import table
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
-PREFIX = "ctok_"
-MAX_LIFETIME_S = 14_400
 LONGEST_LEFT = MAX_LIFETIME_S * SECOND + MINUTE  # more is left only of one that was made before the clock was set back
 MAX_URI = 2_000
 SUCCESS, FAILURE = "successRedirectUri", "errorRedirectUri"

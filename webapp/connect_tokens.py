@@ -1,0 +1,6 @@
+"""What the contract says of Connect tokens ("Connect tokens"), for the service that makes them and for its clients."""
+
+PREFIX = "ctok_"
+"""What a token begins with."""
+MAX_LIFETIME_S = 14_400
+"""The longest and usual life of a token."""
