@@ -49,3 +49,16 @@ def test_every_document_of_a_built_in_app_is_in_a_known_release() -> None:
     for app in apps:
         for document in app.api.documents if app.api else ():
             assert place(document).version, app.slug
+
+
+def test_sixty_apps_have_a_description_of_their_whole_api() -> None:
+    apps = {source.spec.slug: source.spec for source in read(Places()).apps}
+    described = [app.slug for app in apps.values() if app.api or (app.of and apps[app.of].api)]
+    assert len(described) >= 60, described
+
+
+def test_what_notion_describes_is_sent_as_its_version_and_not_as_ours() -> None:
+    notion = next(source.spec for source in read(Places()).apps if source.spec.slug == "notion")
+    assert notion.api
+    assert set(notion.api.documents[0].values) <= set(notion.headers)
+    assert notion.api.documents[0].values["Notion-Version"] < notion.headers["Notion-Version"]
