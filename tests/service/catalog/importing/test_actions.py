@@ -109,6 +109,17 @@ def test_the_path_and_headers_are_filled_in(send: Send) -> None:
     assert send(action({}, path="/v1/{+name}"), name="a/b").what == "GET /v1/a/b"
 
 
+def test_what_tells_operations_of_one_path_apart_is_sent_without_a_value(send: Send) -> None:
+    switch = query("tagging", {"type": "boolean", "enum": [True]}, required=True, allowEmptyValue=True)
+    listed = [switch, query("version", {"type": "string"})]
+    made = action({"parameters": listed}, path="/{bucket}#tagging")
+    assert list(made.toml["props"]) == ["account", "bucket", "version"]
+    asked = send(made, bucket="mine", version="7")
+    assert (asked.what, asked.queries) == ("GET /mine", {"tagging": [""], "version": ["7"]})
+    named = query("list-type", {"type": "string", "enum": ["2"]}, required=True, allowEmptyValue=True)
+    assert send(action({"parameters": [named]}, path="/{bucket}"), bucket="mine").queries == {"list-type": ["2"]}
+
+
 def test_a_parameter_may_be_described_elsewhere_and_an_own_one_counts() -> None:
     parameters = {"page": query("page", {"type": "integer"})}
     listed = [query("q", {"type": "integer"}), {"$ref": "#/components/parameters/page"}]

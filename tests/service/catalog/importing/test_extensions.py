@@ -193,6 +193,14 @@ def test_the_part_of_paths_that_the_base_address_has_is_left_out(tmp_path: Path)
     assert [each.id for each in change.extension.operations] == ["GET /v1/{shop}/pets"]
 
 
+def test_an_operation_that_a_document_tells_apart_by_a_fragment_is_at_its_path(tmp_path: Path) -> None:
+    paths: dict[str, Any] = {
+        path: {"get": {}} for path in ("/{shop}", "/{shop}#tags", "/{shop}/pets#tags", "/answers#tags")
+    }
+    found = extended(tmp_path, paths=paths, document=facts(server="/", below=["/{shop}"])).extension.operations
+    assert {each.id for each in found} == {"GET /{shop}", "GET /{shop}#tags", "GET /{shop}/pets#tags"}
+
+
 def test_scopes_of_an_app_with_oauth_are_kept_as_alternatives(tmp_path: Path) -> None:
     client = {"console_url": "https://acme.example", "steps": ["Make one."], "source": "https://acme.example"}
     oauth = {

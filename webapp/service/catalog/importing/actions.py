@@ -71,13 +71,15 @@ class Unsaid(ValueError):
 
 @dataclass(slots=True)
 class Draft:
-    """What becomes ``actions/<name>.toml``. ``names`` are those of its props by what they stand for."""
+    """What becomes ``actions/<name>.toml``. ``names`` are those of its props by what they stand for; ``bare`` are query
+    parameters that are sent without a value."""
 
     refs: Refs
     names: Names
     values: Mapping[str, str] = field(default_factory=dict)
     props: dict[str, dict[str, Any]] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
+    bare: list[str] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
     body: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -218,7 +220,7 @@ def _add_parameters(draft: Draft, operation: Operation) -> str:
             _guarded(draft, parameter, _header)
         elif parameter.get("in") == "cookie":
             _unsayable(draft, parameter, "actions send no cookies")
-    return path
+    return f"{path}?{'&'.join(f'{quote(name)}=' for name in draft.bare)}" if draft.bare else path
 
 
 def _add_known(draft: Draft, parameter: Mapping[str, Any], value: str) -> None:
@@ -263,6 +265,9 @@ def _guarded(draft: Draft, parameter: Mapping[str, Any], add_one: Any) -> None:
         _unsayable(draft, parameter, str(error))
         return
     if wanted.constant is not None and parameter.get("required") is True and parameter.get("in") == "query":
+        if wanted.constant is True and parameter.get("allowEmptyValue") is True:
+            draft.bare.append(parameter["name"])  # it only tells operations of one path apart, such as ?tagging of S3
+            return
         draft.params[parameter["name"]] = plain(wanted.constant)
         return
     add_one(draft, parameter, wanted)

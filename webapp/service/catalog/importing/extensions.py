@@ -236,7 +236,7 @@ def _written(
 
 
 def _is_below(path: str, places: Sequence[str]) -> bool:
-    return any(path == place or path.startswith(f"{place}/") for place in places)
+    return any(path.partition("#")[0] == place or path.startswith(f"{place}/") for place in places)
 
 
 def _remembered(before: Record | None) -> Mapping[str, Imported]:
