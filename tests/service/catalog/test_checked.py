@@ -270,8 +270,8 @@ def test_a_component_knows_what_it_was_checked_against() -> None:
 
     check = checked.of_component(info("github-create-issue", "github/actions/create-issue.toml"))
     assert check == checked.Check("description", min(document.of for document in of(APPS["github"]).documents))
-    check = checked.of_component(info("notion-get-page", "notion/actions/get-page.toml", "notion"))
-    assert check == checked.Check("sdk", of(APPS["notion"]).sdks[0].of)
+    check = checked.of_component(info("attio-create-note", "attio/actions/create-note.toml", "attio"))
+    assert check == checked.Check("sdk", of(APPS["attio"]).sdks[0].of)
     variant = info("netlify_oauth-get-site", "netlify/actions/get-site.toml", "netlify_oauth")
     assert checked.of_component(variant) == checked.Check("description", of(APPS["netlify"]).documents[0].of)
     assert checked.of_component(info("github-new-push", "github/triggers/new-push/0.0.1.py")) is None
