@@ -534,5 +534,5 @@ def test_a_component_says_whether_its_requests_were_checked(shared: Any) -> None
     extensions = shared.get("P/components/github-create-issue?extensions=true", token).json["data"]["patchbay"]
     assert extensions["checked"] and extensions["described_on"].startswith("20")
     assert extensions["checked_against"] == "description"
-    extensions = shared.get("P/components/notion-get-page?extensions=true", token).json["data"]["patchbay"]
+    extensions = shared.get("P/components/zendesk-add-comment?extensions=true", token).json["data"]["patchbay"]
     assert (extensions["checked"], extensions["checked_against"]) == (True, "sdk")
