@@ -52,6 +52,6 @@ def test_the_new_file_is_all_it_takes(tmp_path: Path, watching: OpenTrigger, act
 
 def test_every_hook_is_named() -> None:
     hooks = {name for name in vars(Trigger) if not name.startswith("_") and callable(getattr(Trigger, name))} | {"run"}
-    assert hooks == {"run", "deploy", "activate", "deactivate"}
+    assert hooks == {"run", "deploy", "activate", "renew", "deactivate"}
     assert all(f"| `{name}` |" in MANUAL for name in hooks)
     assert EXAMPLE and FILE  # the action's example is still found beside it
