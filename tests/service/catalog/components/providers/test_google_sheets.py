@@ -123,7 +123,8 @@ def test_what_google_says_is_passed_on(sheets: AppHarness) -> None:
     error = {"error": {"code": 403, "message": "The caller does not have permission", "status": "PERMISSION_DENIED"}}
     sheets.on(f"GET {VALUES}{SHEET}", FakeAnswer(403, error))
     assert sheets.refuses("get-values", **BOOK) == (
-        "The app answered with status 403: The caller does not have permission"
+        "If the account may only view the spreadsheet, ask its owner to let it edit. "
+        "Google says: The caller does not have permission"
     )
 
 
