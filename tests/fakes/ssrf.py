@@ -2,20 +2,31 @@
 
 import socket
 import sys
+from functools import cache
 from ipaddress import ip_address
 
 from webapp.service.outbound.guard import Address
 
 connects: list[object] = []
-"""Every address that any socket of this process was told to connect to. Tests clear it."""
+"""Every address that any socket of this process was told to connect to since :func:`listen`."""
+
+
+def listen() -> None:
+    """Begin :data:`connects` anew."""
+    _add_hook()
+    connects.clear()
+
+
+@cache
+def _add_hook() -> None:
+    """Only in a process with such a test, since the hook is asked at each event there is, and never goes away."""
+    sys.addaudithook(_audit)
 
 
 def _audit(event: str, arguments: tuple[object, ...]) -> None:
     if event == "socket.connect":
         connects.append(arguments[1])
 
-
-sys.addaudithook(_audit)
 
 # Names that a hostile DNS would give these answers to.
 DNS: dict[str, list[str]] = {

@@ -178,7 +178,7 @@ class Attack:
         """Try all; every one must end in a named failure and without an account."""
         assert len(vectors) >= least
         for vector in vectors:
-            ssrf.connects.clear()
+            ssrf.listen()
             answer = attack(vector)
             self.check(vector)
             assert answer.status_code not in (200, 500), f"{vector!r} was answered with {answer.status_code}"
@@ -315,7 +315,7 @@ def test_redirects_while_looking_after_an_account(attack: Attack, clock: FakeClo
     attack.party.mood = attack.party.token_mood = "redirecting"
     for vector in attack.vectors()[:40]:
         attack.party.elsewhere = _headable(vector)
-        ssrf.connects.clear()
+        ssrf.listen()
         clock.advance(2 * HOUR)
         attack.server = attack.installation.server_token()
         attack.call("POST", f"accounts/{account.id}/test")
@@ -335,7 +335,7 @@ def proxied(attack: Attack, target: str) -> TestResponse:
 def test_a_target_of_the_proxy(attack: Attack) -> None:
     assert attack.connect_by_key("acme_keys", {"api_key": GOOD_KEY}).status_code == 200
     for vector in attack.vectors():
-        ssrf.connects.clear()
+        ssrf.listen()
         answer = proxied(attack, vector)
         attack.check(vector)
         below = not re.match(r"\w+://", vector)  # no whole address: a path below the app's own
@@ -347,7 +347,7 @@ def test_a_redirect_of_the_proxy(attack: Attack) -> None:
     attack.party.mood = "redirecting"
     for vector, code in zip(attack.vectors(), itertools.cycle((301, 302, 303, 307, 308)), strict=False):
         attack.party.elsewhere, attack.party.redirect_code = _headable(vector), code
-        ssrf.connects.clear()
+        ssrf.listen()
         answer = proxied(attack, "/me")
         attack.check(vector)
         assert answer.status_code in (200, 401, 404, code, 502), f"{vector!r} was answered with {answer.status_code}"

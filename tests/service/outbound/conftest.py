@@ -2,7 +2,6 @@
 
 import socket
 import ssl
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,25 +16,16 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.fakes import ssrf
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
-
-_connects: list[object] = []
-
-
-def _audit(event: str, arguments: tuple[object, ...]) -> None:
-    if event == "socket.connect":
-        _connects.append(arguments[1])
-
-
-sys.addaudithook(_audit)
 
 
 @pytest.fixture
 def connects() -> list[object]:
     """Every address that any socket of this process was told to connect to, from the start of the test."""
-    _connects.clear()
-    return _connects
+    ssrf.listen()
+    return ssrf.connects
 
 
 @dataclass

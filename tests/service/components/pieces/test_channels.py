@@ -73,7 +73,7 @@ def hosts_of(vectors: list[str]) -> set[tuple[str, int]]:
 
 def test_no_hostile_address_is_connected_to_though_a_rule_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard.Guard.__init__, "__kwdefaults__", {"resolver": ssrf.answers})
-    ssrf.connects.clear()
+    ssrf.listen()
     targets = hosts_of(ssrf.VECTORS)
     assert len(targets) > 60
     outcomes = {target: channels.connected((), *target, Deadline(1)) for target in targets}
