@@ -4,6 +4,11 @@ Each is kept by everything that it is made of, so that what a test changes is wo
 """
 
 import copy
+import hashlib
+import sys
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from types import CodeType
 
 from flask import Flask
@@ -11,23 +16,48 @@ from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 from werkzeug.routing import Map, Rule, RuleFactory
 
+from webapp.kit import assets, templates
+from webapp.kit.scratch import Scratch
+
+COMPILED = Path(__file__).parents[2] / ".pytest_cache" / "templates"
+
 
 class CompiledTemplates(BytecodeCache):
-    """Templates are compiled once for all the applications of a run, rather than once for each."""
+    """Templates are compiled once for all the applications of a run, and those of the tree for later runs, too."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[object, ...], CodeType | None] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        bucket.code = self._kept.get(self._key(bucket))
+        key = self._key(bucket)
+        if key not in self._kept and (file := _file_of(key)).is_file():
+            bucket.bytecode_from_string(file.read_bytes())
+            self._kept[key] = bucket.code
+        bucket.code = self._kept.get(key)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        self._kept[self._key(bucket)] = bucket.code
+        key = self._key(bucket)
+        self._kept[key] = bucket.code
+        if bucket.code is not None and Path(bucket.code.co_filename).is_relative_to(assets.templates_dir()):
+            COMPILED.mkdir(parents=True, exist_ok=True)
+            with Scratch(".template-", COMPILED) as folder:
+                (folder / "draft").write_bytes(bucket.bytecode_to_string())
+                (folder / "draft").replace(_file_of(key))
 
     @staticmethod
     def _key(bucket: Bucket) -> tuple[object, ...]:
         env = bucket.environment
         return bucket.key, bucket.checksum, env.trim_blocks, env.lstrip_blocks, tuple(sorted(env.extensions))
+
+
+def _file_of(key: tuple[object, ...]) -> Path:
+    """By all that compiles a template, too."""
+    return COMPILED / hashlib.sha256(repr((_compiler(), key)).encode()).hexdigest()
+
+
+@cache
+def _compiler() -> tuple[object, ...]:
+    return sys.version, version("jinja2"), Path(templates.__file__).read_bytes()
 
 
 class KeptMap(Map):
