@@ -1,9 +1,13 @@
 """What every test may ask for: an empty data folder, settings and a clock that belong to it, a migrated store."""
 
 import gc
+import os
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -17,6 +21,8 @@ from webapp.service.domain.base import catalog_file
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 
+HERE = Path(__file__).parent
+
 catalog.keep()
 passwords.keep()
 web.keep()
@@ -24,6 +30,22 @@ schema.keep()
 stores.keep()
 runners.keep()
 gc.disable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Of the whole suite, each of several processes first reads a share of the modules.
+
+    Where no bytecode is kept yet, the asserts of a module are then rewritten by one process rather than by all.
+    """
+    worker, count = os.environ.get("PYTEST_XDIST_WORKER", ""), os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")
+    if not worker or session.config.args != session.config.getini("testpaths"):
+        return
+    left_out = tuple(Path(path).absolute() for path in session.config.getoption("ignore") or ())
+    files = (path for path in sorted(HERE.rglob("test_*.py")) if not any(map(path.is_relative_to, left_out)))
+    for path in islice(files, int(worker.removeprefix("gw")), None, int(count)):
+        with suppress(Exception, pytest.skip.Exception):  # reported when it is collected
+            import_module(".".join(path.relative_to(HERE.parent).with_suffix("").parts))
 
 
 def pytest_collection_finish() -> None:
