@@ -6,6 +6,7 @@ There is no list of exceptions. A component of an app is run by the tests of its
 
 import ast
 import subprocess
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,13 @@ def test_each_module_with_behaviour_has_its_tests_in_the_mirrored_place() -> Non
     assert len(every) - len(untested) > 200
     assert {module for module in untested if has_behaviour(module)} == set()
     assert [has_behaviour(module) for module in ("app.py", "service/domain/base/failures.py")] == [True, False]
+
+
+def test_no_folder_of_tests_is_left_out_by_its_name(pytestconfig: pytest.Config) -> None:
+    left_out = pytestconfig.getini("norecursedirs")
+    folders = {parent for file in (ROOT / "tests").rglob("test_*.py") for parent in file.relative_to(ROOT).parents}
+    assert {"build", "security"} <= {folder.name for folder in folders}
+    assert not [folder for folder in folders for pattern in left_out if fnmatch(folder.name, pattern)]
 
 
 def test_the_top_level_holds_what_it_is_meant_to() -> None:
