@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 from webapp.cli.commands import catalog
 from webapp.service.catalog import build
 from webapp.service.components import executor
@@ -41,6 +43,12 @@ def keep() -> None:
     """Begin to share it, for as long as this process lasts."""
     for module in STARTING:
         setattr(module, "Runner", SharedRunner)  # noqa: B010
+
+
+def start_own(patch: pytest.MonkeyPatch) -> None:
+    """Let each that is started meanwhile be one of its own, such as where it inherits what a test has changed."""
+    for module in STARTING:
+        patch.setattr(module, "Runner", Runner)
 
 
 @cache

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from tests.fakes.certificates import Authority
+from tests.once import runners
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ def playing(folder: Path, hosts: Mapping[str, Answers], patch: pytest.MonkeyPatc
     thread = threading.Thread(target=web.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     patch.setenv("SSL_CERT_FILE", web.authority.ca_file)
+    runners.start_own(patch)
     try:
         _lead_here(web, patch)
         yield web
