@@ -124,7 +124,7 @@ def test_a_registry_that_did_not_answer_is_left_in_peace(tmp_path: Path, monkeyp
 
 def test_only_few_searches_run_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deadlines, _ = answering(monkeypatch, npm.Answer(0, "[]", ""))
-    monkeypatch.setattr(registry, "SEARCH_S", 0.01)
+    monkeypatch.setattr(registry, "WAIT_S", 0.01)
     for _ in range(registry.SEARCHES):
         registry._SEARCHES._free.acquire()
     try:
@@ -133,3 +133,22 @@ def test_only_few_searches_run_at_once(tmp_path: Path, monkeypatch: pytest.Monke
     finally:
         registry._SEARCHES._free.release(registry.SEARCHES)
     assert deadlines == []
+
+
+def test_a_search_that_waited_long_for_others_blames_no_registry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deadlines, passes = answering(monkeypatch, npm.Answer(-9, "", "", "it did not end in time"))
+    places = registry._SEARCHES._free
+
+    def late(timeout: float) -> bool:
+        passes(registry.SEARCH_S - 0.1)
+        return places.acquire(timeout=timeout)
+
+    with monkeypatch.context() as busy, pytest.raises(UpstreamFailed, match="Others search"):
+        busy.setattr(registry._SEARCHES, "_free", SimpleNamespace(acquire=late, release=places.release))
+        Registry(tmp_path).search("shop")
+    assert deadlines == []
+    with pytest.raises(UpstreamFailed, match="it did not end in time"):
+        Registry(tmp_path).search("shop")
+    assert deadlines == [registry.SEARCH_S]

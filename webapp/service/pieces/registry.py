@@ -25,12 +25,15 @@ from webapp.service.pieces.packages import Wanted
 DEADLINE_S = 30.0
 SEARCH_S = 12.0
 """For one search in all, since somebody waits for it who is typing."""
+WAIT_S = 6.0
+"""Of them, at most, until others make room; the registry has the rest, so that a failure is its own."""
 QUIET_S = 20.0
 """For which no search asks a registry again that did not answer one."""
 SEARCHES = 2
 """At once in this process; each is a process of npm."""
 MOST = 20
 SCRATCH = ".looking-"
+_OTHERS = "Others search the registry just now. Try again in a moment."
 _PART = re.compile(r"[a-z0-9][a-z0-9-]*")
 _NUMBER = re.compile(r"[0-9][0-9A-Za-z.+-]{0,99}")  # any version number; pre-releases are refused later
 _SEEN = ("name", "version", "license", "description", "author", "dist", "time", "dist-tags")
@@ -136,16 +139,21 @@ class _Searches:
 
     @contextmanager
     def one(self, registry: Registry) -> Iterator[float]:
-        """One search of ``registry``, and when it must end. Raises :class:`UpstreamFailed` without one."""
+        """One search of ``registry``, and when it must end. Raises :class:`UpstreamFailed` without one.
+
+        It begins within :data:`WAIT_S` or not at all.
+        """
         ends = time.monotonic() + SEARCH_S
         with this_thread.waiting:
-            is_free = self._free.acquire(timeout=SEARCH_S)
+            is_free = self._free.acquire(timeout=WAIT_S)
         if not is_free:
-            raise UpstreamFailed("Others search the registry just now. Try again in a moment.")
+            raise UpstreamFailed(_OTHERS)
         try:
             until, error = self._failed.get(registry, (0.0, None))
             if error is not None and time.monotonic() < until:
                 raise UpstreamFailed(error.message)
+            if ends - time.monotonic() < SEARCH_S - WAIT_S:  # this thread had to wait for its slot as well
+                raise UpstreamFailed(_OTHERS)
             try:
                 yield ends
             except UpstreamFailed as failure:
