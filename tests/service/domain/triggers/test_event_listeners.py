@@ -31,7 +31,7 @@ from tests.fakes.triggers import poll_due, summaries
 from webapp.errors import Invalid
 from webapp.kit.clock import DAY, MINUTE, SECOND, iso
 from webapp.service.domain.accounts import lifecycle, oauth_apps
-from webapp.service.domain.triggers import deployed_triggers, deployments, event_listeners, inbox
+from webapp.service.domain.triggers import calls, deployed_triggers, deployments, event_listeners, inbox
 from webapp.service.domain.triggers.event_listeners import PieceListener
 
 TELLERS = (GitHubApp, HubSpot, Intercom, Linear, Notion, Shopify, Square, Todoist)
@@ -286,6 +286,24 @@ def test_a_trigger_that_was_notified_too_early_polls_once_more_after_a_minute(co
     asked = len(stage.teller.asked)
     stage.after(MINUTE)
     assert len(stage.teller.asked) == asked
+
+
+def test_a_poll_at_its_time_that_finds_nothing_is_followed_by_the_next_at_its_time(
+    contacts: Contacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, call = contacts, calls.call
+
+    def slowly(*args: Any, **kwargs: Any) -> Any:
+        stage.service.clock.advance(1_500)  # type: ignore[attr-defined]
+        return call(*args, **kwargs)
+
+    monkeypatch.setattr(calls, "call", slowly)
+    stage.deploy("alice")
+    stage.after(0)
+    asked = len(stage.teller.asked)
+    for _ in range(30):
+        stage.after(30 * SECOND)
+    assert len(stage.teller.asked) == asked + 3, "each five minutes"
 
 
 def test_whose_client_gets_no_events_yet_polls_and_looks_at_once_when_it_does(contacts: Contacts) -> None:

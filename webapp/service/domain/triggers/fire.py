@@ -173,9 +173,12 @@ def _next_poll_when_notified(trigger: DeployedTrigger, now: int, *, emitted: boo
 def _second_poll(trigger: DeployedTrigger, now: int, next_run_at: int | None) -> int | None:
     """``next_run_at``, or a minute from ``now`` if that is earlier and ``trigger`` polled before its time, as an event
     came to the URL of its client: lists may be updated a little later."""
-    waited = (trigger.next_run_at or now) - (trigger.last_run_at or 0)
-    is_early = waited < schedules.gap(trigger.schedule or {}, _anchor(trigger), now) and waited != SECOND_POLL_AFTER
-    return min(next_run_at or now + SECOND_POLL_AFTER, now + SECOND_POLL_AFTER) if is_early else next_run_at
+    due = trigger.next_run_at or now
+    is_tick = schedules.next_after(trigger.schedule or {}, _anchor(trigger), due - 1) == due
+    is_second = due - (trigger.last_run_at or 0) == SECOND_POLL_AFTER
+    if is_tick or is_second or trigger.failures:
+        return next_run_at
+    return min(next_run_at or now + SECOND_POLL_AFTER, now + SECOND_POLL_AFTER)
 
 
 def _commit_run(
