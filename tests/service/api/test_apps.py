@@ -211,6 +211,8 @@ def test_apps_by_state_with_the_number_in_each_and_in_each_category(world: Any) 
     some = ask(f"q=a&states=ready&connected=github&category_ids={categories[0]['id']}&limit=3")
     assert some["page_info"]["total_count"] == some["counts"]["states"]["ready"] <= categories[0]["count"]
     assert some["counts"]["categories"] == whole["counts"]["categories"]
+    few = ask("states=ready,setup&among=github,tinykeys")["counts"]
+    assert sum(few["states"].values()) == 2 and 2 <= sum(few["categories"].values()) < 10
     assert "counts" not in ask("q=a&connected=github")
     assert world.get("/v1/connect/apps?states=broken", world.server()).status_code == 400
 

@@ -309,7 +309,7 @@ def list_apps(call: Call) -> Response:
     if not query.states:
         return answer_page(catalog.page(*ordered), draw)
     listed = catalog.by_state(*ordered, States(frozenset(query.states), frozenset(query.connected), clients))
-    counts = {"states": listed.counts, "categories": catalog.category_counts(query.narrowed())}
+    counts = {"states": listed.counts, "categories": catalog.category_counts(query.narrowed(subset=subset))}
     return answer({**listed.page.to_json(draw), "counts": counts})
 
 
