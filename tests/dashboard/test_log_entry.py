@@ -38,6 +38,11 @@ def test_how_it_ended(facts: dict[str, Any], word: str, tone: str) -> None:
     ("facts", "meaning", "step"),
     [
         ({"kind": "run", "status": "failed", "text": "Slack: {no}."}, "Slack: {no}.", "Change its values"),
+        (
+            {"kind": "run", "status": "failed", "outcome": "timer", "text": "No.", "emitted": 0},
+            "No.",
+            "Look at its values",
+        ),
         ({"kind": "run", "status": "succeeded", "text": "Created issue 42"}, "Created issue 42", ""),
         ({"kind": "run", "status": "succeeded", "text": "Made {owned=1} {"}, "Made {owned=1} {", ""),
         ({"kind": "run", "status": "failed", "outcome": "unknown", "text": "Cut off."}, "Cut off.", "Look in the app"),

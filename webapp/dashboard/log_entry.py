@@ -61,6 +61,7 @@ CAUSES: Mapping[str, str] = {
     "email": _("Mail"),
 }
 _NO_STEP = ""
+_STEP_OF_TRIGGER = _("Look at its values and its account.")  # nobody runs it again but its schedule and its app
 # By kind, and its outcome or else its status: what it means, and what to do next.
 MEANINGS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("run", "waiting"): (_("It is still running."), _NO_STEP),
@@ -198,6 +199,8 @@ def meaning_of(entry: LogEntry) -> tuple[str, str]:
     if known is None:
         return came_of(entry), ""
     meaning, step = known
+    if entry.of_trigger and entry.status == "failed":
+        step = _STEP_OF_TRIGGER
     return meaning.format(why=entry.text or entry.outcome, agent=entry.agent, title=entry.title), str(step)
 
 
