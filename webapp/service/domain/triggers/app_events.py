@@ -127,7 +127,7 @@ def _is_genuine(service: Service, client: OAuthApp, notices: Notices, received: 
 def _decoded(data: Any) -> bytes:
     """The bytes of base64 in either alphabet; none for anything else."""
     try:
-        return base64.b64decode(str(data).translate(_URL_SAFE), validate=True)
+        return base64.b64decode(data.translate(_URL_SAFE), validate=True) if isinstance(data, str) else b""
     except ValueError:
         return b""
 

@@ -155,8 +155,10 @@ def _endpoint(service: Service, trigger: DeployedTrigger, chosen: Mapping[str, A
 
 
 def _is_notified_at_client(service: Service, trigger: DeployedTrigger) -> bool:
+    if trigger.is_notified_at_client:
+        return True
     push = push_of(service, trigger)
-    return trigger.is_notified_at_client or (push is not None and push.at == "client")
+    return push is not None and push.at == "client"
 
 
 def _notified_account(trigger: DeployedTrigger, chosen: Mapping[str, Account]) -> Account | None:

@@ -193,7 +193,7 @@ def _begin(
 
 
 def _needs_endpoint(props: list[dict[str, Any]]) -> bool:
-    return any(prop["type"] == "$.interface.http" for prop in props)
+    return any(prop["type"] == "$.interface.http" and prop.get("at") != "client" for prop in props)
 
 
 def _finish_deployment(
