@@ -119,16 +119,16 @@ browser: setup-dev frontend-tests
 # POSTGRES=1: over PostgreSQL, those that are not about the embedded database and do not start a server of it by themselves.
 FAULTS = $(if $(POSTGRES),PATCHBAY_TEST_DATABASE=postgres) PATCHBAY_FAULT_KILLS=$(if $(FULL),100,6) $(PYTEST)
 
-faults: setup-dev
+faults:
 	@failed=0; \
 	$(MAKE) --no-print-directory faults-side-by-side || failed=1; \
 	$(MAKE) --no-print-directory faults-alone || failed=1; \
 	exit $$failed
 
-faults-side-by-side:
+faults-side-by-side: setup-dev
 	$(FAULTS) $(if $(FULL),,-n 2 --dist loadfile) $(call SUITE,faults and not alone,faults)
 
-faults-alone:
+faults-alone: setup-dev
 	$(FAULTS) $(call SUITE,faults and alone,alone)
 
 # Two files at a time: each has servers of its own.
