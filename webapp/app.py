@@ -91,7 +91,7 @@ def create_app(
         client_secret=settings.connect_client_secret or client_secret,
         project=lambda: projects.default(service),
         first_project=None if settings.connect_url else FirstProject(service),
-        wsgi=app.wsgi_app,
+        wsgi=app.wsgi_app,  # before it is wrapped below: what comes from this process needs no checks of proxies
         totp_sealer=TotpSealer(service),
         belongings=EmbeddedBelongings(service),
         oidc=OpenIdProvider(service.outbound, settings, clock) if settings.oidc_issuer else None,

@@ -233,7 +233,7 @@ def known_app(slug: str) -> App:
 
 
 def known_apps(filters: AppFilter, *, limit: int, after: str = "") -> AppPage:
-    """A page of apps, which is the same for everybody, cached for a few seconds."""
+    """A page of apps, cached for a few seconds by ``filters``, which name a person's own apps in a list by state."""
     kept, name = dashboard().app_lists, viewer().here(f"{filters} {limit} {after}")
     return kept.get(name) or kept.put(name, service().apps(filters, limit=limit, after=after))
 
