@@ -60,6 +60,7 @@ wheel: setup
 
 # What is published: built twice, compared, installed as people install it, used, upgraded and removed; with hashes in dist.
 release: setup-dev
+	$(PYTEST) $(call SUITE,release)
 	$(BIN)/python -m tests.release
 
 # The wheel in an empty environment and folder: the first steps of a newcomer.
