@@ -22,7 +22,8 @@ STARTING: tuple[ModuleType, ...] = (catalog, build, executor, opening)
 
 
 class SharedRunner(Runner):
-    """A client of the one runner, which starts with the first call and stays when this is closed."""
+    """A client of the one runner, which starts with the first call and stays when this is closed. A call in flight then
+    goes on to its deadline."""
 
     def __init__(self, path: Path | None) -> None:
         super().__init__(path)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.once import schema
 from webapp.errors import Conflict, NotFound
 from webapp.store.contract import Row, Store, Tx, among, limited, merging
 
@@ -42,14 +43,18 @@ def test_merged_parts_are_one_list_in_order_up_to_the_limit(open_store: OpenStor
     assert limited("SELECT 1") == "SELECT 1"
 
 
-def test_migrating_twice_applies_nothing_the_second_time(open_empty_store: OpenStore) -> None:
+def test_migrating_twice_applies_nothing_the_second_time(
+    open_empty_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema.migrate_anew(monkeypatch)
     store = open_empty_store()
     waiting = store.pending()
     assert waiting and store.migrate() == waiting
     assert store.pending() == [] == store.migrate()
 
 
-def test_two_processes_may_migrate_at_once(open_empty_store: OpenStore) -> None:
+def test_two_processes_may_migrate_at_once(open_empty_store: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema.migrate_anew(monkeypatch)
     stores = [open_empty_store(), open_empty_store()]
     with ThreadPoolExecutor(2) as pool:
         applied = list(pool.map(lambda store: store.migrate(), stores))

@@ -4,6 +4,7 @@ person's yes, and connecting an account in the middle of a call.
 
 import base64
 import threading
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -168,7 +169,9 @@ def test_the_answer_is_waited_for_no_longer_than_the_client_waits(
     line = Line(asked.service, call.client, Message(1, "tools/call", {}), Places(1), streams=True)
     if cancelled:
         line.cancellation.request()
+    began = time.monotonic()
     result = calls.answer(replace(call, line=line, name="every_type", arguments={"number": 3}))
+    assert time.monotonic() - began < 30, "it waits although nobody does any more"
     assert result["isError"] and result["content"][0]["text"].startswith("This waits for the person's yes")
     assert line.progress == "Waiting for the person's yes."
     (approval,) = approvals.recent(asked.service, asked.scene, "alice")

@@ -152,8 +152,9 @@ def test_typing_finds_what_is_here_and_asks_npm_afterwards(
     browser = office.browser()
     part = browser.get(f"{PAGE}?q=slack", htmx=True)
     assert "<html" not in part and 'href="/apps/slack"' in part and HOSTILE not in part
+    packages_url = f"{PAGE}/packages?q=slack&amp;others=1"
     for words in ("From the public directory", "Not curated", "1 operation", "<code>slackless.io</code>",
-                  "name=slackless.io&amp;slug=slackless", '/packages?q=slack&amp;others=1"'):  # fmt: skip
+                  "name=slackless.io&amp;slug=slackless", f'hx-get="{packages_url}"'):  # fmt: skip
         assert words in part
     packages = browser.get(f"{PAGE}/packages?q=slack", htmx=True)
     assert "Packages for “slack”" in packages and "@acme/piece-slackish" in packages and "Here already" not in packages
