@@ -2,29 +2,28 @@
 
 The caller of :meth:`OpenIdProvider.begin` stores the :class:`Attempt` and passes it to :meth:`OpenIdProvider.finish`
 with the provider's answer, which gives verified :class:`Claims`. Every request goes through the outbound guard. The
-provider's metadata (OpenID Connect Discovery 1.0 section 4) and keys are checked and cached for an hour. Authlib, which
-validates ID tokens, is imported on first use. Which user the claims belong to is left to
-:mod:`webapp.people.single_sign_on`.
+provider's metadata (OpenID Connect Discovery 1.0 section 4) and keys are cached, and signatures verified, by
+:mod:`webapp.service.outbound.id_tokens`. Authlib, which validates the claims of ID tokens, is imported on first use.
+Which user the claims belong to is left to :mod:`webapp.people.single_sign_on`.
 """
 
 import logging
 import secrets
-import threading
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from webapp.errors import Forbidden
-from webapp.kit.clock import HOUR, SECOND, Clock
+from webapp.kit.clock import SECOND, Clock
 from webapp.kit.crypto import same
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
-from webapp.service.outbound import oauth
-from webapp.service.outbound.bodies import Json, at_path
+from webapp.service.outbound import id_tokens, oauth
+from webapp.service.outbound.bodies import at_path
 from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.id_tokens import LEEWAY_S, BadIdToken, PublishedObject, Unreachable, fetched_json
 from webapp.service.outbound.oauth import OAuthFailure, TokenResult
-from webapp.service.outbound.responses import Response
 from webapp.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -32,32 +31,15 @@ _UNREACHABLE = _("{name} cannot be reached right now. Try again in a few minutes
 _OTHER_SIGN_IN = _("That answer belongs to another sign-in, or came too late. Sign in again.")
 _BAD_ANSWER = _("{name} gave an answer that cannot be used. Try again; if it keeps happening, tell an owner.")
 MAX_GROUPS = 2_000
-CACHE_MS = HOUR
-MIN_REFRESH_MS = RETRY_MS = 10 * SECOND
-DEADLINE_S = 10.0
-MAX_ANSWER = 512 * 1024
+KEYS_APART = 10 * SECOND
 _REQUIRED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 # Asymmetric signatures only: never "none", and never a secret that both sides know.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}  # the key type, by the first letters of the algorithm
-LEEWAY_S = 60
 MAX_SUBJECT = 255  # section 2
 
 
 class NotSignedIn(Forbidden):
     """The sign-in did not succeed."""
-
-
-class Unreachable(Exception):
-    """The provider did not answer, or not as OpenID Connect requires; the message is for the log."""
-
-
-class BadIdToken(ValueError):
-    """The ID token is not valid; the message is for the log."""
-
-
-class UnknownKey(BadIdToken):
-    """The ID token is signed by a key that is not in the cached key set, which may be out of date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,18 +143,16 @@ class OpenIdProvider:
 
     def _verified(self, metadata: Metadata, token: TokenResult, nonce: str) -> dict[str, Any]:
         id_token = str(token.raw.get("id_token") or "")
-        facts: dict[str, Any] = {
-            "issuer": self.issuer,
-            "client_id": self._settings.oidc_client_id,
-            "nonce": nonce,
-            "access_token": token.access_token,
-            "supported": metadata.names("id_token_signing_alg_values_supported", ("RS256",)),
-            "now": self._clock(),
-        }
-        try:
-            return verify_id_token(id_token, self._discovery.keys(), **facts)
-        except UnknownKey:  # the provider may have rotated its keys
-            return verify_id_token(id_token, self._discovery.keys(newer=True), **facts)
+        return verify_id_token(
+            id_token,
+            self._discovery.keys,
+            issuer=self.issuer,
+            client_id=self._settings.oidc_client_id or "",
+            nonce=nonce,
+            access_token=token.access_token,
+            supported=metadata.names("id_token_signing_alg_values_supported", ("RS256",)),
+            now=self._clock(),
+        )
 
     def _userinfo(self, metadata: Metadata, token: TokenResult, signed: Mapping[str, Any]) -> Mapping[str, Any]:
         """The userinfo claims (section 5.3); empty where the ID token lacks none of the claims that are needed."""
@@ -181,7 +161,7 @@ class OpenIdProvider:
             wanted.add(self._groups)
         if url is None or wanted <= set(signed):
             return {}
-        facts = _get_json(self._outbound, url, Authorization=f"Bearer {token.access_token}")
+        facts = fetched_json(self._outbound, url, Authorization=f"Bearer {token.access_token}")
         if facts.get("sub") != signed["sub"]:
             raise BadIdToken("the userinfo answer is about somebody else")
         return facts
@@ -222,48 +202,28 @@ class OpenIdProvider:
 class Discovery:
     """Fetches and caches a provider's metadata and keys. Safe to share between threads.
 
-    After a failure the provider is not asked again for a few seconds, so that requests do not queue behind its timeout.
     Metadata is accepted only if its issuer is the configured one, and its URLs use https wherever the issuer's does.
     """
 
     outbound: OutboundClient
     clock: Clock
     issuer: str
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _metadata: Metadata | None = None
-    _read_at: int = 0
-    _failure: str = ""
-    _failed_at: int = 0
-    _keys: Mapping[str, Any] | None = None
-    _keys_at: int = 0
+    _metadata: PublishedObject = field(default_factory=PublishedObject)
+    _keys: PublishedObject = field(default_factory=lambda: PublishedObject(KEYS_APART))
 
     def metadata(self) -> Metadata:
         """The provider's metadata. Raises :class:`Unreachable`."""
-        with self._lock:
-            now = self.clock()
-            if self._metadata is None or not 0 <= now - self._read_at < CACHE_MS:
-                if self._failure and 0 <= now - self._failed_at < RETRY_MS:
-                    raise Unreachable(self._failure)
-                try:
-                    self._metadata, self._read_at = self._read(), now
-                except Unreachable as error:
-                    self._failure, self._failed_at = str(error), self.clock()
-                    raise
-            return self._metadata
+        return Metadata(self._metadata.current(self._read, self.clock))
 
     def keys(self, *, newer: bool = False) -> Mapping[str, Any]:
         """The key set; ``newer`` fetches it again unless that was just done. Raises :class:`Unreachable`."""
         url = self.metadata().url("jwks_uri") or ""
-        with self._lock:
-            age = self.clock() - self._keys_at
-            if self._keys is None or not 0 <= age < CACHE_MS or (newer and age >= MIN_REFRESH_MS):
-                self._keys, self._keys_at = _get_json(self.outbound, url), self.clock()
-            return self._keys
+        return self._keys.current(lambda: fetched_json(self.outbound, url), self.clock, newer=newer)
 
-    def _read(self) -> Metadata:
-        facts = _get_json(self.outbound, self.issuer.rstrip("/") + "/.well-known/openid-configuration")
+    def _read(self) -> Mapping[str, Any]:
+        facts = fetched_json(self.outbound, self.issuer.rstrip("/") + "/.well-known/openid-configuration")
         self._check(facts)
-        return Metadata(facts)
+        return facts
 
     def _check(self, facts: Mapping[str, Any]) -> None:
         if facts.get("issuer") != self.issuer:
@@ -277,22 +237,9 @@ class Discovery:
                 raise Unreachable(f"its {name} is no safe address")
 
 
-def _get_json(outbound: OutboundClient, url: str, **headers: str) -> Mapping[str, Any]:
-    """The JSON object at ``url``. Raises :class:`Unreachable`."""
-    answer = outbound.request(
-        "GET", url, headers={"Accept": "application/json", **headers}, deadline_s=DEADLINE_S, max_bytes=MAX_ANSWER
-    )
-    if not isinstance(answer, Response):
-        raise Unreachable(answer.sentence)
-    parsed = answer.json() if answer.ok else None
-    if not isinstance(parsed, Json) or not isinstance(parsed.value, dict):
-        raise Unreachable(f"{urlsplit(url).netloc} answered with status {answer.status} and not with a JSON object")
-    return parsed.value
-
-
 def verify_id_token(
     token: str,
-    keys: Mapping[str, Any],
+    keys: id_tokens.Keys,
     *,
     issuer: str,
     client_id: str,
@@ -303,49 +250,23 @@ def verify_id_token(
 ) -> dict[str, Any]:
     """The claims of the ID token, validated by Authlib (section 3.1.3.7). Raises :class:`BadIdToken`.
 
-    ``keys`` is the provider's key set (RFC 7517), ``access_token`` the one that came with the ID token, and ``now`` in
-    epoch milliseconds. Authlib would also accept any algorithm that the provider supports, even none, any subject, and
+    ``keys`` gives the provider's key set (RFC 7517), ``access_token`` came with the ID token, and ``now`` is in epoch
+    milliseconds. Authlib would also accept any algorithm that the provider supports, even none, any subject, and
     a token for another audience that names this client as its party; these are refused here.
     """
     from authlib.oidc.core import CodeIDToken
-    from joserfc import jwt
-    from joserfc.errors import InvalidKeyIdError, JoseError, MissingKeyError
 
-    try:
-        signed = jwt.decode(
-            token,
-            lambda sent: _signing_keys(keys, str(sent.headers().get("alg"))),
-            algorithms=[name for name in ALGORITHMS if name in supported],
-        )
-        claims = CodeIDToken(
-            signed.claims,
-            signed.header,
-            {"iss": {"essential": True, "value": issuer}, "aud": {"essential": True, "value": client_id}},
-            {"nonce": nonce, "client_id": client_id, "access_token": access_token},
-        )
-        claims.validate(now=now // SECOND, leeway=LEEWAY_S)
-    except (InvalidKeyIdError, MissingKeyError) as error:
-        raise UnknownKey(f"{type(error).__name__}: {error}") from error
-    except (JoseError, ValueError, TypeError, KeyError) as error:
-        raise BadIdToken(f"{type(error).__name__}: {error}") from error
+    def validated(claims: dict[str, Any], header: dict[str, Any]) -> dict[str, Any]:
+        options = {"iss": {"essential": True, "value": issuer}, "aud": {"essential": True, "value": client_id}}
+        params = {"nonce": nonce, "client_id": client_id, "access_token": access_token}
+        id_token = CodeIDToken(claims, header, options, params)
+        id_token.validate(now=now // SECOND, leeway=LEEWAY_S)
+        return dict(id_token)
+
+    claims = id_tokens.verified(token, keys, [name for name in ALGORITHMS if name in supported], validated)
     if not 0 < len(claims["sub"]) <= MAX_SUBJECT:
         raise BadIdToken("its subject is empty or too long")
-    return dict(claims)
-
-
-def _signing_keys(keys: Mapping[str, Any], algorithm: str) -> Any:
-    """The ``keys`` that may sign with ``algorithm``, without ``key_ops``: some providers publish the private key's."""
-    from joserfc.jwk import KeySet
-
-    fitting = [key for key in keys.get("keys") or () if _may_sign(key, algorithm)]
-    public = [{name: value for name, value in key.items() if name != "key_ops"} for key in fitting]
-    return KeySet.import_key_set({"keys": public})
-
-
-def _may_sign(key: Any, algorithm: str) -> bool:
-    if not isinstance(key, dict) or key.get("use", "sig") != "sig":
-        return False
-    return key.get("kty") == _TYPES.get(algorithm[:2]) and key.get("alg", algorithm) == algorithm
+    return claims
 
 
 def read_claims(issuer: str, claims: Mapping[str, Any], groups_claim: str) -> Claims:

@@ -159,5 +159,5 @@ def in_process(gmail: Gmail) -> Iterator[None]:
             return Reply(None, error=ErrorInfo("exception", type(error).__name__, str(error)))
         return Reply(value, events=tuple(context.emitted), state=context.state, ends_at=context.ends_at)
 
-    with patch.object(grants, "call", call), patch.object(id_tokens, "KEYS", id_tokens.PublishedKeys()):
+    with patch.object(grants, "call", call), patch.dict(id_tokens.KEYS, clear=True):
         yield

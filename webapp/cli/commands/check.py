@@ -24,7 +24,7 @@ from webapp.dashboard.client.transport import Params, ServiceDown, Transport
 from webapp.errors import Damaged, Forbidden, NotFound, PatchbayError
 from webapp.kit.clock import now
 from webapp.people import openid_provider
-from webapp.people.openid_provider import Discovery, Metadata, Unreachable
+from webapp.people.openid_provider import Discovery, Metadata
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
 from webapp.service.components.calls import USER_AGENT
@@ -39,6 +39,7 @@ from webapp.service.domain.pieces import pieces as added_pieces
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.id_tokens import Unreachable
 from webapp.service.outbound.smtp import check_smtp
 from webapp.setting_values import BadSetting
 from webapp.settings import Settings, is_loopback

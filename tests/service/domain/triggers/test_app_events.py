@@ -25,6 +25,7 @@ from webapp.kit.clock import DAY, MINUTE, SECOND
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.triggers import app_events, deployments, event_listeners, inbound_requests, subscriptions
 from webapp.service.domain.triggers.inbound_requests import InboundRequest
+from webapp.service.outbound.id_tokens import RETRY_MS
 
 
 def test_two_users_on_one_client_each_get_their_own(stage: Stage) -> None:
@@ -312,10 +313,19 @@ def test_keys_that_google_changed_are_fetched_and_what_cannot_be_verified_now_is
     with pytest.raises(Unavailable, match="keys could not be fetched"):
         gmail_stage.tell("alice")
     gmail.keys = [FIRST]
+    gmail_stage.clock.advance(RETRY_MS)  # type: ignore[attr-defined]
     assert gmail_stage.tell("alice").status == 202
     gmail.keys = [SECOND_KEY]
     gmail_stage.clock.advance(MINUTE)  # type: ignore[attr-defined]
     assert gmail_stage.tell("alice", f"Bearer {gmail_stage.token(key=SECOND_KEY)}").status == 202
+
+
+def test_who_sends_what_is_no_token_makes_nobody_fetch_the_keys(gmail_stage: GmailStage, gmail: Gmail) -> None:
+    gmail.keys = []
+    public = OctKey.import_key(str(FIRST.as_dict(private=False)["n"]), {"kid": "k1"})
+    by_secret = gmail_stage.token(key=public, algorithm="HS256")
+    assert [gmail_stage.tell("alice", f"Bearer {sent}").status for sent in ("x", "a.b.c", by_secret)] == [401] * 3
+    assert "certs" not in gmail.asked
 
 
 def test_a_mailbox_is_watched_until_the_last_of_its_triggers_is_off(gmail_stage: GmailStage, gmail: Gmail) -> None:

@@ -117,7 +117,7 @@ def _is_genuine(service: Service, client: OAuthApp, notices: Notices, received: 
         issuer=notices.topic.issuer,
         keys=notices.topic.keys,
         audience=oauth_apps.events_address(service, client.app, client.id),
-        now=service.clock(),
+        clock=service.clock,
     )
     if claims is None or claims.get("email_verified") is not True:
         return False
