@@ -131,6 +131,7 @@ def test_another_project_is_made_left_and_deleted(olga: Any, product: Any, axe: 
     olga.get_by_role("button", name="Corner Shop").click()
     olga.get_by_role("link", name="Delete this project").click()
     question = olga.get_by_role("dialog")
+    question.wait_for()
     check("question")
     question.get_by_label("Type “Corner Shop” to delete it").fill("Corner Shop")
     question.get_by_role("button", name="Delete the project").click()
