@@ -414,13 +414,17 @@
   const answer = (field) => (field.matches("[type=checkbox], [type=radio]") ? field.checked : field.value);
   const answers = () => new Map(all(FILLED).map((field) => [field.id, answer(field)]));
   const sent = new WeakMap(); // what stood in the form when a request was made
-  let before = new Map();
-  let stood = [];
+  const lists = () => all(".files").map((files) => ({ files, lines: [...files.children] }));
+  const NOTHING = { answers: new Map(), lists: [] };
+  let before = NOTHING;
+  let stood = { fields: [], lists: [] };
   let opened = [];
-  document.addEventListener("htmx:config:request", (event) => sent.set(event.detail.ctx, answers()));
+  document.addEventListener("htmx:config:request", (event) =>
+    sent.set(event.detail.ctx, { answers: answers(), lists: lists() }),
+  );
   document.addEventListener("htmx:before:swap", (event) => {
-    before = sent.get(event.detail?.ctx) ?? new Map();
-    stood = all(FILLED);
+    before = sent.get(event.detail?.ctx) ?? NOTHING;
+    stood = { fields: all(FILLED), lists: lists() };
     opened = all("#fields details[open]:not([data-picker])[id], .snippet[open]").map((details) => details.id);
   });
   document.addEventListener("htmx:after:swap", (event) => {
@@ -428,13 +432,14 @@
       const details = document.getElementById(id);
       if (details) details.open = true;
     }
-    for (const old of stood) {
+    for (const old of stood.fields) {
       const field = document.getElementById(old.id);
       const value = answer(old);
-      const isChanged = before.has(old.id) && before.get(old.id) !== value;
+      const isChanged = before.answers.has(old.id) && before.answers.get(old.id) !== value;
       if (isChanged && field && field !== old) field[typeof value === "boolean" ? "checked" : "value"] = value;
     }
-    stood = [];
+    for (const old of stood.lists) relist(old, before.lists.find(({ files }) => files.id === old.files.id) ?? old);
+    stood = { fields: [], lists: [] };
     opened = [];
     dress(document);
     const once = $("[data-next-once]");
@@ -449,6 +454,15 @@
     if (ran && window.matchMedia("(max-width: 1020px)").matches)
       document.getElementById("outcome").scrollIntoView({ block: "start" });
   });
+
+  /* A list of files as it is now, where the server drew it as it was then: without what was removed meanwhile, and with what
+     was added or is still being uploaded. */
+  function relist(now, then) {
+    const files = document.getElementById(now.files.id);
+    if (!files || files === now.files) return;
+    for (const line of then.lines) if (!now.lines.includes(line)) document.getElementById(line.id)?.remove();
+    files.append(...now.lines.filter((line) => !line.id || !then.lines.includes(line)));
+  }
 
   /* What was wrong before a run that went through is wrong no longer. */
   function forgive() {

@@ -136,6 +136,32 @@ def test_what_cannot_be_taken_is_said_and_leaves_nothing(contexts: Any, started:
     page.locator("#f-more-files li").nth(1).wait_for()
 
 
+def test_fields_that_come_late_keep_what_was_done_to_files_meanwhile(
+    contexts: Any, started: Served, connected: Any
+) -> None:
+    page = opened(contexts, started, connected)
+    page.locator("#optional-summary").click()
+    page.locator("#f-more").set_input_files([TEXT, {**TEXT, "name": "second.txt"}])
+    page.locator("#f-more-files li").nth(1).wait_for()
+    page.get_by_text("Saved as draft").wait_for()
+    held: list[Any] = []
+    page.route("**/fields", lambda route: held.append(route))
+    with page.expect_request("**/fields"):
+        page.locator("#f-account").dispatch_event("change")
+    page.get_by_role("button", name="Remove second.txt").click()
+    page.locator("#f-more").set_input_files({**TEXT, "name": "third.txt"})
+    page.get_by_text("third.txt · ").wait_for()
+    page.route("**/files/more", lambda route: None)  # never answered
+    page.locator("#f-more").set_input_files({**TEXT, "name": "fourth.txt"})
+    page.get_by_role("progressbar", name="Uploading fourth.txt").wait_for()
+    page.locator("#f-account-field").evaluate("(drawn) => drawn.dataset.earlier = ''")
+    held[0].continue_()
+    page.locator("#f-account-field:not([data-earlier])").wait_for()
+    expect(page.locator("#f-more-files li")).to_contain_text(["notes.txt", "third.txt", "fourth.txt"])
+    page.get_by_role("button", name="Cancel: fourth.txt").click()
+    expect(page.locator("#f-more-files li")).to_contain_text(["notes.txt", "third.txt"])
+
+
 def test_eleven_megabytes_without_javascript(contexts: Any, started: Served, connected: Any) -> None:
     page = opened(contexts, started, connected, java_script_enabled=False)
     page.locator("#f-file").set_input_files(sized(11))
