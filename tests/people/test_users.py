@@ -34,13 +34,6 @@ def test_nothing_is_asked_for() -> None:
     assert users.checked_email("  ")[1][0].message == "Enter your e-mail address."
 
 
-def test_what_is_no_role_is_refused() -> None:
-    for role in users.ROLES:
-        users.check_role(role)
-    with pytest.raises(Invalid, match="must be owner, developer or member"):
-        users.check_role("king")
-
-
 def make(
     store: SQLiteStore, clock: FakeClock, email: str = "alice@example.com", password: str = GOOD, role: str = "member"
 ) -> users.User:

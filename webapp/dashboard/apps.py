@@ -39,6 +39,7 @@ from webapp.dashboard.pages import ListQuery, among, at_most, page, wants_fragme
 from webapp.dashboard.rich import rich
 from webapp.errors import PatchbayError
 from webapp.kit.translation import language, translated
+from webapp.people import roles
 
 blueprint = Blueprint("apps", __name__)
 tabs = Blueprint("components", __name__)
@@ -104,8 +105,8 @@ def show(slug: str) -> str:
         trouble=words.ending(code, app.name, app_setup.set_up_by()) if code else None,
         access=access(app),
         setup=setup,
-        may_extend=viewer().role == "owner" and not g.get("portal"),
-        may_add_client=app.takes_clients and viewer().role == "owner",
+        may_extend=roles.may_set_up_apps(viewer().role) and not g.get("portal"),
+        may_add_client=app.takes_clients and roles.may_set_up_apps(viewer().role),
         starters=starters(app) if app.ready else [],
     )
 

@@ -32,6 +32,7 @@ from webapp.dashboard.shared.one_time_secrets import OneTimeSecrets
 from webapp.demo import Links
 from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
+from webapp.people import roles
 from webapp.people.agents.documents import Documents
 from webapp.people.logins import Logins
 from webapp.people.openid_provider import OpenIdProvider
@@ -137,8 +138,8 @@ class Viewer:
 
     @property
     def may_build(self) -> bool:
-        """Whether the viewer may use Build: signing keys, others' activity, clients and embedding."""
-        return self.role in ("owner", "developer")
+        """Whether their role may, as :func:`webapp.people.roles.may_build` decides."""
+        return roles.may_build(self.role)
 
 
 @functools.cache

@@ -28,7 +28,7 @@ from webapp.errors import Conflict
 from webapp.kit import translation
 from webapp.kit.clock import SECOND
 from webapp.kit.translation import gettext
-from webapp.people import preferences, sessions, users
+from webapp.people import preferences, roles, sessions, users
 from webapp.people.preferences import Preferences
 from webapp.people.sessions import Session
 from webapp.people.users import User
@@ -224,7 +224,7 @@ def viewer_of(person: User, session: Session) -> Viewer:
     known = dashboard().projects.get(ALL_PROJECTS)
     gone = known is not None and session.project_id not in {project.id for project in known}
     project_id, environment = "" if gone else session.project_id, session.environment or client.environment
-    if person.role == "member" or (not project_id and environment == client.environment):
+    if not roles.may_choose_scene(person.role) or (not project_id and environment == client.environment):
         return Viewer(person.id, person.role, client)
     return Viewer(person.id, person.role, client.within(project_id, environment), f"{project_id} {environment}".strip())
 

@@ -17,7 +17,7 @@ from webapp.errors import Conflict, Forbidden, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, Clock
 from webapp.kit.crypto import hash_token, new_id
-from webapp.people import users
+from webapp.people import roles, users
 from webapp.people.users import User
 from webapp.store.contract import Reader, Store, Tx
 from webapp.store.table import Table
@@ -64,7 +64,7 @@ def invite(store: Store, clock: Clock, *, email: str, role: str) -> tuple[Invita
 
 def invite_all(store: Store, clock: Clock, *, addressees: Iterable[str], role: str) -> list[tuple[Invitation, str]]:
     """Invite several addresses, all or none, like :func:`invite`."""
-    users.check_role(role)
+    roles.check(role)
     checked = [users.checked_email(email) for email in addressees]
     for _email, problems in checked:
         if problems:
@@ -122,7 +122,7 @@ def is_valid(reader: Reader, now: int, invitation: Invitation) -> bool:
     if invitation.expires_at <= now:
         return False
     inviter = users.by_id(reader, invitation.invited_by) if invitation.invited_by is not None else None
-    return invitation.invited_by is None or (inviter is not None and inviter.enabled and inviter.role == "owner")
+    return invitation.invited_by is None or (inviter is not None and inviter.enabled and roles.may_invite(inviter.role))
 
 
 def by_token(reader: Reader, now: int, token: str) -> Invitation | None:

@@ -15,7 +15,7 @@ from webapp.errors import Conflict
 from webapp.kit.clock import Clock
 from webapp.kit.crypto import new_id
 from webapp.kit.translation import lazy as _
-from webapp.people import api_keys, identities, invitations, passwords, sessions, users
+from webapp.people import api_keys, identities, invitations, passwords, roles, sessions, users
 from webapp.people.openid_provider import Claims, NotSignedIn
 from webapp.people.users import NewUser, User
 from webapp.store.contract import Store, Tx
@@ -42,7 +42,7 @@ class Rules:
     def role(self, claims: Claims) -> str | None:
         """The highest role that the person's groups have, or None."""
         theirs = {role for group, role in self.role_of_group if group == EVERYBODY or group in claims.groups}
-        return next((role for role in users.ROLES if role in theirs), None)
+        return next((role for role in roles.ROLES if role in theirs), None)
 
 
 def admit(store: Store, clock: Clock, rules: Rules, claims: Claims) -> User:
@@ -90,7 +90,7 @@ def _new_user(tx: Tx, now: int, rules: Rules, claims: Claims) -> User:
     role = rules.role(claims) if rules.role_of_group else (invitation.role if invitation else None)
     if role is None:
         raise _refusal(rules, _NO_GROUP if rules.role_of_group else _UNKNOWN, email)
-    if role != "owner" and not users.any_user(tx):
+    if not roles.is_owner(role) and not users.any_user(tx):
         raise _refusal(rules, _NO_OWNER)
     new = NewUser(User(new_id("u"), email, role, now, now), passwords.NONE)
     if invitation is not None:

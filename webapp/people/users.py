@@ -1,8 +1,8 @@
 """The people who sign in: their e-mail address, role and password. This module owns the table ``users``.
 
-Once there is an owner, at least one owner stays enabled. Limiting password attempts is left to
-:mod:`webapp.people.attempts`, and ending sessions and tokens of disabled or removed users to
-:mod:`webapp.people.logins`.
+Once there is an owner, at least one owner stays enabled. What each role may do is decided in
+:mod:`webapp.people.roles`. Limiting password attempts is left to :mod:`webapp.people.attempts`, and ending
+sessions and tokens of disabled or removed users to :mod:`webapp.people.logins`.
 """
 
 import re
@@ -15,13 +15,12 @@ from webapp.kit import cursors
 from webapp.kit.clock import Clock
 from webapp.kit.crypto import new_id
 from webapp.kit.translation import gettext
-from webapp.people import passwords
+from webapp.people import passwords, roles
 from webapp.store.contract import Reader, Store, Tx
 from webapp.store.table import Table
 
 MAX_EMAIL = 254  # RFC 5321 section 4.5.3.1.3, without the angle brackets
 _EMAIL = re.compile(r"[^\s@\x00-\x1f\x7f<>()\[\],;:\\\"]{1,64}@[^\s@\x00-\x1f\x7f<>()\[\],;:\\\"]+")
-ROLES = ("owner", "developer", "member")
 
 
 def normal_email(email: str) -> str:
@@ -39,12 +38,6 @@ def checked_email(email: str) -> tuple[str, list[Detail]]:
         sentence = gettext("That is not an e-mail address; write it as name@example.com.")
         return email, [Detail("email", sentence)]
     return email, []
-
-
-def check_role(role: str) -> None:
-    """Raise :class:`Invalid` unless ``role`` is one of :data:`ROLES`."""
-    if role not in ROLES:
-        raise Invalid(f"The role must be {', '.join(ROLES[:-1])} or {ROLES[-1]}.", [Detail("role", "Unknown role.")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +84,7 @@ def prepare(clock: Clock, *, email: str, password: str, role: str) -> NewUser:
 
     Raises :class:`Invalid` with a detail per field.
     """
-    check_role(role)
+    roles.check(role)
     email, problems = checked_email(email)
     password, weak = passwords.checked(password)
     if problems or weak:
@@ -139,7 +132,7 @@ def set_password(tx: Tx, now: int, user_id: str, password_hash: str) -> None:
 
 def set_role(tx: Tx, now: int, user: User, role: str) -> User:
     """Change a person's role. Raises :class:`Invalid`, and :class:`Conflict` for the last owner."""
-    check_role(role)
+    roles.check(role)
     if role == user.role:
         return user
     keep_an_owner(tx, user)
@@ -214,7 +207,7 @@ def any_user(reader: Store | Tx) -> bool:
 def keep_an_owner(tx: Tx, user: User) -> None:
     """Raise :class:`Conflict` if ``user`` is the only enabled owner."""
     others = _USERS.count(tx, "role = 'owner' AND disabled_at IS NULL AND id <> :id", {"id": user.id})
-    if user.role == "owner" and user.enabled and not others:
+    if roles.is_owner(user.role) and user.enabled and not others:
         raise Conflict(f"{user.email} is the only owner who can sign in; make somebody else an owner first.")
 
 

@@ -7,11 +7,12 @@ import pytest
 from flask import Flask, g, request
 
 from webapp.dashboard.build import menu
-from webapp.dashboard.build.menu import DEVELOPERS, OWNERS, BuildPage
+from webapp.dashboard.build.menu import BuildPage
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.dashboard import Viewer
 from webapp.errors import Conflict, Detail, Invalid
 from webapp.kit import message_files, translation
+from webapp.people.roles import DEVELOPERS, OWNERS
 
 FOLDER = Path(translation.__file__).parent.parent / "translations"
 

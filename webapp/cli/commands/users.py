@@ -5,12 +5,15 @@ import click
 from webapp.cli.options import JSON, opened, show, table
 from webapp.errors import NotFound
 from webapp.kit.clock import iso
-from webapp.people import api_keys, invitations, users
-from webapp.people.users import ROLES, User
+from webapp.people import api_keys, invitations, roles, users
+from webapp.people.users import User
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.people import logins
 
 EMAIL = click.option("--email", required=True, help="Whose login.")
+ROLE = click.option(
+    "--role", type=click.Choice(roles.ROLES), default=roles.DEFAULT, show_default=True, help="What they may do."
+)
 
 
 @click.group()
@@ -21,7 +24,7 @@ def user() -> None:
 @user.command("create")
 @click.option("--email", required=True, help="The address to sign in with.")
 @click.option("--password", help="The password; asked for when it is left out, which keeps it out of shell history.")
-@click.option("--role", type=click.Choice(ROLES), default="member", show_default=True, help="What they may do.")
+@ROLE
 @JSON
 def create(email: str, password: str | None, role: str, as_json: bool) -> None:
     """Make a login, with an API key that is shown this once."""
@@ -35,7 +38,7 @@ def create(email: str, password: str | None, role: str, as_json: bool) -> None:
 
 @user.command("invite")
 @click.option("--email", "emails", required=True, multiple=True, help="Whom to invite; may be repeated.")
-@click.option("--role", type=click.Choice(ROLES), default="member", show_default=True, help="What they may do.")
+@ROLE
 @JSON
 def invite(emails: tuple[str, ...], role: str, as_json: bool) -> None:
     """Invite people: each gets a link that makes a login, once, within 7 days."""
@@ -61,7 +64,7 @@ def api_key(email: str, as_json: bool) -> None:
 
 @user.command("role")
 @EMAIL
-@click.option("--role", type=click.Choice(ROLES), required=True, help="What they may do from now on.")
+@click.option("--role", type=click.Choice(roles.ROLES), required=True, help="What they may do from now on.")
 @JSON
 def role_(email: str, role: str, as_json: bool) -> None:
     """Change the role of a user."""

@@ -1,7 +1,7 @@
 """A process of ``patchbay serve``: how it is forked, how it is asked to end, and how it uses memory.
 
 Which processes there are is decided in :mod:`webapp.cli.serving.supervisor`, and what each of them does in
-:mod:`webapp.cli.serving.roles`.
+:mod:`webapp.cli.serving.process_types`.
 """
 
 import ctypes

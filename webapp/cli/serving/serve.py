@@ -25,7 +25,7 @@ from urllib.parse import quote
 import click
 
 from webapp.cli.options import settings_from_env
-from webapp.cli.serving import process, roles
+from webapp.cli.serving import process, process_types
 from webapp.cli.serving.listeners import listen, reason, shares
 from webapp.cli.serving.logs import configure
 from webapp.cli.serving.process import LEAVE, Child, WorkFailed, start_work
@@ -62,21 +62,21 @@ def serve(port: int | None) -> None:
     )
     sockets = [*web_sockets, *sandbox_sockets]
     private = Scratch("patchbay-serve-")  # on a path short enough for a socket
-    address, wakeup = private.path / SOCKET, roles.Wakeup.new()
-    runner = Child("runner", _with((), sockets, partial(roles.runner, address)))
+    address, wakeup = private.path / SOCKET, process_types.Wakeup.new()
+    runner = Child("runner", _with((), sockets, partial(process_types.runner, address)))
     web = _with(
         web_sockets,
         [*sandbox_sockets, worker_lock],
-        partial(roles.web, settings, web_sockets, wakeup.wake, address, lock=web_lock),
+        partial(process_types.web, settings, web_sockets, wakeup.wake, address, lock=web_lock),
     )
-    worker = _with((), [*sockets, web_lock], partial(roles.worker, settings, wakeup, address, lock=worker_lock))
+    worker = _with((), [*sockets, web_lock], partial(process_types.worker, settings, wakeup, address, lock=worker_lock))
 
     def announce_end() -> None:
         worker_lock.announce_end()
         web_lock.announce_end()
 
     supervisor = Supervisor(
-        [runner, *web_children(settings, web), Child("worker", worker, roles.WORKER)],
+        [runner, *web_children(settings, web), Child("worker", worker, process_types.WORKER)],
         partial(configure, settings.log_level, form=settings.log_format),
         announce_end,
         settings.drain_s,
@@ -91,9 +91,10 @@ def serve(port: int | None) -> None:
         raise
     database_lock = lock_files.share(settings.database)  # even while a process of ours is started again
     if settings.sandbox:
-        run = partial(roles.sandbox, settings, sandbox_sockets, roles.SandboxClient(**prepared["sandbox"]))
+        client = process_types.SandboxClient(**prepared["sandbox"])
+        run = partial(process_types.sandbox, settings, sandbox_sockets, client)
         supervisor.children.append(
-            Child("sandbox", _with(sandbox_sockets, [*web_sockets, worker_lock, web_lock], run), roles.SANDBOX)
+            Child("sandbox", _with(sandbox_sockets, [*web_sockets, worker_lock, web_lock], run), process_types.SANDBOX)
         )
     code = supervisor.run(Announcement(settings, web_sockets[0], prepared["start_token"]))
     for open_socket in (*sockets, wakeup.sender, wakeup.receiver):
@@ -106,9 +107,9 @@ def serve(port: int | None) -> None:
 
 
 def _prepared(settings: Settings, runner: Path) -> dict[str, Any]:
-    """Return what :func:`webapp.cli.serving.roles.prepare` gives; what the processes share is imported meanwhile."""
-    work = start_work(partial(roles.prepare, settings, runner))
-    for name in roles.WEB:
+    """Return what :func:`process_types.prepare` gives; what the processes share is imported meanwhile."""
+    work = start_work(partial(process_types.prepare, settings, runner))
+    for name in process_types.WEB:
         importlib.import_module(name)
     try:
         return work.result()
@@ -141,9 +142,9 @@ def web(port: int | None) -> None:
     address, web_lock = _runner_address(settings), lock_files.WebLock(_embedded(settings))
     sockets = _listening_on(settings.host, settings.port, "PATCHBAY_PORT")
     click.echo(f"Patchbay answers at {settings.public_url}")
-    run = partial(roles.web, settings, sockets, lambda: None, address)
+    run = partial(process_types.web, settings, sockets, lambda: None, address)
     if settings.web == 1:
-        stop = roles.stop_on_signals(settings.drain_s)
+        stop = process_types.stop_on_signals(settings.drain_s)
         stop.then(web_lock.announce_end)
         run(stop)
         return
@@ -155,10 +156,10 @@ def worker() -> None:
     """Do only the work that is due, in this process."""
     settings = begin_process(None)
     address, worker_lock = _runner_address(settings), lock_files.WorkerLock(_embedded(settings))
-    wakeup, stop = roles.Wakeup.new(), roles.stop_on_signals()
+    wakeup, stop = process_types.Wakeup.new(), process_types.stop_on_signals()
     stop.then(worker_lock.announce_end)
     try:
-        roles.worker(settings, wakeup, address, stop)
+        process_types.worker(settings, wakeup, address, stop)
     finally:
         wakeup.sender.close()
         wakeup.receiver.close()
@@ -176,7 +177,7 @@ def runner() -> None:
         )
     if not scratch.is_free(address.parent):
         raise click.ClickException(f"A runner already listens in {address.parent}; stop it first.")
-    raise SystemExit(_supervised(settings, [Child("runner", partial(roles.runner, address))]))
+    raise SystemExit(_supervised(settings, [Child("runner", partial(process_types.runner, address))]))
 
 
 def begin_process(port: int | None) -> Settings:
@@ -199,7 +200,7 @@ def web_children(settings: Settings, run: Callable[..., None]) -> list[Child]:
     share_metrics(settings)
     names = ["web"] if settings.web == 1 else [f"web-{number}" for number in range(1, settings.web + 1)]
     each = zip(names, shares(settings.web), strict=True)
-    return [Child(name, partial(run, share=share), roles.WEB, answers=True) for name, share in each]
+    return [Child(name, partial(run, share=share), process_types.WEB, answers=True) for name, share in each]
 
 
 def share_metrics(settings: Settings) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 from flask import Blueprint, abort, flash, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build import menu
 from webapp.dashboard.client.build import projects
 from webapp.dashboard.client.build.projects import ProjectProgress
 from webapp.dashboard.dashboard import dashboard, viewer
@@ -22,7 +21,7 @@ from webapp.dashboard.pages import address, go
 from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
-from webapp.people import checklist, invitations, users
+from webapp.people import checklist, invitations, roles, users
 
 blueprint = Blueprint("checklist", __name__, url_prefix="/checklist")
 NEXT = 3  # steps on Apps
@@ -41,7 +40,7 @@ class Step:
     gist: str
     url: Callable[[], str]
     is_done: Callable[[], bool] | None = None
-    roles: tuple[str, ...] = menu.DEVELOPERS
+    roles: tuple[str, ...] = roles.DEVELOPERS
     by_hand: bool = False
     without_sandbox: str = ""
 
@@ -103,7 +102,7 @@ STEPS: Mapping[str, Step] = {
         _("Add an app’s OAuth client"),
         _("People sign in to GitHub, Google or Slack with a client that you register there."),
         _page("build_apps.page"),
-        roles=menu.OWNERS,
+        roles=roles.OWNERS,
     ),
     "people": Step(
         "people",
@@ -111,7 +110,7 @@ STEPS: Mapping[str, Step] = {
         _("Send a link, and choose a role."),
         _page("build_people.page"),
         lambda: bool(invitations.list_open(dashboard().store)) or len(users.all_users(dashboard().store)) > 1,
-        menu.OWNERS,
+        roles.OWNERS,
     ),
     "key": Step(
         "shield",
@@ -119,7 +118,7 @@ STEPS: Mapping[str, Step] = {
         _("Without it nobody can read the credentials in a backup. Keep it in another place than the backups."),
         lambda: "/docs/operate#keys-and-backups",
         lambda: dashboard().settings.secret_key is not None,
-        menu.OWNERS,
+        roles.OWNERS,
         by_hand=True,
     ),
 }

@@ -8,7 +8,7 @@ from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.pages import go
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext
-from webapp.people import invitations, users
+from webapp.people import invitations, roles, users
 
 blueprint = menu.part_of("people", "invitations", "/invitations")
 
@@ -62,7 +62,7 @@ def withdraw(invitation_id: str) -> AnyResponse:
 
 def _check(addresses: list[str], role: str) -> None:
     """Raise :class:`Invalid` or :class:`Conflict` with a sentence about the first address that cannot be invited."""
-    users.check_role(role)
+    roles.check(role)
     if not addresses:
         raise Invalid(gettext("Enter the address of somebody to invite."))
     if len(addresses) > MOST:

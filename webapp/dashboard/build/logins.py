@@ -10,7 +10,7 @@ from webapp.dashboard.pages import go
 from webapp.dashboard.words import ROLES
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext
-from webapp.people import users
+from webapp.people import roles, users
 from webapp.people.users import User
 
 blueprint = menu.part_of("people", "logins", "/<user_id>")
@@ -24,7 +24,7 @@ def role(user_id: str) -> AnyResponse:
     except (Conflict, Invalid) as error:
         return people.changed(error.message, "bad", 409)
     sentence = gettext("{email} is {role} now.").format(email=user.email, role=ROLES[user.role])
-    if user.id != person().id or user.role == "owner":
+    if user.id != person().id or roles.is_owner(user.role):
         return people.changed(sentence, "ok")
     flash(sentence, "ok")
     return go(url_for("dashboard.apps.index"))

@@ -1,4 +1,4 @@
-"""What all pages of Build share: their entries in the menu, their roles, their language, and the errors of forms.
+"""What all pages of Build share: entries in the menu, the roles that see them, the language, and the errors of forms.
 
 Their sentences are in English only, so a page of Build is in English as a whole, with its menu: no page mixes two.
 """
@@ -11,9 +11,6 @@ from flask import Blueprint, abort
 from webapp.dashboard.dashboard import viewer
 from webapp.errors import Conflict, Invalid
 from webapp.kit import translation
-
-DEVELOPERS = ("owner", "developer")
-OWNERS = ("owner",)
 
 
 def always() -> bool:

@@ -17,11 +17,11 @@ from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.dashboard.words import BUILD, ROLES
 from webapp.kit.text import holds
 from webapp.kit.translation import gettext
-from webapp.people import invitations, passkeys, totp, users
+from webapp.people import invitations, passkeys, roles, totp, users
 
-blueprint = menu.blueprint("people", menu.BuildPage("people", 9, menu.OWNERS))
+blueprint = menu.blueprint("people", menu.BuildPage("people", 9, roles.OWNERS))
 
-EVERYBODY = tuple(reversed(users.ROLES))
+EVERYBODY = tuple(reversed(roles.ROLES))
 MOST_SHOWN = 100
 MAX_QUERY = 254
 
@@ -37,7 +37,7 @@ def show(
     links: Sequence[tuple[str, str]] = (),
     reset: tuple[str, str, int] | None = None,
     emails: str = "",
-    invited_as: str = "member",
+    invited_as: str = roles.DEFAULT,
     error: str = "",
     code: int = 200,
 ) -> Response:
@@ -66,6 +66,7 @@ def _list() -> dict[str, Any]:
     """The context of the lists of people and invitations; of many people those whose address matches the search."""
     board, query = dashboard(), request.values.get("q", "")[:MAX_QUERY]
     everybody, waiting = users.all_users(board.store), invitations.list_open(board.store)
+    owners = [user.id for user in everybody if user.enabled and roles.is_owner(user.role)]
     matching = [user for user in everybody if holds(user.email, query)]
     return {
         "query": query,
@@ -73,7 +74,7 @@ def _list() -> dict[str, Any]:
         "matching": len(matching),
         "people": matching[:MOST_SHOWN],
         "me": person(),
-        "alone": sum(user.enabled and user.role == "owner" for user in everybody) == 1,
+        "only_owner": owners[0] if len(owners) == 1 else "",
         "guarded": totp.user_ids(board.store) | passkeys.user_ids(board.store),
         "waiting": [(row, invitations.is_valid(board.store, board.clock(), row)) for row in waiting],
         "email_of": {user.id: user.email for user in everybody},
@@ -89,7 +90,7 @@ def _rights() -> list[tuple[str, tuple[str, ...]]]:
         pages.setdefault(item.roles, []).append(str(BUILD[noun]))
     return [
         (gettext("Connect, run, watch"), EVERYBODY),
-        (gettext("See signing keys and the audit log"), menu.DEVELOPERS),
+        (gettext("See signing keys and the audit log"), roles.DEVELOPERS),
         *(
             (gettext("Build: {pages}").format(pages=", ".join(labels)), who)
             for who, labels in sorted(pages.items(), key=lambda row: -len(row[0]))

@@ -12,6 +12,7 @@ from webapp.dashboard.dashboard import ALL_PROJECTS, dashboard, if_up, viewer
 from webapp.dashboard.shared.changes import PROJECTS
 from webapp.errors import Unauthorized
 from webapp.kit.clock import MINUTE
+from webapp.people import roles
 
 _FRESH = "read a moment ago"
 
@@ -57,8 +58,8 @@ def product_name() -> str:
 
 
 def needs_support_address() -> bool:
-    """Whether to ask the viewer, an owner, for a support address, as their project has only an assumed one."""
+    """Whether to ask the viewer, who may set one, for a support address, as their project has only an assumed one."""
     projects = recent()
     assumed = {f"support@{host}" for host in ("localhost", urlsplit(dashboard().settings.public_url).hostname)}
     waiting = {project.id for project in projects if project.support_email in assumed}
-    return viewer().role == "owner" and bool(waiting) and viewer().client.project_id in waiting
+    return roles.may_change_projects(viewer().role) and bool(waiting) and viewer().client.project_id in waiting

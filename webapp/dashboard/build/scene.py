@@ -16,7 +16,7 @@ from webapp.dashboard.pages import go
 from webapp.dashboard.return_paths import page_before
 from webapp.dashboard.shell import ENVIRONMENTS
 from webapp.errors import PatchbayError
-from webapp.people import sessions
+from webapp.people import roles, sessions
 
 blueprint = Blueprint("scene", __name__)
 
@@ -29,7 +29,7 @@ def choose() -> AnyResponse:
     here = viewer().client
     environment = request.form.get("environment", here.environment)
     project_id = request.form.get("project", here.project_id)
-    if not viewer().may_build or environment not in ENVIRONMENTS or not _is_project(project_id):
+    if not roles.may_choose_scene(viewer().role) or environment not in ENVIRONMENTS or not _is_project(project_id):
         abort(404)
     work_in(project_id, environment)
     return go(_list_of(page_before()))
@@ -54,7 +54,9 @@ def return_to(account_id: str) -> None:
     else.
     """
     project_id, environment = request.args.get("project", ""), request.args.get("in", "")
-    if not viewer().may_build or environment not in ENVIRONMENTS or (project_id and not _is_project(project_id)):
+    if not roles.may_choose_scene(viewer().role) or environment not in ENVIRONMENTS:
+        return
+    if project_id and not _is_project(project_id):
         return
     client = dashboard().client.within(project_id, environment)
     try:

@@ -18,6 +18,7 @@ from webapp.dashboard.trigger import charts
 from webapp.kit import slugs
 from webapp.kit.clock import DAY, SECOND, iso
 from webapp.kit.translation import gettext, pgettext
+from webapp.people import roles
 
 PERIODS = (7, 30)
 NO_APP = "-"
@@ -29,7 +30,7 @@ def _offered() -> bool:
     return offers("usage", lambda: usage.by_app(viewer().client, now - 1, now))
 
 
-blueprint = menu.blueprint("usage", menu.BuildPage("chart", 4, menu.DEVELOPERS, offered=_offered))
+blueprint = menu.blueprint("usage", menu.BuildPage("chart", 4, roles.DEVELOPERS, offered=_offered))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from webapp.dashboard.rich import LONGEST_JSON, json_html, json_is_cut, rich
 from webapp.errors import PatchbayError
 from webapp.kit.crypto import hash_token
 from webapp.kit.translation import ngettext, translated
+from webapp.people import roles
 from webapp.people.preferences import time_zones
 
 HISTORY = 10
@@ -122,7 +123,9 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
 def _demo_link(form: ComponentForm) -> str:
     """The URL of a new demo link to this form, for an owner of a demo; "" where there is none."""
     links = dashboard().demo_links
-    if links is None or viewer().role != "owner" or form.trigger or form.component.key not in demo.FORMS:
+    if links is None or not roles.may_share_demos(viewer().role):
+        return ""
+    if form.trigger or form.component.key not in demo.FORMS:
         return ""
     return public_url(links.create(form.component.key))
 

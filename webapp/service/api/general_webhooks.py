@@ -12,7 +12,7 @@ from pydantic import Field
 
 from webapp.errors import Forbidden
 from webapp.kit.clock import SECOND
-from webapp.people import users
+from webapp.people import roles, users
 from webapp.service.api import me
 from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, Data, Milliseconds, ProjectId, Query, Seconds
@@ -169,5 +169,5 @@ def _to_json(call: Call, webhook: Endpoint) -> dict[str, Any]:
 def _refuse_members(call: Call) -> None:
     """Raise :class:`Forbidden` for the API key of a person who may not see data of other users."""
     person = users.by_id(call.store, call.caller.person_id) if call.caller.person_id is not None else None
-    if person is not None and person.role == "member":
+    if person is not None and not roles.may_manage_webhooks(person.role):
         raise Forbidden("Webhooks of the workspace get data of all users, so only owners and developers manage them.")

@@ -3,13 +3,14 @@
 Only a client of the whole workspace with the scope ``*`` may call these operations, since they give an owner's power.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 from flask import Response
 from pydantic import Field
 
 from webapp.kit.clock import iso
 from webapp.people import invitations
+from webapp.people.roles import DEFAULT, Role
 from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import Answer, Body, DateTime, Page, Paged
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
@@ -31,7 +32,7 @@ class NewInvitation(Body):
     """Who is invited, and as what."""
 
     email: str = Field(description="The person's e-mail address, by which they will sign in.")
-    role: Literal["owner", "developer", "member"] = Field("member", description="What the person may do.")
+    role: Role = Field(DEFAULT, description="What the person may do.")
 
 
 class Invitation(Answer):
@@ -39,7 +40,7 @@ class Invitation(Answer):
 
     id: str = Field(examples=["inv_5Pq2Lx"])
     email: str = Field(examples=["lena@example.com"])
-    role: Literal["owner", "developer", "member"]
+    role: Role
     invited_by: str | None = Field(description="The person who invited; null for a client or a command.")
     created_at: DateTime
     expires_at: DateTime

@@ -3,13 +3,14 @@
 Only a client of the whole workspace with the scope ``*`` may call these operations, since they give an owner's power.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 from flask import Response
 from pydantic import Field
 
 from webapp.kit.clock import iso, iso_or_none
 from webapp.people import users
+from webapp.people.roles import Role
 from webapp.people.users import User
 from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import Answer, Body, DateTime, Page, Paged
@@ -33,7 +34,7 @@ OTHER = {"user_id": "$OTHER_LOGIN_ID"}
 class LoginChange(Body):
     """The changes of a login; omitted fields are unchanged."""
 
-    role: Literal["owner", "developer", "member"] | None = Field(None, description="What the person may do.")
+    role: Role | None = Field(None, description="What the person may do.")
     disabled: bool | None = Field(
         None, description="Whether the person is kept out. Their sessions end; what they connected keeps working."
     )
@@ -44,7 +45,7 @@ class Login(Answer):
 
     id: str = Field(examples=["u_1Wq6Df"])
     email: str = Field(examples=["ada@example.com"])
-    role: Literal["owner", "developer", "member"]
+    role: Role
     created_at: DateTime
     updated_at: DateTime
     disabled_at: DateTime | None

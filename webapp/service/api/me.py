@@ -12,7 +12,7 @@ from pydantic import Field
 
 from webapp.errors import NotFound
 from webapp.kit.crypto import stable_id
-from webapp.people import users
+from webapp.people import roles, users
 from webapp.people.users import User
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Answer, Data
@@ -76,7 +76,7 @@ def _person(call: Call) -> User | None:
 
 
 def _owner(call: Call) -> User | None:
-    return next((user for user in users.all_users(call.store) if user.role == "owner" and user.enabled), None)
+    return next((user for user in users.all_users(call.store) if roles.is_owner(user.role) and user.enabled), None)
 
 
 def _placeholder_id(call: Call) -> str:

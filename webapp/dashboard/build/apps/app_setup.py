@@ -20,7 +20,7 @@ from webapp.dashboard.shared.changes import APPS
 from webapp.errors import Forbidden, Invalid, PatchbayError
 from webapp.kit import translation
 from webapp.kit.translation import gettext
-from webapp.people import setup_requests, users
+from webapp.people import roles, setup_requests, users
 
 blueprint = Blueprint("app_setup", __name__)
 MAX_NAMED = 5  # people who asked
@@ -70,7 +70,7 @@ def view(app: App, form: SetUpForm | None = None) -> SetUpView:
         by=set_up_by(),
         wanted=len(wanting),
         wanted_by=tuple(email for _user_id, email in wanting[:MAX_NAMED]),
-        may_ask=looking.role in ("member", "developer"),
+        may_ask=roles.may_ask_for_apps(looking.role),
         has_asked=any(user_id == looking.external_user_id for user_id, _email in wanting),
     )
 
@@ -103,7 +103,7 @@ def create(slug: str) -> AnyResponse:
 def ask(slug: str) -> AnyResponse:
     """Notify the owners that the person would like to use this app."""
     app, looking = service().app(slug), viewer()
-    if looking.role not in ("member", "developer"):
+    if not roles.may_ask_for_apps(looking.role):
         abort(404)
     if not app.ready:
         board = dashboard()
@@ -114,7 +114,7 @@ def ask(slug: str) -> AnyResponse:
 
 def set_up_by() -> str:
     """Who can set up an app, in words for a member; "" for an owner, who can."""
-    if viewer().role == "owner":
+    if roles.may_set_up_apps(viewer().role):
         return ""
     if portal := g.get("portal"):
         return str(portal.facts.project_app_name) or gettext("An owner")  # never "", which stands for one
@@ -149,7 +149,7 @@ def _add(app: App, form: SetUpForm) -> Verdict:
 
 def _app(slug: str) -> App:
     """The app to set up. An app that needs no client, or a person who may not, gets a 404."""
-    if viewer().role != "owner":
+    if not roles.may_set_up_apps(viewer().role):
         abort(404)
     app = service().app(slug)
     if not app.takes_clients or not (app.extras and app.extras.set_up):

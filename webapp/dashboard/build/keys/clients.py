@@ -20,6 +20,7 @@ from webapp.errors import Invalid
 from webapp.kit.clock import DAY, HOUR, SECOND
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
+from webapp.people import roles
 
 ALL, CONNECT = "*", "connect:*"
 # By scope, in the order of the form.
@@ -87,7 +88,7 @@ def create_client() -> AnyResponse | tuple[str, int]:
     errors = {} if form["name"] else {"name": gettext("Enter a name.")}
     if not scope:
         errors["scopes"] = gettext("Choose at least one scope.")
-    if _is_powerful(scope) and viewer().role != "owner":
+    if _is_powerful(scope) and not roles.may_give_all_scopes(viewer().role):
         abort(403)
     if errors:
         return _form(form, errors), 422
@@ -149,7 +150,7 @@ def delete_client(client_id: str) -> AnyResponse | tuple[str, int]:
 
 def may_change(client: OAuthClient) -> bool:
     """Whether the viewer may give it another secret or delete it."""
-    return not is_own(client) and (viewer().role == "owner" or not _is_powerful(client.scope))
+    return not is_own(client) and (roles.may_give_all_scopes(viewer().role) or not _is_powerful(client.scope))
 
 
 def is_own(client: OAuthClient) -> bool:
@@ -196,7 +197,7 @@ def _form(form: Mapping[str, str], errors: Mapping[str, str]) -> str:
         ticked=request.form.getlist("scopes"),
         words=WORDS,
         projects=project_list.names(),
-        is_owner=viewer().role == "owner",
+        may_give_all=roles.may_give_all_scopes(viewer().role),
     )
 
 

@@ -12,7 +12,7 @@ from webapp.dashboard.dashboard import dashboard, offers
 from webapp.dashboard.gate import person
 from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.kit.translation import lazy as _
-from webapp.people import api_keys, users
+from webapp.people import api_keys, roles, users
 
 blueprint = sections.blueprint
 
@@ -20,7 +20,8 @@ blueprint = sections.blueprint
 def _user_keys() -> dict[str, Any]:
     """The context of user API keys: whether the person has one, and for owners who else has."""
     store, me = dashboard().store, person()
-    others = [(users.by_id(store, user_id), at) for user_id, at in api_keys.holders(store) if me.role == "owner"]
+    holders = api_keys.holders(store) if roles.may_see_key_holders(me.role) else ()
+    others = [(users.by_id(store, user_id), at) for user_id, at in holders]
     return {
         "own_key_given_at": api_keys.created_at(store, me.id),
         "key_holders": [(user, at) for user, at in others if user and user.id != me.id],

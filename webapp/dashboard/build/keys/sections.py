@@ -11,8 +11,9 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.build import menu
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
+from webapp.people import roles
 
-blueprint = menu.blueprint("keys", menu.BuildPage("key", 2, menu.DEVELOPERS))
+blueprint = menu.blueprint("keys", menu.BuildPage("key", 2, roles.DEVELOPERS))
 
 
 class Secret(NamedTuple):

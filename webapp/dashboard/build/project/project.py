@@ -13,8 +13,9 @@ from webapp.errors import Invalid
 from webapp.kit import contrast
 from webapp.kit.contrast import DEFAULT_HUE
 from webapp.kit.translation import gettext
+from webapp.people import roles
 
-blueprint = menu.blueprint("project", menu.BuildPage("settings", 5, menu.DEVELOPERS))
+blueprint = menu.blueprint("project", menu.BuildPage("settings", 5, roles.DEVELOPERS))
 
 TEXTS = ("name", "app_name", "support_email")
 KEY_TEST = "connect_require_key_auth_test"
@@ -53,17 +54,18 @@ def load() -> Project:
 
 def for_owners() -> None:
     """Answer 404 to people who are not owners."""
-    if viewer().role != "owner":
+    if not roles.may_change_projects(viewer().role):
         abort(404)
 
 
 def show(project: Project, errors: Mapping[str, str] | None = None, code: int = 200) -> Response:
     """The page of ``project``, with the errors of a submitted form."""
+    may_change = roles.may_change_projects(viewer().role)
     context = {
         "project": project,
         "errors": errors or {},
-        "may_change": viewer().role == "owner",
-        "may_delete": viewer().role == "owner" and project.id != dashboard().client.project_id,
+        "may_change": may_change,
+        "may_delete": may_change and project.id != dashboard().client.project_id,
         "chosen_hue": DEFAULT_HUE if project.brand_hue is None else project.brand_hue,
         "contrast_of": contrast.of_hue,
     }

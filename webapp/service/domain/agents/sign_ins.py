@@ -6,7 +6,7 @@ It is apart from :mod:`sessions` so that the worker, which purges sessions, need
 from dataclasses import dataclass
 
 from webapp.errors import Unauthorized
-from webapp.people import users
+from webapp.people import roles, users
 from webapp.people.agents import tokens
 from webapp.people.agents.grants import Grant
 from webapp.service.domain.agents.sessions import Entry
@@ -44,4 +44,4 @@ def _may_act(service: Service, grant: Grant) -> bool:
     if person is None or not person.enabled:
         return False
     here = (projects.default_id(service, service.store), service.settings.environment)
-    return person.role != "member" or (grant.project_id, grant.environment) == here
+    return roles.may_choose_scene(person.role) or (grant.project_id, grant.environment) == here

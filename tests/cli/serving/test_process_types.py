@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from webapp.cli.serving import roles
+from webapp.cli.serving import process_types
 from webapp.cli.serving.process import Stop
-from webapp.cli.serving.roles import prepare
+from webapp.cli.serving.process_types import prepare
 from webapp.errors import Unavailable
 from webapp.kit.clock import now
 from webapp.people import start_tokens
@@ -51,8 +51,8 @@ def _signals_as_before() -> Iterator[None]:
 
 
 @pytest.fixture
-def wakeup() -> Iterator[roles.Wakeup]:
-    fresh = roles.Wakeup.new()
+def wakeup() -> Iterator[process_types.Wakeup]:
+    fresh = process_types.Wakeup.new()
     yield fresh
     fresh.sender.close()
     fresh.receiver.close()
@@ -73,9 +73,9 @@ def loaded(modules: Sequence[str]) -> set[str]:
             ["webapp.service.components.runner_process"],
             PAGES | API | PIECES | {"cryptography", "pydantic", "sqlite_utils"},
         ),
-        (roles.WORKER, ((PAGES | API | PIECES) - {"babel"}) | SELDOM),  # it mails people in their language
-        (roles.SANDBOX, API | SERVICE),
-        (roles.WEB, PIECES | {"aiosmtpd", "webapp.sandbox"} | SELDOM),
+        (process_types.WORKER, ((PAGES | API | PIECES) - {"babel"}) | SELDOM),  # it mails people in their language
+        (process_types.SANDBOX, API | SERVICE),
+        (process_types.WEB, PIECES | {"aiosmtpd", "webapp.sandbox"} | SELDOM),
     ],
     ids=["command", "runner", "worker", "sandbox", "web"],
 )
@@ -83,7 +83,7 @@ def test_a_process_loads_nothing_that_only_others_need(modules: Sequence[str], n
     assert loaded(modules) & needless == set()
 
 
-def test_waking_never_blocks(wakeup: roles.Wakeup) -> None:
+def test_waking_never_blocks(wakeup: process_types.Wakeup) -> None:
     with pytest.raises(BlockingIOError):
         wakeup.receiver.recv(1)
     wakeup.wake()
@@ -100,7 +100,7 @@ def test_waking_never_blocks(wakeup: roles.Wakeup) -> None:
 
 
 def test_the_end_wakes_a_worker_that_sleeps(
-    monkeypatch: pytest.MonkeyPatch, settings: Settings, wakeup: roles.Wakeup
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, wakeup: process_types.Wakeup
 ) -> None:
     stop = Stop().on(signal.SIGUSR1)
     seen: list[object] = []
@@ -111,7 +111,7 @@ def test_the_end_wakes_a_worker_that_sleeps(
         seen.extend((settings, stop, wake_fd, wakeup.receiver.recv(8)))
 
     monkeypatch.setattr("webapp.service.worker.loop.run", work)
-    roles.worker(settings, wakeup, None, stop)
+    process_types.worker(settings, wakeup, None, stop)
     assert seen == [settings, stop, wakeup.receiver.fileno(), b"\0"]
 
 
@@ -127,7 +127,7 @@ def test_the_end_wakes_a_worker_that_sleeps(
 def test_requests_compute_one_by_one_unless_they_wait_for_servers(
     env: dict[str, str], slots: int, tmp_path: Path
 ) -> None:
-    assert roles._slots(Settings.from_env(env, data=tmp_path)) == slots
+    assert process_types._slots(Settings.from_env(env, data=tmp_path)) == slots
 
 
 def test_the_sandbox_answers_in_its_own_folder(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
@@ -137,10 +137,10 @@ def test_the_sandbox_answers_in_its_own_folder(monkeypatch: pytest.MonkeyPatch, 
         served.update(status=app.test_client().get("/", base_url=settings.sandbox_url).status_code, threads=threads)
 
     monkeypatch.setattr("webapp.cli.serving.httpd.serve", serve)
-    roles.sandbox(
+    process_types.sandbox(
         settings,
         (),
-        roles.SandboxClient("patchbay", "secret", "http://localhost/callback", "example", "secret"),
+        process_types.SandboxClient("patchbay", "secret", "http://localhost/callback", "example", "secret"),
         Stop(),
     )
     assert served == {"status": 200, "threads": 4}
@@ -166,7 +166,7 @@ def test_the_runner_is_a_program_that_holds_nothing_of_ours(monkeypatch: pytest.
     stop.lifeline = reading
     try:
         with pytest.raises(Replaced):
-            roles.runner(tmp_path / "runner.sock", stop)
+            process_types.runner(tmp_path / "runner.sock", stop)
         assert os.get_inheritable(reading)
     finally:
         os.close(reading)
@@ -186,7 +186,7 @@ def test_a_runner_that_is_told_to_end_before_it_begins_ends(monkeypatch: pytest.
     stop.set()
     try:
         with pytest.raises(SystemExit) as end:
-            roles.runner(tmp_path / "runner.sock", stop)
+            process_types.runner(tmp_path / "runner.sock", stop)
     finally:
         os.close(reading)
         os.close(writing)
@@ -195,7 +195,7 @@ def test_a_runner_that_is_told_to_end_before_it_begins_ends(monkeypatch: pytest.
 
 def test_a_process_without_a_supervisor_ends_by_either_signal() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
-        stop = roles.stop_on_signals()
+        stop = process_types.stop_on_signals()
         os.kill(os.getpid(), number)
         assert stop.wait(1)
 
@@ -222,14 +222,16 @@ def test_what_keeps_web_from_working_is_one_sentence_and_a_code(
 ) -> None:
     monkeypatch.setattr("webapp.service.domain.instance.opening.open_service", raising(error))
     with pytest.raises(SystemExit) as end:
-        roles.web(settings, (), lambda: None, None, Stop())
+        process_types.web(settings, (), lambda: None, None, Stop())
     assert (end.value.code, capsys.readouterr().err) == (code, sentence)
 
 
-def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch, settings: Settings, wakeup: roles.Wakeup) -> None:
+def test_a_bug_keeps_its_traceback(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, wakeup: process_types.Wakeup
+) -> None:
     monkeypatch.setattr("webapp.service.worker.loop.run", raising(KeyError("x")))
     with pytest.raises(KeyError):
-        roles.worker(settings, wakeup, None, Stop())
+        process_types.worker(settings, wakeup, None, Stop())
 
 
 def raising(error: Exception) -> Callable[..., None]:

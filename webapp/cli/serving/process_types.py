@@ -1,6 +1,7 @@
-"""What each process of ``patchbay serve`` does until it is asked to stop: web, worker, runner, sandbox.
+"""The types of process that ``patchbay serve`` runs, and what each does until it is asked to stop: web, worker, runner,
+sandbox.
 
-Each role imports what it needs when it begins, so that importing this module costs nothing. :data:`WEB`,
+Each type imports what it needs when it begins, so that importing this module costs nothing. :data:`WEB`,
 :data:`WORKER` and :data:`SANDBOX` name what a supervisor imports before it forks them.
 """
 
