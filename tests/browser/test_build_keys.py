@@ -11,7 +11,7 @@ from tests.browser.person import PASSWORD, Person
 from webapp.audit import Actor
 from webapp.kit.cursors import Window
 from webapp.people import users
-from webapp.service.domain.access import custom_limits, embedding, oauth_clients
+from webapp.service.domain.access import custom_limits, oauth_clients, refused_calls
 from webapp.service.domain.deliveries import endpoint_state, endpoints, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
@@ -107,7 +107,7 @@ def test_a_limit_is_made_and_tells_what_it_refused(olga: Any, product: Any, axe:
     olga.locator("#secret code").get_by_text(custom_limits.PREFIX).wait_for()
     (limit,) = custom_limits.page(product.service.store, Window()).items
     for _ in range(2):
-        embedding.note_refused_call(product.service, limit.key, Actor("user", "user-4812"))
+        refused_calls.note(product.service, limit.key, Actor("user", "user-4812"))
     olga.get_by_role("button", name="I’ve saved it").click()
     card = olga.get_by_role("region", name="Custom rate limits")
     card.get_by_text("3 calls in 1 hour").wait_for()

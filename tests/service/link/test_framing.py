@@ -8,7 +8,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from webapp.kit.clock import HOUR
-from webapp.service.domain.access import embedding
+from webapp.service.domain.access import refused_origins
 from webapp.service.link import framing
 
 ALLOWED = "https://app.acme.example"
@@ -79,7 +79,7 @@ def test_the_project_learns_of_it_and_the_log_once(world: Any, browser: Any, cap
         for _ in range(3):
             framed(browser, f"?token={token}")
     assert [record.getMessage().split()[3] for record in caplog.records] == [STRANGER]
-    (refused,) = embedding.latest(world.service, world.scene)
+    (refused,) = refused_origins.latest(world.service, world.scene)
     assert refused.origin == STRANGER
 
 

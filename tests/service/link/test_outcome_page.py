@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from webapp.kit.clock import HOUR, SECOND
-from webapp.service.domain.access import embedding
+from webapp.service.domain.access import refused_origins
 from webapp.service.domain.accounts import lifecycle
 
 ORIGIN = "https://app.acme.example"
@@ -137,7 +137,9 @@ def test_another_page_is_told_that_it_is_not_allowed_and_nothing_else(world: Any
     assert answer.status_code == 403 and answer.json["code"] == "origin_not_allowed"
     assert set(answer.json) == {"code", "error"} and "apn_" not in answer.text
     assert answer.headers["Access-Control-Allow-Origin"] == "https://evil.example"
-    assert [refused.origin for refused in embedding.latest(world.service, world.scene)] == ["https://evil.example"]
+    assert [refused.origin for refused in refused_origins.latest(world.service, world.scene)] == [
+        "https://evil.example"
+    ]
     assert state(browser, token, "null").status_code == 403
 
 

@@ -10,7 +10,7 @@ from webapp.kit.clock import iso
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Answer, Body, Data, DateTime
 from webapp.service.api.base.operations import Example, Group, Operations
-from webapp.service.domain.access import embedding
+from webapp.service.domain.access import page_check, refused_origins
 from webapp.service.domain.base import scopes
 
 operations = Operations(
@@ -74,12 +74,12 @@ class RefusedOrigin(Answer):
 def check_embedding(call: Call) -> Response:
     """Look at a page: its origin, https, and what its headers and policies forbid."""
     body = call.body(PageToCheck)
-    check = embedding.check(call.service, body.url, body.allowed_origins, body.printed or None)
+    check = page_check.check(call.service, body.url, body.allowed_origins, body.printed or None)
     return answer({"data": {**asdict(check), "checked_at": iso(call.service.clock())}})
 
 
 @operations.get("P/refused_origins", answer=Data[list[RefusedOrigin]])
 def list_refused_origins(call: Call) -> Response:
     """Origins of pages that showed a Connect token which does not allow them, in 30 days, the latest first."""
-    refused = embedding.latest(call.service, call.scene)
+    refused = refused_origins.latest(call.service, call.scene)
     return answer({"data": [{"origin": row.origin, "refused_at": iso(row.seen_at)} for row in refused]})

@@ -14,7 +14,7 @@ from webapp.audit import Actor
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Answer, Data, Seconds
 from webapp.service.api.base.operations import Group, Operations
-from webapp.service.domain.access import embedding, oauth_clients
+from webapp.service.domain.access import oauth_clients, refused_calls
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.rate_limits import LIMITS, LimitName, key_of
 from webapp.service.domain.base.service import Service
@@ -54,7 +54,7 @@ class LimitNow(Refusals):
 
 def refusals(service: Service, counted_under: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The fields of :class:`Refusals`, for each of the limits that count under those keys."""
-    refused = embedding.lately(service, counted_under)
+    refused = refused_calls.lately(service, counted_under)
     return {
         key: {"refused": calls.count, "refused_by": calls.actor and _caller(service, calls.actor)}
         for key, calls in refused.items()

@@ -7,7 +7,7 @@ origin (``Referer``). Neither is proof: they can only reduce what is shown, and 
 from flask import g, request
 
 from webapp.kit.origins import exact_origin, origin_of
-from webapp.service.domain.access import embedding
+from webapp.service.domain.access import refused_origins
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.base.service import Service
 from webapp.service.link.endings import ORIGIN_NOT_ALLOWED, Ended
@@ -20,11 +20,11 @@ def admit(service: Service, token: ConnectToken) -> None:
     if not in_frame():
         return
     origin = embedder()
-    if origin in token.allowed_origins or (origin is None and token.allowed_origins):
+    if token.allows(origin) if origin is not None else token.allowed_origins:  # else frame-ancestors decides
         return
     g.pop("visit", None)
     if origin is not None:
-        embedding.note_refused_origin(service, token.scene, origin)
+        refused_origins.note(service, token.scene, origin)
     raise Ended(ORIGIN_NOT_ALLOWED)
 
 

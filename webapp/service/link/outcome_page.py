@@ -10,7 +10,7 @@ from flask import Blueprint, Response, g, jsonify, request
 
 from webapp.kit.origins import exact_origin
 from webapp.kit.translation import translated
-from webapp.service.domain.access import embedding, tokens
+from webapp.service.domain.access import refused_origins, tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import attempts
 from webapp.service.domain.accounts.attempts import Attempt, Question
@@ -110,9 +110,9 @@ def _answer(service: Service, raw: str, origin: str) -> Response:
     token = tokens.recall(service.store, raw) if raw else None
     if token is None:
         return _refused(TOKEN_UNKNOWN if raw else TOKEN_MISSING)
-    if origin and origin not in (service.settings.public_url, *token.allowed_origins):
+    if origin and origin != service.settings.public_url and not token.allows(origin):
         if exact := exact_origin(origin):
-            embedding.note_refused_origin(service, token.scene, exact)
+            refused_origins.note(service, token.scene, exact)
         return _refused(ORIGIN_NOT_ALLOWED)
     return jsonify(_state(service, token))
 

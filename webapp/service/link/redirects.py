@@ -65,4 +65,4 @@ def _return_url(current: Visit, uri: str | None) -> str | None:
     if uri or current.embedded:
         return None if current.embedded else uri
     opener = current.parameters.get("returnTo", "")
-    return opener if origin_of(opener) in current.token.allowed_origins else None  # as browsers write it, and no other
+    return opener if current.token.allows(origin_of(opener)) else None  # as browsers write it, and no other

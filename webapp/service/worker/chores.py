@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from webapp.kit.clock import MINUTE, SECOND
-from webapp.service.domain.access import api_calls, embedding, oauth_clients, tokens
+from webapp.service.domain.access import api_calls, oauth_clients, refused_calls, refused_origins, tokens
 from webapp.service.domain.accounts import attempts, oauth_apps
 from webapp.service.domain.agents import approvals, request_signals, sessions
 from webapp.service.domain.base.service import Service
@@ -32,9 +32,9 @@ def all_due() -> list[Chore]:
         Chore("purge tokens", 10 * MINUTE, tokens.purge),
         Chore("purge access tokens", 60 * MINUTE, oauth_clients.purge_tokens),
         Chore("forget old secrets", 60 * MINUTE, oauth_clients.forget_old_secrets),
-        Chore("purge refused origins", 24 * 60 * MINUTE, embedding.purge_refused_origins),
+        Chore("purge refused origins", 24 * 60 * MINUTE, refused_origins.purge),
         Chore("purge calls of the API", 10 * MINUTE, api_calls.purge),
-        Chore("purge refused calls", 10 * MINUTE, embedding.purge_refused_calls),
+        Chore("purge refused calls", 10 * MINUTE, refused_calls.purge),
         Chore("fail overdue attempts", 15 * SECOND, attempts.fail_overdue),
         Chore("purge attempts", 10 * MINUTE, attempts.purge),
         Chore("purge OAuth apps of users", 60 * MINUTE, oauth_apps.purge),

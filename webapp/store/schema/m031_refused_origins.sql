@@ -1,4 +1,4 @@
--- service/domain/access/embedding.py: pages that showed a Connect token which does not allow their origin
+-- service/domain/access/refused_origins.py: pages that showed a Connect token which does not allow their origin
 CREATE TABLE refused_origins (
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
   environment TEXT NOT NULL,

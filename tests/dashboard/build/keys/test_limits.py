@@ -9,7 +9,7 @@ from webapp.audit import Actor
 from webapp.dashboard.build.keys.limits import WORDS, in_words, refused_in_words, window_in_words
 from webapp.dashboard.client.build.limits import Caller, LimitNow
 from webapp.kit.clock import HOUR, SECOND, FakeClock
-from webapp.service.domain.access import custom_limits, embedding
+from webapp.service.domain.access import custom_limits, refused_calls
 from webapp.service.domain.base.rate_limits import LIMITS, Limit, key_of
 
 
@@ -61,7 +61,7 @@ def test_the_page_tells_what_servers_used_up(office: Embedded) -> None:
 def test_the_page_tells_what_was_refused(office: Embedded) -> None:
     key = key_of("tokens", office.project.id, "development")
     for _ in range(2):
-        embedding.note_refused_call(office.service, key, Actor("user", "user-4812"))
+        refused_calls.note(office.service, key, Actor("user", "user-4812"))
     assert "2 refused in the last hour, all from user-4812" in office.browser("developer").get("/build/keys/limits")
 
 

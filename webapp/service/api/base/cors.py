@@ -7,7 +7,7 @@ from flask import Request, Response
 
 from webapp.errors import Forbidden
 from webapp.kit.origins import exact_origin
-from webapp.service.domain.access import embedding, tokens
+from webapp.service.domain.access import refused_origins, tokens
 from webapp.service.domain.base.service import Service
 
 METHODS = "GET, POST, PUT, PATCH, DELETE"
@@ -33,14 +33,14 @@ def admits(service: Service, origin: str, token: str) -> bool:
     if origin == service.settings.public_url:
         return True
     connect_token = tokens.recall(service.store, token)
-    return connect_token is not None and origin in connect_token.allowed_origins
+    return connect_token is not None and connect_token.allows(origin)
 
 
 def refuse(service: Service, origin: str, token: str) -> Forbidden:
     """Record the refused origin for the developer, and return the error."""
     connect_token = tokens.recall(service.store, token)
     if connect_token is not None and (exact := exact_origin(origin)):
-        embedding.note_refused_origin(service, connect_token.scene, exact)
+        refused_origins.note(service, connect_token.scene, exact)
     return Forbidden(
         f"This token does not serve pages of {origin}; create it with that origin in allowed_origins, "
         "or call from your server."

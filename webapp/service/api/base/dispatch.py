@@ -21,7 +21,7 @@ from webapp.service.api.base import call_records, cors, problems
 from webapp.service.api.base.call import MAX_BODY_BYTES, MAX_UPLOAD_BYTES, Call, check_size_and_text, read_json
 from webapp.service.api.base.models import unknown_to
 from webapp.service.api.base.operations import HEADER, Operation
-from webapp.service.domain.access import callers, custom_limits, embedding
+from webapp.service.domain.access import callers, custom_limits, refused_calls
 from webapp.service.domain.base.rate_limits import LIMITS, Limit, LimitName, LimitState, key_of
 from webapp.service.domain.base.service import Service
 
@@ -168,7 +168,7 @@ class Gate:
                 _note(environ, self._service.limits.hit(LIMITS[operation.limit], key))
         except Throttled:
             if key is not None and _OF_OUR_PAGES not in key:
-                embedding.note_refused_call(self._service, "|".join(key.split("|")[:3]), call.caller.actor)
+                refused_calls.note(self._service, "|".join(key.split("|")[:3]), call.caller.actor)
             raise
         if operation.limit == "executions":
             self._count_runs(call, external_id)

@@ -99,6 +99,14 @@ class ConnectToken(_StoredToken):
         """The scopes of the token."""
         return frozenset(self.scope.split())
 
+    def allows(self, origin: str) -> bool:
+        """Whether pages of ``origin`` may show the token: frame the Connect Link, call the API, be returned to.
+
+        It is compared as browsers write it, without wildcards. Our own pages may without being listed, which callers
+        see to.
+        """
+        return origin in self.allowed_origins
+
 
 _TOKEN = SealedColumn("connect_tokens", "token_sealed", key="token_hash")
 _WEBHOOK_URI = SealedColumn("connect_tokens", "webhook_uri_sealed", key="token_hash")

@@ -8,7 +8,7 @@ from webapp.kit.clock import Clock, now
 from webapp.service.components.calls import PieceBounds
 from webapp.service.components.executor import Executor
 from webapp.service.components.runner import Runner
-from webapp.service.domain.access import api_calls, embedding, oauth_clients, tokens
+from webapp.service.domain.access import api_calls, oauth_clients, refused_calls, tokens
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.catalog_file import build, one_at_a_time, open_catalog, warn
@@ -70,7 +70,7 @@ def close_service(service: Service) -> None:
     """Release what :func:`open_service` opened."""
     usage.flush(service)
     oauth_clients.flush_uses(service)
-    embedding.flush(service)
+    refused_calls.flush(service)
     api_calls.flush(service)
     takeover.give_up(service)
     service.executor.close()

@@ -1,37 +1,25 @@
-"""Checks whether a product's page can show the Connect Link, and keeps recently refused calls and origins.
+"""Checks whether a product's page can show the Connect Link.
 
 The page is fetched through the guard, or its developer pastes its headers where this service cannot reach it. Each
 :class:`Finding` is a sentence about one condition, with a line to copy if something must change. Nothing of the page is
-passed on. ``X-Frame-Options`` of the page does not matter: it says who may frame the page.
-
-Refused calls (table ``refused_calls``) are those beyond a rate limit: their number in the last hour, and their actor.
-They are collected in memory and written a moment later; a process that is killed loses only those. Refused origins
-(table ``refused_origins``) are pages that showed a Connect token which does not allow them, so that a developer learns
-what to add to ``allowed_origins``. The last few of an environment are kept, without anything about visitors.
+passed on. ``X-Frame-Options`` of the page does not matter: it says who may frame the page. Whether a Connect token
+allows an origin is decided beside the token, in :mod:`webapp.service.domain.access.tokens`.
 """
 
-import logging
-import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 from urllib.parse import urlsplit
 
-from webapp.audit import Actor
-from webapp.errors import Invalid, Unavailable
+from webapp.errors import Invalid
 from webapp.kit import csp
-from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.kit.csp import Policy
 from webapp.kit.origins import checked_origin
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.base.write_buffer import WriteBuffer
-from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import parse_url
 from webapp.settings import is_loopback
-from webapp.store.contract import Row, among
 
 State = Literal["ok", "warn", "bad"]
 OPENER, EMBEDDER = "Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy"
@@ -41,14 +29,6 @@ STATE = "/_static/connect/state"
 DEADLINE_S, MAX_BYTES, MAX_HOPS = 10.0, 512 * 1024, 3
 MAX_HEADS = 5  # of a proxy, of an interim answer, of the page
 _STATUS_LINE = re.compile(r"HTTP/[\d.]+ (\d{3})[^\n]*\n?")
-CALLS_REMEMBERED = HOUR
-_SLOT = 5 * MINUTE
-MAX_KEPT = 20
-MAX_LENGTH = 300
-ORIGINS_REMEMBERED = 30 * DAY
-_SEEN_AGAIN = MINUTE  # later than this a repetition is written down
-_CROWDED = HOUR  # when as many as are kept are younger, the next is somebody's game
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,122 +219,3 @@ def _printed(url: str, text: str) -> PageAnswer:
     if not status:
         raise Invalid.of("printed", "It must begin with the line HTTP/, as curl -si prints it. Paste it whole.")
     return PageAnswer(url, status, headers, rest)
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedCalls:
-    """The number of refused calls; ``actor`` made all of them, or is empty if there were several."""
-
-    count: int = 0
-    actor: Actor | None = None
-
-
-class _Slot(NamedTuple):
-    counted_under: str
-    at: int
-    actor: Actor
-
-
-def note_refused_call(service: Service, counted_under: str, actor: Actor) -> None:
-    """A call of ``actor``, which counts under that key, was refused."""
-    _NOTED.note(service, _Slot(counted_under, service.clock() // _SLOT * _SLOT, actor), 1)
-
-
-def lately(service: Service, counted_under: Sequence[str]) -> dict[str, RefusedCalls]:
-    """Those of the last hour, to five minutes, for each of the keys ``counted_under``."""
-    flush(service)
-    those, params = among(counted_under)
-    rows = service.store.all(
-        "SELECT counted_under, SUM(n) AS n, COUNT(DISTINCT actor_kind || ' ' || actor) AS actors, "  # noqa: S608
-        "MIN(actor_kind) AS kind, MIN(actor) AS actor FROM refused_calls "
-        f"WHERE counted_under IN ({those}) AND at > :since GROUP BY counted_under",
-        {**params, "since": service.clock() - CALLS_REMEMBERED},
-    )
-    refused = {row["counted_under"]: _of(row) for row in rows}
-    return {key: refused.get(key, RefusedCalls()) for key in counted_under}
-
-
-def _of(row: Row) -> RefusedCalls:
-    return RefusedCalls(int(row["n"]), Actor(row["kind"], row["actor"]) if row["actors"] == 1 else None)
-
-
-def purge_refused_calls(service: Service) -> int:
-    """Forget those of more than an hour ago; how many rows there were."""
-    limit = {"limit": service.clock() - CALLS_REMEMBERED}
-    if service.store.one("SELECT 1 FROM refused_calls WHERE at <= :limit LIMIT 1", limit) is None:
-        return 0
-    with service.store.write() as tx:
-        return tx.run("DELETE FROM refused_calls WHERE at <= :limit", limit)
-
-
-def _write(service: Service, counts: Mapping[_Slot, int]) -> None:
-    with service.store.write() as tx:
-        for slot, n in counts.items():
-            tx.run(
-                "INSERT INTO refused_calls (counted_under, at, actor_kind, actor, n) "
-                "VALUES (:key, :at, :kind, :actor, :n) "
-                "ON CONFLICT (counted_under, at, actor_kind, actor) DO UPDATE SET n = refused_calls.n + excluded.n",
-                {"key": slot.counted_under, "at": slot.at, "kind": slot.actor.kind, "actor": slot.actor.id, "n": n},
-            )
-
-
-_NOTED = WriteBuffer[_Slot, int](_write, operator.add)
-flush = _NOTED.flush
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedOrigin:
-    """One origin, and when it was refused last (epoch milliseconds)."""
-
-    origin: str
-    seen_at: int
-
-
-def note_refused_origin(service: Service, scene: Scene, origin: str) -> None:
-    """Record that a page of ``origin`` was refused, and log a new origin.
-
-    Origins recorded within the last minute are skipped, as are new ones beyond the limit of an hour. A busy store does
-    not fail the request.
-    """
-    now = service.clock()
-    known = {refused.origin: refused.seen_at for refused in latest(service, scene)}
-    crowded = len(known) >= MAX_KEPT and now - min(known.values()) < _CROWDED
-    if len(origin) > MAX_LENGTH or now - known.get(origin, 0) < _SEEN_AGAIN or (crowded and origin not in known):
-        return
-    if origin not in known:
-        log.warning(
-            "A page of %s showed a Connect token that does not allow it; make tokens with it in allowed_origins.",
-            origin,
-        )
-    with suppress(Unavailable), service.store.write() as tx:
-        tx.run(
-            "INSERT INTO refused_origins (project_id, environment, origin, seen_at) "
-            "VALUES (:project, :environment, :origin, :now) "
-            "ON CONFLICT (project_id, environment, origin) DO UPDATE SET seen_at = excluded.seen_at",
-            {**scene.params, "origin": origin, "now": now},
-        )
-        tx.run(
-            "DELETE FROM refused_origins WHERE project_id = :project AND environment = :environment "
-            "AND origin NOT IN (SELECT origin FROM refused_origins WHERE project_id = :project "
-            "AND environment = :environment ORDER BY seen_at DESC, origin LIMIT :kept)",
-            {**scene.params, "kept": MAX_KEPT},
-        )
-
-
-def purge_refused_origins(service: Service) -> int:
-    """Forget those that were refused last more than 30 days ago; how many there were."""
-    limit = {"limit": service.clock() - ORIGINS_REMEMBERED}
-    if service.store.one("SELECT 1 FROM refused_origins WHERE seen_at <= :limit LIMIT 1", limit) is None:
-        return 0
-    with service.store.write() as tx:
-        return tx.run("DELETE FROM refused_origins WHERE seen_at <= :limit", limit)
-
-
-def latest(service: Service, scene: Scene) -> list[RefusedOrigin]:
-    """The origins that were refused within 30 days, the latest first."""
-    rows = service.store.all(
-        "SELECT origin, seen_at FROM refused_origins WHERE project_id = :project AND environment = :environment "
-        "AND seen_at > :since ORDER BY seen_at DESC, origin",
-        {**scene.params, "since": service.clock() - ORIGINS_REMEMBERED},
-    )
-    return [RefusedOrigin(row["origin"], row["seen_at"]) for row in rows]
