@@ -69,7 +69,7 @@ def table(rows: Sequence[Mapping[str, Any]], as_json: bool, name: str, empty: st
 def sentence_of(error: BaseException) -> str | None:
     """The one sentence that answers the person at the keyboard; None when ``error`` is a bug, whose traceback helps."""
     from webapp.service.domain.base.keyring import WrongKey
-    from webapp.service.domain.base.scopes import UnknownScope
+    from webapp.service.domain.base.token_scopes import UnknownScope
 
     if isinstance(error, PatchbayError):
         return error.message

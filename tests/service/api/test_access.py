@@ -16,7 +16,7 @@ from webapp.service.api import proxy
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.table import OPERATIONS
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 
@@ -105,7 +105,7 @@ class TestScopes:
     """Whoever is admitted is told what a token with every scope is told; everybody else 403, before anything else."""
 
     def test_an_unrelated_or_missing_scope_is_403(self, shared: Any, server: str) -> None:
-        tokens = {scope: shared.server(scope) for scope in sorted(scopes.KNOWN)}
+        tokens = {scope: shared.server(scope) for scope in sorted(token_scopes.KNOWN)}
 
         def check(operation: Operation) -> None:
             expected = ask(shared, operation, server).status_code
@@ -117,7 +117,7 @@ class TestScopes:
         check_every(GUARDED, check, name)
 
     def test_frontends_obey_the_same_scopes(self, shared: Any, frontend: str) -> None:
-        tokens = {scope: shared.frontend(scope=scope) for scope in sorted(scopes.KNOWN - {scopes.ALL})}
+        tokens = {scope: shared.frontend(scope=scope) for scope in sorted(token_scopes.KNOWN - {token_scopes.ALL})}
 
         def check(operation: Operation) -> None:
             expected = ask(shared, operation, frontend).status_code if operation.connect else 403

@@ -20,7 +20,7 @@ from webapp.kit.clock import HOUR, FakeClock
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
 from webapp.service.domain.accounts import oauth_apps
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import proxy
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -468,7 +468,7 @@ def test_a_connect_token_acts_for_its_own_user(world: Any, planted: dict[str, st
     theirs = world.get(path, other, query_string={"account_id": account})
     absent = world.get(path, other, query_string={"account_id": "apn_none"})
     assert theirs.status_code == 404 and theirs.data == absent.data
-    narrow = world.frontend("alice", scope=scopes.ACTIONS)
+    narrow = world.frontend("alice", scope=token_scopes.ACTIONS)
     assert world.get(path, narrow, query_string={"account_id": account}).status_code == 403
 
 

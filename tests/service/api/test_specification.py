@@ -21,7 +21,7 @@ from webapp.service.api.reference import openapi
 from webapp.service.api.table import OPERATIONS
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import oauth_apps
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.projects import projects
 
@@ -412,13 +412,13 @@ def test_a_connect_token_by_default_and_at_its_bounds(shared: World, server: str
     assert plain.scopes == {"connect:*"} and plain.allow_progressive_scopes is False
     assert plain.expires_at == shared.clock() + 14_400_000
     assert [made(expires_in=given).expires_at - shared.clock() for given in (1, 14_400)] == [1_000, 14_400_000]
-    everything = sorted(scopes.KNOWN - {"*"})
+    everything = sorted(token_scopes.KNOWN - {"*"})
     assert made(scope=" ".join(everything)).scopes == set(everything)
 
 
 def test_the_scopes_are_those_of_the_specification() -> None:
     """Section 5.5, in its order, with those of what is ours alone."""
-    assert scopes.KNOWN - {scopes.AGENTS_READ, scopes.AGENTS_WRITE} == {"*"} | {
+    assert token_scopes.KNOWN - {token_scopes.AGENTS_READ, token_scopes.AGENTS_WRITE} == {"*"} | {
         f"connect:{name}"
         for name in (
             "*", "actions:*", "triggers:*", "accounts:read", "accounts:write", "deployed_triggers:read",

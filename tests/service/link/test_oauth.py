@@ -14,9 +14,8 @@ import pytest
 from tests.fakes.hosted_servers import lead_to, play
 from tests.fakes.mcp_server import serving
 from webapp.kit.clock import HOUR, MINUTE
-from webapp.service.domain.accounts import attempts, oauth_apps, provider
+from webapp.service.domain.accounts import attempts, oauth_apps, provider, provider_scopes
 from webapp.service.domain.accounts.provider import CheckResult
-from webapp.service.domain.components import needed_scopes
 from webapp.service.outbound import oauth, oauth1
 from webapp.service.outbound.oauth import OAuthFailure, TokenResult, failure_for
 from webapp.service.outbound.oauth1 import Temporary
@@ -339,7 +338,7 @@ def reduced(world: Any, browser: Any) -> Any:
 def test_what_an_action_needs_is_asked_for_besides_when_an_account_is_reconnected(
     world: Any, browser: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(needed_scopes, "alternatives", lambda path: (("tasks:write",),))
+    monkeypatch.setattr(provider_scopes, "alternatives", lambda path: (("tasks:write",),))
     account = reduced(world, browser)
     link = f"&connectLink=true&accountId={account.id}"
     plain = browser.open(world.token(), link)
@@ -360,7 +359,7 @@ def test_what_an_action_needs_is_asked_for_besides_when_an_account_is_reconnecte
 def test_a_client_that_may_not_ask_for_it_says_so_and_asks_for_what_it_always_does(
     world: Any, browser: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(needed_scopes, "alternatives", lambda path: (("webhooks",),))
+    monkeypatch.setattr(provider_scopes, "alternatives", lambda path: (("webhooks",),))
     account = reduced(world, browser)
     with world.service.store.write() as tx:
         tx.run("UPDATE provider_clients SET scopes = :scopes", {"scopes": '["profile", "tasks:read"]'})

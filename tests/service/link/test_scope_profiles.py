@@ -1,11 +1,9 @@
 """What access a person can give: the usual one once, each profile with its grants in words, and one that is chosen."""
 
-from dataclasses import replace
 from typing import Any
 
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import oauth_apps
-from webapp.service.link.scope_profiles import EVERYTHING, choices, scopes_of
+from webapp.service.link.scope_profiles import choices
 from webapp.service.link.visit import Visit
 
 
@@ -30,14 +28,3 @@ def test_grants_are_in_words_and_never_twice(world: Any) -> None:
         assert choice.label and choice.scopes
         assert len(set(choice.grants)) == len(choice.grants)
         assert all(grant[0].isupper() and not grant.endswith(".") for grant in choice.grants)
-
-
-def test_a_client_says_which_scopes_are_usual_and_adds_its_own(world: Any) -> None:
-    app = world.service.app("sandbox")
-    client = oauth_apps.choose(world.service.store, world.project.id, "sandbox")
-    assert client is not None
-    own = replace(client, scopes=("webhooks",), additional_scopes=("profile", "webhooks"))
-    assert scopes_of(app, own, EVERYTHING) == ("webhooks", "profile")
-    assert scopes_of(app, None, EVERYTHING) == tuple(app.default_scopes)
-    profile = app.spec.scope_profiles[0].name
-    assert scopes_of(app, own, profile) == app.profile_scopes(profile)

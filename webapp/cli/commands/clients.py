@@ -7,7 +7,7 @@ import click
 from webapp.cli.options import JSON, opened, show, table
 from webapp.kit.clock import iso, iso_or_none
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.projects import projects
 
 HOUR_S = 3600
@@ -20,7 +20,7 @@ def client() -> None:
 
 @client.command("create")
 @click.option("--project", "project_id", help="The one project that it sees (all of them).")
-@click.option("--scope", default=scopes.ALL, show_default=True, help="What it may do, separated by spaces.")
+@click.option("--scope", default=token_scopes.ALL, show_default=True, help="What it may do, separated by spaces.")
 @click.option("--name", default="Server", show_default=True, help="What it is called in lists.")
 @click.option("--key", type=click.File(), help="Its public key (PEM or JWK), with which it signs instead of a secret.")
 @JSON

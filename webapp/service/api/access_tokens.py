@@ -23,7 +23,7 @@ from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.base.problems import OAuthProblem
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.access.oauth_clients import OAuthClient
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 
 FIELDS = ("grant_type", "client_id", "client_secret", "scope", "client_assertion_type", "client_assertion")
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -80,7 +80,7 @@ def create_access_token(call: Call) -> Response:
     client, credential = _authenticated(call, fields)
     try:
         token = oauth_clients.issue_token(call.service, client, fields.get("scope"), credential)
-    except scopes.UnknownScope as error:
+    except token_scopes.UnknownScope as error:
         raise OAuthProblem("invalid_scope", str(error)) from error
     return answer(
         {

@@ -58,7 +58,7 @@ from webapp.service.domain.accounts import (
     token_refresh,
 )
 from webapp.service.domain.accounts.accounts import Filter
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.failures import ConnectFailed
 from webapp.service.domain.instance import hosted_servers, removal
 from webapp.service.domain.projects import activity, external_users
@@ -68,7 +68,7 @@ from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 ACCOUNTS = Group("Accounts", "What your users connected. Credentials stay here; calls are made with them.")
 ACCOUNT_ID = PathParameter("account_id", "The account's id (`apn_…`).", "$ACCOUNT_ID")
-READ, WRITE = (scopes.ACCOUNTS_READ,), (scopes.ACCOUNTS_WRITE,)
+READ, WRITE = (token_scopes.ACCOUNTS_READ,), (token_scopes.ACCOUNTS_WRITE,)
 operations = Operations(ACCOUNTS, ACCOUNT_ID, EXTERNAL_USER_ID, APP, read=READ, write=WRITE)
 ONE = "P/accounts/<account_id>"
 

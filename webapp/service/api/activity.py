@@ -9,7 +9,7 @@ from webapp.service.api.base.call import Call, answer_page
 from webapp.service.api.base.models import AppName, ExternalUserId, Page, Paged
 from webapp.service.api.base.operations import OWNER, Example, Group, Operations
 from webapp.service.domain.accounts import apps
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.projects import activity, external_users
 
 operations = Operations(Group("Activity", "What happened to accounts and triggers."))
@@ -28,7 +28,7 @@ class ActivityList(Paged):
 @operations.get(
     "P/activity",
     answer=Page[accounts.ActivityEntry],
-    scopes=(scopes.ACCOUNTS_READ,),
+    scopes=(token_scopes.ACCOUNTS_READ,),
     query=ActivityList,
     extension=True,
     example=Example(query=OWNER),

@@ -15,13 +15,13 @@ from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, Body, Data, DateTime, ExternalUserId, Query
 from webapp.service.api.base.operations import OWNER, Example, Group, Operations, PathParameter
 from webapp.service.domain.agents import approvals, permissions, sessions
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.components import component_requests
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 
 AGENTS = Group("Agents", "Assistants that act for a user by `/mcp`: what they may do, and what waits for a yes.")
-READ, WRITE = (scopes.AGENTS_READ,), (scopes.AGENTS_WRITE,)
+READ, WRITE = (token_scopes.AGENTS_READ,), (token_scopes.AGENTS_WRITE,)
 ABSENT = "There is no such agent."
 operations = Operations(
     AGENTS,

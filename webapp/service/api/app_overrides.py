@@ -20,7 +20,7 @@ from webapp.service.api.base.models import (
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.accounts import app_overrides, apps
 from webapp.service.domain.accounts.app_overrides import Draft
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 
 operations = Operations(
     Group(
@@ -28,8 +28,8 @@ operations = Operations(
         "Values that are filled in before anybody is asked: the address of your own GitLab, for example.",
     ),
     PathParameter("app_override_id", "The override's id (`aov_…`).", "$APP_OVERRIDE_ID"),
-    read=(scopes.PROJECTS_READ,),
-    write=(scopes.PROJECTS_WRITE,),
+    read=(token_scopes.PROJECTS_READ,),
+    write=(token_scopes.PROJECTS_WRITE,),
     connect=False,
 )
 ALL, ONE = "P/app_overrides", "P/app_overrides/<app_override_id>"

@@ -10,7 +10,7 @@ from webapp.audit import Filter
 from webapp.service.api.base.call import Call, answer_page
 from webapp.service.api.base.models import Answer, DateTime, Page, Paged
 from webapp.service.api.base.operations import Example, Group, Operations
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.projects import external_users
 
 operations = Operations(Group("Audit", "Who did what."))
@@ -43,7 +43,7 @@ class AuditEntry(Answer):
 @operations.get(
     "P/audit",
     answer=Page[AuditEntry],
-    scopes=(scopes.PROJECTS_READ,),
+    scopes=(token_scopes.PROJECTS_READ,),
     connect=False,
     query=AuditList,
     extension=True,

@@ -36,7 +36,7 @@ from webapp.service.catalog import checked
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Kind
 from webapp.service.components.props import PropType
 from webapp.service.domain.accounts import apps
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.components import component_requests, components, file_stash
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.components import OptionsQuery
@@ -300,26 +300,26 @@ COMPONENTS = Noun(
     "components",
     "component",
     None,
-    (scopes.ACTIONS, scopes.TRIGGERS),
+    (token_scopes.ACTIONS, token_scopes.TRIGGERS),
     Group("Components", "Actions and triggers together, by one address."),
 )
 ACTIONS = Noun(
     "actions",
     "action",
     "action",
-    (scopes.ACTIONS,),
+    (token_scopes.ACTIONS,),
     Group("Actions", "What can be done in an app: list actions, ask what a field offers, run one."),
 )
 TRIGGERS = Noun(
     "triggers",
     "trigger",
     "trigger",
-    (scopes.TRIGGERS,),
+    (token_scopes.TRIGGERS,),
     Group("Triggers", "Events of an app: list triggers, ask what a field offers, deploy one."),
 )
 NOUNS = (COMPONENTS, ACTIONS, TRIGGERS)
 COMPONENT_ID = PathParameter("component_id", "The component's key or id (`sc_…`).", "sandbox-create-task")
-READ = (scopes.ACTIONS, scopes.TRIGGERS)
+READ = (token_scopes.ACTIONS, token_scopes.TRIGGERS)
 LIST_EXAMPLES = {
     "components": Example(query={"app": "sandbox"}),
     "actions": Example(query={"q": "create task"}),
@@ -397,7 +397,7 @@ def _request(call: Call, noun: Noun, body: ComponentCall) -> ComponentRequest:
     """The request of the body, after a check that the caller may act for its user and on this kind of component."""
     external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
     component = component_requests.find(call.service, body.id, body.version or None, noun.kind)
-    call.caller.require(scopes.ACTIONS if component.kind == "action" else scopes.TRIGGERS)
+    call.caller.require(token_scopes.ACTIONS if component.kind == "action" else token_scopes.TRIGGERS)
     added = component_requests.reloaded(call.service, call.scene, external_id, component, body.dynamic_props_id)
     return ComponentRequest(
         scene=call.scene,
@@ -444,7 +444,7 @@ def _run_operation(noun: Noun) -> Operations:
     declared.post(
         f"P/{noun.path}/run",
         answer=Outcome,
-        scopes=(scopes.ACTIONS,),
+        scopes=(token_scopes.ACTIONS,),
         body=RunCall,
         limit="executions",
         example=Example(body=LIST_PROJECTS),

@@ -38,7 +38,7 @@ from webapp.service.api.components import (
     Warned,
 )
 from webapp.service.domain.accounts import apps
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.components import component_requests
 from webapp.service.domain.components.component_requests import by_own_names
 from webapp.service.domain.deliveries import endpoints, trigger_webhooks
@@ -53,7 +53,7 @@ DEPLOYED_TRIGGERS = Group(
 )
 TRIGGER_ID = PathParameter("trigger_id", "The deployed trigger's id.", "$TRIGGER_ID")
 PATH = "P/deployed-triggers/<trigger_id>"
-READ, WRITE = (scopes.DEPLOYED_TRIGGERS_READ,), (scopes.DEPLOYED_TRIGGERS_WRITE,)
+READ, WRITE = (token_scopes.DEPLOYED_TRIGGERS_READ,), (token_scopes.DEPLOYED_TRIGGERS_WRITE,)
 _deploying = Operations(TRIGGERS.group)
 WorkflowId = Annotated[
     Annotated[str, Field(pattern=r"^p_[a-zA-Z0-9]+$")] | None,
@@ -220,7 +220,7 @@ def owner(call: Call, query: Owned) -> ExternalUser:
 @_deploying.post(
     "P/triggers/deploy",
     answer=ConfiguredTrigger,
-    scopes=(scopes.TRIGGERS,),
+    scopes=(token_scopes.TRIGGERS,),
     query=TriggerOptions,
     body=NewTrigger,
     errors=PROVIDER_ERRORS,

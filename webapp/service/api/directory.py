@@ -11,7 +11,7 @@ from webapp.kit import cursors
 from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, DateTime, Limit, Query
 from webapp.service.api.base.operations import Example, Group, Operations
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.instance import directory as directories
 from webapp.service.domain.instance import directory_download
 from webapp.service.domain.instance.directory import Match
@@ -19,8 +19,8 @@ from webapp.service.domain.instance.directory import Match
 ALL, DOWNLOAD = "/v1/directory", "/v1/directory/download"
 operations = Operations(
     Group("Public directory", "OpenAPI documents of many providers, to be imported as apps. None is curated."),
-    read=(scopes.ALL,),
-    write=(scopes.ALL,),
+    read=(token_scopes.ALL,),
+    write=(token_scopes.ALL,),
     connect=False,
     extension=True,
     workspace=True,

@@ -11,12 +11,12 @@ from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Answer, Body, Data, DateTime
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.domain.access import page_check, refused_origins
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 
 operations = Operations(
     Group("Embedding", "Whether your own pages can show the Connect Link."),
-    read=(scopes.PROJECTS_READ,),
-    write=(scopes.PROJECTS_READ,),
+    read=(token_scopes.PROJECTS_READ,),
+    write=(token_scopes.PROJECTS_READ,),
     connect=False,
     extension=True,
 )

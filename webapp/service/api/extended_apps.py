@@ -10,7 +10,7 @@ from webapp.kit.clock import iso
 from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, Body, Data, DateTime, Flag, Limit, Query
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.instance import api_extensions, app_imports
 from webapp.service.domain.instance.api_extensions import Release, View
 from webapp.service.pieces import archives
@@ -23,8 +23,8 @@ ALL, ONE = "/v1/extended_apps", "/v1/extended_apps/<slug>"
 operations = Operations(
     Group("Whole APIs", "Everything that an app's provider describes, as further actions of the app."),
     PathParameter("slug", "The slug of the app.", "github"),
-    read=(scopes.ALL,),
-    write=(scopes.ALL,),
+    read=(token_scopes.ALL,),
+    write=(token_scopes.ALL,),
     connect=False,
     extension=True,
     workspace=True,

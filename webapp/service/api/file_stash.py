@@ -15,7 +15,7 @@ from webapp.errors import Invalid, TooLarge
 from webapp.service.api.base.call import MAX_UPLOAD_BYTES, Call, answer, answer_file, no_content
 from webapp.service.api.base.models import Answer, DateTime, ExternalUserId, Query, RawContent
 from webapp.service.api.base.operations import USER, Example, Group, Operations, PathParameter
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.components import file_stash
 from webapp.service.domain.components.file_stash import StashedFile
 from webapp.service.domain.projects import projects
@@ -65,7 +65,7 @@ class File(Answer):
 @operations.post(
     "P/file_stash",
     answer=File,
-    scopes=(scopes.ACTIONS,),
+    scopes=(token_scopes.ACTIONS,),
     query=Upload,
     extension=True,
     upload=True,
@@ -86,7 +86,7 @@ def upload_file(call: Call) -> Response:
 @operations.get(
     "P/file_stash/download",
     answer=RawContent("The file."),
-    scopes=(scopes.ACTIONS,),
+    scopes=(token_scopes.ACTIONS,),
     connect=False,
     query=Download,
     example=Example(query={"s3_key": "$S3_KEY"}),
@@ -96,7 +96,7 @@ def download_file(call: Call) -> Response:
     return _sent(*file_stash.find(call.service, call.scene, call.query(Download).s3_key))
 
 
-@operations.get("P/file_stash/<file_id>", answer=File, scopes=(scopes.ACTIONS,), extension=True)
+@operations.get("P/file_stash/<file_id>", answer=File, scopes=(token_scopes.ACTIONS,), extension=True)
 def get_file(call: Call) -> Response:
     """One file, with a new link to download it."""
     return answer(_file(call).to_json(call.service))
@@ -104,7 +104,7 @@ def get_file(call: Call) -> Response:
 
 @operations.delete(
     "P/file_stash/<file_id>",
-    scopes=(scopes.ACTIONS,),
+    scopes=(token_scopes.ACTIONS,),
     extension=True,
     example=Example(path={"file_id": "$FILE_TO_DELETE_ID"}),
 )

@@ -19,15 +19,15 @@ from webapp.service.api.base.models import Answer, Data, Milliseconds, ProjectId
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.api.webhooks import DeliveryState
 from webapp.service.domain.accounts import notifications
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.deliveries import endpoint_state, endpoints, stats
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
 operations = Operations(
     Group("General webhooks", "Webhooks of the whole workspace: for connections, and for what stopped by itself."),
     PathParameter("general_webhook_id", "The webhook's id (`wh_…`).", "$GENERAL_WEBHOOK_ID"),
-    read=(scopes.ALL,),
-    write=(scopes.ALL,),
+    read=(token_scopes.ALL,),
+    write=(token_scopes.ALL,),
     connect=False,
 )
 ALL, ONE = "/v1/webhooks", "/v1/webhooks/<general_webhook_id>"

@@ -18,7 +18,7 @@ from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, AppOrigin, Body, Data, DateTime
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.importing.records import MOST_ACTIONS, MOST_BYTES, Options, Summary
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.components import held_tools
 from webapp.service.domain.instance import app_imports, mcp_servers
 from webapp.service.domain.instance.app_imports import Source
@@ -36,8 +36,8 @@ ALL, ONE = "/v1/imported_apps", "/v1/imported_apps/<slug>"
 operations = Operations(
     Group("Imported apps", "Any API as an app, by its OpenAPI document, and any MCP server, by its address."),
     PathParameter("slug", "What the app is called in addresses and keys.", "acme_shop"),
-    read=(scopes.ALL,),
-    write=(scopes.ALL,),
+    read=(token_scopes.ALL,),
+    write=(token_scopes.ALL,),
     connect=False,
     extension=True,
     workspace=True,

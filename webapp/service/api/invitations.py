@@ -14,13 +14,13 @@ from webapp.people.roles import DEFAULT, Role
 from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import Answer, Body, DateTime, Page, Paged
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 
 operations = Operations(
     Group("Invitations", "Links with which people make logins of their own."),
     PathParameter("invitation_id", "The invitation's id (`inv_…`).", "$INVITATION_ID"),
-    read=(scopes.ALL,),
-    write=(scopes.ALL,),
+    read=(token_scopes.ALL,),
+    write=(token_scopes.ALL,),
     connect=False,
     extension=True,
     workspace=True,

@@ -15,13 +15,13 @@ from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Answer, Data, Seconds
 from webapp.service.api.base.operations import Group, Operations
 from webapp.service.domain.access import oauth_clients, refused_calls
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.rate_limits import LIMITS, LimitName, key_of
 from webapp.service.domain.base.service import Service
 
 operations = Operations(
     Group("Limits now", "How much of each rate limit is used up."),
-    read=(scopes.PROJECTS_READ,),
+    read=(token_scopes.PROJECTS_READ,),
     connect=False,
     extension=True,
 )

@@ -15,14 +15,14 @@ from webapp.people.users import User
 from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import Answer, Body, DateTime, Page, Paged
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.instance.people import logins
 
 operations = Operations(
     Group("Logins", "The people who sign in to the dashboard."),
     PathParameter("user_id", "The person's id (`u_…`).", "$LOGIN_ID"),
-    read=(scopes.ALL,),
-    write=(scopes.ALL,),
+    read=(token_scopes.ALL,),
+    write=(token_scopes.ALL,),
     connect=False,
     extension=True,
     workspace=True,

@@ -18,7 +18,7 @@ from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Answer, Data
 from webapp.service.api.base.operations import Operations
 from webapp.service.api.users import USERS
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
 
 operations = Operations(USERS)
@@ -43,7 +43,7 @@ class Me(Answer):
     orgs: list[Workspace] = Field(examples=[[]])
 
 
-@operations.get("/v1/users/me", answer=Data[Me], scopes=(scopes.ALL,), connect=False, user_key=True)
+@operations.get("/v1/users/me", answer=Data[Me], scopes=(token_scopes.ALL,), connect=False, user_key=True)
 def get_current_user(call: Call) -> Response:
     """The person who calls, or for whom the client works."""
     person, host = _person(call), urlsplit(call.service.settings.public_url).hostname or ""

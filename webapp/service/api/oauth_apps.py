@@ -30,7 +30,7 @@ from webapp.service.api.base.operations import Example, Group, Operations, PathP
 from webapp.service.catalog.app import App as CatalogApp
 from webapp.service.domain.accounts import apps, oauth_app_checks, oauth_apps
 from webapp.service.domain.accounts.oauth_apps import OAuthAppFilter
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import subscriptions
 
@@ -41,8 +41,8 @@ OAUTH_APP_ID = PathParameter("oauth_app_id", "The OAuth client's id (`oa_…`)."
 operations = Operations(
     OAUTH_APPS,
     OAUTH_APP_ID,
-    read=(scopes.PROJECTS_READ,),
-    write=(scopes.PROJECTS_WRITE,),
+    read=(token_scopes.PROJECTS_READ,),
+    write=(token_scopes.PROJECTS_WRITE,),
     connect=False,
 )
 ALL, ONE = "P/oauth_apps", "P/oauth_apps/<oauth_app_id>"

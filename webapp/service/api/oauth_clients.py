@@ -19,14 +19,14 @@ from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import Answer, Body, DateTime, Page, Paged, Query
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.projects import projects
 
 operations = Operations(
     Group("OAuth clients of the workspace", "What your servers call with. A secret is shown once."),
     PathParameter("client_id", "The client's id.", "$OTHER_CLIENT_ID"),
-    read=(scopes.ALL,),
-    write=(scopes.ALL,),
+    read=(token_scopes.ALL,),
+    write=(token_scopes.ALL,),
     connect=False,
     extension=True,
     workspace=True,
@@ -41,7 +41,7 @@ class NewClient(Body):
     """The name and scopes of a client."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="What it is called in lists.")
-    scope: str = Field(scopes.ALL, description="What it may do: scopes, separated by spaces.")
+    scope: str = Field(token_scopes.ALL, description="What it may do: scopes, separated by spaces.")
     project_id: str | None = Field(None, description="The one project that it sees; all of them unless given.")
     public_key: PublicKey | None = Field(
         None, description="Its public key, as PEM or a JWK. It then has no secret, until it is rotated."
@@ -116,7 +116,7 @@ def create_oauth_client(call: Call) -> Response:
             origin="person",
             public_key=_read(body.public_key) if body.public_key else "",
         )
-    except scopes.UnknownScope as error:
+    except token_scopes.UnknownScope as error:
         raise Invalid.of("scope", str(error)) from error
     return answer({**_to_json(call, client), **({"client_secret": secret} if secret else {})})
 

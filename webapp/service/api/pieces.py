@@ -12,7 +12,7 @@ from webapp.kit.clock import iso, iso_or_none
 from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, Body, DateTime, Flag, Query
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.pieces import lifecycle, listing, updates
 from webapp.service.domain.pieces.listing import PieceView, SearchResult
 from webapp.service.domain.pieces.pieces import Contents
@@ -21,8 +21,8 @@ ALL, ONE = "/v1/pieces", "/v1/pieces/<piece:piece_id>"
 operations = Operations(
     Group("Integrations", "Apps that are added from npm packages."),
     PathParameter("piece_id", "The integration's id.", "$PIECE_ID"),
-    read=(scopes.ALL,),
-    write=(scopes.ALL,),
+    read=(token_scopes.ALL,),
+    write=(token_scopes.ALL,),
     connect=False,
     extension=True,
     workspace=True,

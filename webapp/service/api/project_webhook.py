@@ -22,14 +22,14 @@ from webapp.service.api.base.models import (
 )
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.webhooks import DeliveryState
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.deliveries import endpoint_state, endpoints, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
 operations = Operations(
     Group("Project webhook", "Where the events of triggers go that have no webhook of their own."),
-    read=(scopes.PROJECTS_READ,),
-    write=(scopes.PROJECTS_WRITE,),
+    read=(token_scopes.PROJECTS_READ,),
+    write=(token_scopes.PROJECTS_WRITE,),
     connect=False,
 )
 
@@ -114,7 +114,7 @@ def delete_project_webhook(call: Call) -> Response:
     return no_content()
 
 
-@operations.get("P/webhook/signing_key", answer=Data[SigningKey], scopes=(scopes.PROJECTS_WRITE,), extension=True)
+@operations.get("P/webhook/signing_key", answer=Data[SigningKey], scopes=(token_scopes.PROJECTS_WRITE,), extension=True)
 def get_project_key(call: Call) -> Response:
     """The environment's signing key: the project webhook, general webhooks and notifications are signed with it."""
     return answer({"data": {"signing_key": signing_keys.key_of(call.service, call.scene)}})

@@ -26,13 +26,13 @@ from webapp.service.api.base.models import (
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.accounts import oauth_apps
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.instance import removal
 from webapp.service.domain.projects import logos, projects, usage
 
 PROJECTS = Group("Projects", "A project holds users, accounts and triggers, apart for development and production.")
-operations = Operations(PROJECTS, read=(scopes.PROJECTS_READ,))
-WRITE = (scopes.PROJECTS_WRITE,)
+operations = Operations(PROJECTS, read=(token_scopes.PROJECTS_READ,))
+WRITE = (token_scopes.PROJECTS_WRITE,)
 _AUDITED = ("account", "trigger", "client", "oauth_app")  # nouns, as fields of ProjectProgress are called
 ALL, ONE = "/v1/connect/projects", "/v1/connect/projects/<project_id>"
 

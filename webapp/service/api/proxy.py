@@ -28,7 +28,7 @@ from webapp.service.api.base.operations import (
 )
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.components import proxy
 from webapp.service.domain.components.proxy import ProxyRequest
 from webapp.service.domain.projects import external_users
@@ -176,7 +176,7 @@ for method, example in METHODS.items():
     declare(
         "P/proxy/<path:url_64>",
         answer=RawContent("What the app answered, with its status."),
-        scopes=(scopes.PROXY,),
+        scopes=(token_scopes.PROXY,),
         query=ProxyQuery,
         limit="proxy",
         errors=PROVIDER_ERRORS,

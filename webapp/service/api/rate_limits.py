@@ -16,7 +16,7 @@ from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.limits import Refusals
 from webapp.service.domain.access import custom_limits
 from webapp.service.domain.access.custom_limits import MAX_REQUESTS, MAX_WINDOW_S
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.rate_limits import Limit
 
 operations = Operations(Group("Rate limits", "Limits of your own, on top of the service's."))
@@ -51,7 +51,7 @@ class LimitToken(Answer):
 @operations.post(
     "/v1/connect/rate_limits",
     answer=LimitToken,
-    scopes=(scopes.CONNECT,),
+    scopes=(token_scopes.CONNECT,),
     connect=False,
     body=NewLimit,
     example=Example(body={"window_size_seconds": 60, "requests_per_window": 100}),
@@ -66,7 +66,7 @@ def create_rate_limit(call: Call) -> Response:
 @operations.get(
     "/v1/connect/rate_limits",
     answer=Page[CustomLimit],
-    scopes=(scopes.CONNECT,),
+    scopes=(token_scopes.CONNECT,),
     connect=False,
     query=Paged,
     extension=True,

@@ -19,7 +19,7 @@ from webapp.service.api.base.models import (
 from webapp.service.api.base.operations import OWNER, Example, Group, Operations, PathParameter
 from webapp.service.api.components import Observation
 from webapp.service.domain.accounts import apps
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.components import runs
 
 RUNS = Group("Runs", "Actions that were run, with their results.")
@@ -83,7 +83,7 @@ class RunDetails(Run):
 @operations.get(
     "P/runs",
     answer=Page[Run],
-    scopes=(scopes.ACTIONS,),
+    scopes=(token_scopes.ACTIONS,),
     query=RunList,
     example=Example(query={**OWNER, "ok": "true"}),
 )
@@ -106,7 +106,7 @@ def _component(call: Call, key_or_id: str) -> str:
     return component.key if component and component.id != key_or_id else key_or_id
 
 
-@operations.get("P/runs/<run_id>", answer=Data[RunDetails], scopes=(scopes.ACTIONS,))
+@operations.get("P/runs/<run_id>", answer=Data[RunDetails], scopes=(token_scopes.ACTIONS,))
 def get_run(call: Call) -> Response:
     """One run."""
     own = call.user.external_id if call.user else None

@@ -25,7 +25,7 @@ from webapp.service.api.base.operations import USER, Example, Group, Operations,
 from webapp.service.catalog.app import App as CatalogApp
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts, oauth_apps
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import logos, projects
 from webapp.service.domain.projects.projects import Project
@@ -101,7 +101,7 @@ class TokenValidity(Answer):
 @operations.post(
     "P/tokens",
     answer=ConnectToken,
-    scopes=(scopes.TOKENS_CREATE,),
+    scopes=(token_scopes.TOKENS_CREATE,),
     connect=False,
     body=NewToken,
     limit="tokens",
@@ -144,7 +144,7 @@ def _token_request(call: Call, body: NewToken) -> tokens.TokenRequest:
     return tokens.TokenRequest(
         external_user_id=body.external_user_id,
         expires_in=body.expires_in or connect_tokens.MAX_LIFETIME_S,
-        scope=body.scope or scopes.CONNECT,
+        scope=body.scope or token_scopes.CONNECT,
         allowed_origins=body.allowed_origins or (),
         success_redirect_uri=body.success_redirect_uri or None,
         error_redirect_uri=body.error_redirect_uri or None,

@@ -12,7 +12,7 @@ from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Answer, AppName, Data, Query, Seconds
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.domain.accounts import apps
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.projects import app_usage, usage
 
 MAX_WINDOW_S = 366 * DAY // SECOND
@@ -82,7 +82,7 @@ class AppUsageDay(Answer):
 @operations.get(
     "/v1/connect/usage",
     answer=Usage,
-    scopes=(scopes.USAGE_READ,),
+    scopes=(token_scopes.USAGE_READ,),
     connect=False,
     query=UsageWindow,
     example=Example(query={"start_ts": "$SINCE", "end_ts": "$UNTIL"}),
@@ -98,7 +98,7 @@ def list_usage(call: Call) -> Response:
 @operations.get(
     "P/usage/apps",
     answer=Data[list[AppUsageDay]],
-    scopes=(scopes.USAGE_READ,),
+    scopes=(token_scopes.USAGE_READ,),
     connect=False,
     query=AppUsageWindow,
     example=Example(query={"start_ts": "$SINCE", "end_ts": "$UNTIL"}),

@@ -6,7 +6,7 @@ from pydantic import Field
 from webapp.service.api.base.call import Call, answer_page, no_content
 from webapp.service.api.base.models import Answer, DateTime, Page, Paged, SearchWords, identifier
 from webapp.service.api.base.operations import EXTERNAL_USER_ID, Example, Group, Operations
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.instance import removal
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ListedUser
@@ -33,7 +33,7 @@ class ExternalUser(Answer):
 @operations.get(
     "P/users",
     answer=Page[ExternalUser],
-    scopes=(scopes.USERS_READ,),
+    scopes=(token_scopes.USERS_READ,),
     query=UserList,
     example=Example(query={"q": "user"}),
 )
@@ -45,7 +45,7 @@ def list_users(call: Call) -> Response:
 
 @operations.delete(
     "P/users/<path:external_user_id>",
-    scopes=(scopes.USERS_WRITE,),
+    scopes=(token_scopes.USERS_WRITE,),
     example=Example(path={"external_user_id": "user-to-delete"}),
 )
 def delete_user(call: Call) -> Response:

@@ -11,7 +11,7 @@ from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import Answer, Body, Data, Milliseconds, Page, Paged, Seconds, identifier
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.api.webhooks import DeliveryState
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.deliveries import endpoint_state, endpoints, stats, workflows
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.triggers import deployed_triggers
@@ -19,8 +19,8 @@ from webapp.service.domain.triggers import deployed_triggers
 operations = Operations(
     Group("Workflows", "Named URLs of a project that triggers send their events to."),
     PathParameter("workflow_id", "The workflow's id (`p_…`).", "$WORKFLOW_ID"),
-    read=(scopes.PROJECTS_READ,),
-    write=(scopes.PROJECTS_WRITE,),
+    read=(token_scopes.PROJECTS_READ,),
+    write=(token_scopes.PROJECTS_WRITE,),
     connect=False,
     extension=True,
 )
@@ -93,7 +93,7 @@ def get_workflow(call: Call) -> Response:
     return answer({"data": _to_json(call, _load(call))})
 
 
-@operations.get(f"{ONE}/signing_key", answer=Data[project_webhook.SigningKey], scopes=(scopes.PROJECTS_WRITE,))
+@operations.get(f"{ONE}/signing_key", answer=Data[project_webhook.SigningKey], scopes=(token_scopes.PROJECTS_WRITE,))
 def get_workflow_key(call: Call) -> Response:
     """The key that signs what goes to a workflow."""
     return answer({"data": {"signing_key": endpoints.key_of(call.service, _load(call))}})

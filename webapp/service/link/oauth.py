@@ -13,7 +13,14 @@ from webapp.errors import NotFound, PatchbayError
 from webapp.kit.text import naming, one_line
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import attempts, connections, oauth_apps, provider, registered_clients
+from webapp.service.domain.accounts import (
+    attempts,
+    connections,
+    oauth_apps,
+    provider,
+    provider_scopes,
+    registered_clients,
+)
 from webapp.service.domain.accounts.attempts import Attempt, SignInStart, Undecided
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import (
@@ -27,7 +34,7 @@ from webapp.service.domain.base.failures import (
 )
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import hosted_servers
-from webapp.service.link import endings, outcome_page, redirects, scope_profiles, visit
+from webapp.service.link import endings, outcome_page, redirects, visit
 from webapp.service.link.responses import see_other
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
@@ -83,7 +90,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
     client = registered_clients.known(service, app, client)
     profile = request.args.get("profile", "")
     profile = profile if app.profile_scopes(profile) else ""
-    usual = scope_profiles.scopes_of(app, client, profile)
+    usual = provider_scopes.asked_for(app, client, profile)
     started = attempts.start(
         service,
         secret,

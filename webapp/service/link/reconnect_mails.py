@@ -24,7 +24,7 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.failures import LinkExpired, LinkUsed
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import reconnect_links, reconnect_mails
@@ -231,7 +231,7 @@ def _reconnect(service: Service, link: ReconnectLink, account: Account) -> Respo
         TokenRequest(
             external_user_id=account.external_id,
             expires_in=TOKEN_LIFETIME_S,
-            scope=scopes.ACCOUNTS_WRITE,
+            scope=token_scopes.ACCOUNTS_WRITE,
             success_redirect_uri=back,
             error_redirect_uri=back,
             app=account.app,

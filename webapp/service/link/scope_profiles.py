@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from webapp.kit.translation import lazy as _
 from webapp.kit.translation import translated
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts import oauth_apps, provider_scopes
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
+from webapp.service.domain.accounts.provider_scopes import Addition, asked_for
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import needed_scopes
-from webapp.service.domain.components.needed_scopes import Addition
 from webapp.service.link.visit import Visit
 
 EVERYTHING = ""
@@ -42,10 +41,10 @@ def choices(
     client = client or chosen_client(service, current, app)
     if account and (addition := addition_of(service, current, app, account, client)) and addition.scopes:
         profile = account.scope_profile or EVERYTHING
-        scopes = tuple(dict.fromkeys((*scopes_of(app, client, profile), *addition.scopes)))
+        scopes = tuple(dict.fromkeys((*asked_for(app, client, profile), *addition.scopes)))
         return [Choice(profile, _label(profile), _words(app, scopes), scopes, chosen=True)]
-    usual = scopes_of(app, client, EVERYTHING)
-    offered = {profile.name: scopes_of(app, client, profile.name) for profile in app.spec.scope_profiles}
+    usual = asked_for(app, client, EVERYTHING)
+    offered = {profile.name: asked_for(app, client, profile.name) for profile in app.spec.scope_profiles}
     if not any(set(scopes) == set(usual) for scopes in offered.values()):
         offered = {EVERYTHING: usual, **offered}
     before = account.scope_profile if account else None
@@ -69,15 +68,7 @@ def addition_of(
     key = current.parameters.get("action")
     if account is None or not key or app.auth_type != "oauth":
         return None
-    return needed_scopes.addition(service, account, client or chosen_client(service, current, app), key)
-
-
-def scopes_of(app: App, client: OAuthApp | None, profile: str) -> tuple[str, ...]:
-    """The scopes to ask for: the profile's; else the client's own or the app's usual ones, and what the client adds."""
-    chosen = app.profile_scopes(profile) if profile else None
-    usual = client.scopes if client and client.scopes else app.default_scopes
-    more = client.additional_scopes if client else ()
-    return chosen or tuple(dict.fromkeys((*usual, *more)))
+    return provider_scopes.addition(service, account, client or chosen_client(service, current, app), key)
 
 
 def _label(name: str) -> str:

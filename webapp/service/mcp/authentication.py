@@ -25,7 +25,7 @@ from webapp.service.domain.access.callers import Caller
 from webapp.service.domain.agents import sign_ins
 from webapp.service.domain.agents.sessions import Entry
 from webapp.service.domain.agents.sign_ins import SignedInAgent
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
@@ -78,7 +78,7 @@ def identify(service: Service, bearer: str, headers: Headers) -> Visitor:
         return _of_person(service, bearer, headers)
     caller = callers.authenticate(service, bearer)
     caller.refuse_user_key()
-    caller.require(scopes.ACTIONS)
+    caller.require(token_scopes.ACTIONS)
     project_id = headers.get(PROJECT_HEADER)
     if project_id is None and caller.connect is None:
         raise Invalid(f"Send the header {PROJECT_HEADER} with the project's id (proj_…).")
@@ -93,7 +93,7 @@ def _of_person(service: Service, bearer: str, headers: Headers) -> Visitor:
     """
     agent = sign_ins.recognise(service, bearer)
     caller = Caller(sign_ins.SCOPES, person_id=agent.external_id)
-    caller.require(scopes.ACTIONS)
+    caller.require(token_scopes.ACTIONS)
     return Visitor(caller, agent.scene, agent.external_id, _apps(service, headers), agent)
 
 

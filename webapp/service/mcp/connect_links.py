@@ -13,7 +13,7 @@ from webapp.kit.crypto import hash_token
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import accounts, connections
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.rate_limits import LIMITS, key_of
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
@@ -48,7 +48,7 @@ def link(service: Service, visitor: Visitor, missing: Unconnected) -> Link | str
         return reason
     key = key_of("tokens", scene.project_id, scene.environment)
     service.limits.hit(LIMITS["tokens"], f"{key}|{hash_token(visitor.external_id)}")
-    request = TokenRequest(visitor.external_id, expires_in=LIFETIME_S, scope=scopes.ACCOUNTS_WRITE, app=app.slug)
+    request = TokenRequest(visitor.external_id, expires_in=LIFETIME_S, scope=token_scopes.ACCOUNTS_WRITE, app=app.slug)
     client_id = connect.client_id if connect else visitor.caller.client_id
     token = tokens.create(service, scene, request, client_id=client_id)
     named = {"app": app.slug, **({"accountId": missing.dead.id} if missing.dead else {})}

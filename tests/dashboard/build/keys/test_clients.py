@@ -16,7 +16,7 @@ from webapp.dashboard.dashboard import KEY
 from webapp.kit.clock import DAY, HOUR, FakeClock
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.access.oauth_clients import OAuthClient
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.projects import projects
 
 URL = "/build/keys"
@@ -25,15 +25,15 @@ FORM = {"name": "Billing worker", "project_id": "", "access": "some", "scopes": 
 
 
 def test_every_scope_has_words() -> None:
-    assert set(WORDS) == scopes.KNOWN - {scopes.ALL, scopes.CONNECT}
+    assert set(WORDS) == token_scopes.KNOWN - {token_scopes.ALL, token_scopes.CONNECT}
 
 
 @pytest.mark.parametrize(
     ("granted", "words"),
     [
-        ((scopes.ALL, scopes.PROXY), "Everything"),
-        ((scopes.PROXY, scopes.CONNECT), "All of Connect"),
-        ((scopes.ACTIONS, scopes.USAGE_READ), "Run actions · See usage"),
+        ((token_scopes.ALL, token_scopes.PROXY), "Everything"),
+        ((token_scopes.PROXY, token_scopes.CONNECT), "All of Connect"),
+        ((token_scopes.ACTIONS, token_scopes.USAGE_READ), "Run actions · See usage"),
         (("connect:new",), "connect:new"),
         ((), "Nothing"),
     ],

@@ -19,7 +19,7 @@ from webapp.errors import Conflict, Invalid, NotFound, Unauthorized
 from webapp.kit.clock import HOUR, MINUTE, SECOND, FakeClock
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.access.oauth_clients import BadAssertion, OAuthClient
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 
@@ -92,9 +92,9 @@ def test_a_request_narrows_scopes_and_never_widens(service: Service) -> None:
     assert oauth_clients.issue_token(service, client, "  ").scope == "connect:accounts:read connect:actions:*"
     assert oauth_clients.issue_token(service, client, "connect:actions:*").scope == "connect:actions:*"
     for wider in ("*", "connect:*", "connect:accounts:write", "nonsense"):
-        with pytest.raises(scopes.UnknownScope):
+        with pytest.raises(token_scopes.UnknownScope):
             oauth_clients.issue_token(service, client, wider)
-    with pytest.raises(scopes.UnknownScope):
+    with pytest.raises(token_scopes.UnknownScope):
         oauth_clients.create(service, name="Bad", scope="nonsense")
 
 
@@ -163,15 +163,15 @@ def test_tokens_are_signed_with_sha256_and_those_of_sha1_are_read_until_they_exp
 @pytest.mark.parametrize(
     ("granted", "needed", "covered"),
     [
-        (scopes.ALL, scopes.PROJECTS_WRITE, True),
-        (scopes.ALL, scopes.CONNECT, True),
-        (scopes.CONNECT, scopes.ACCOUNTS_READ, True),
-        (scopes.CONNECT, scopes.ACTIONS, True),
-        (scopes.CONNECT, scopes.ALL, False),
-        (scopes.ACTIONS, scopes.ACTIONS, True),
-        (scopes.ACTIONS, scopes.TRIGGERS, False),
-        (scopes.ACCOUNTS_READ, scopes.ACCOUNTS_WRITE, False),
-        (scopes.ACCOUNTS_READ, scopes.CONNECT, False),
+        (token_scopes.ALL, token_scopes.PROJECTS_WRITE, True),
+        (token_scopes.ALL, token_scopes.CONNECT, True),
+        (token_scopes.CONNECT, token_scopes.ACCOUNTS_READ, True),
+        (token_scopes.CONNECT, token_scopes.ACTIONS, True),
+        (token_scopes.CONNECT, token_scopes.ALL, False),
+        (token_scopes.ACTIONS, token_scopes.ACTIONS, True),
+        (token_scopes.ACTIONS, token_scopes.TRIGGERS, False),
+        (token_scopes.ACCOUNTS_READ, token_scopes.ACCOUNTS_WRITE, False),
+        (token_scopes.ACCOUNTS_READ, token_scopes.CONNECT, False),
     ],
 )
 def test_what_covers_what(granted: str, needed: str, covered: bool) -> None:
@@ -179,7 +179,7 @@ def test_what_covers_what(granted: str, needed: str, covered: bool) -> None:
 
 
 def test_nothing_covers_nothing() -> None:
-    assert not oauth_clients.covers([], scopes.ACCOUNTS_READ)
+    assert not oauth_clients.covers([], token_scopes.ACCOUNTS_READ)
 
 
 def test_when_a_client_called_last_is_told_to_the_minute(service: Service, clock: FakeClock) -> None:

@@ -11,7 +11,7 @@ from pydantic_core import core_schema
 
 from webapp.service.api.base.models import Answer, Error, NoContent, OAuthError, RawContent
 from webapp.service.api.base.operations import Operation
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.rate_limits import LIMITS
 
 VERSION = "2.0.0"
@@ -39,24 +39,24 @@ STATUSES: Mapping[int, str] = {
     504: "The app's own provider took too long.",
 }
 SCOPES = {
-    scopes.ALL: "Everything",
-    scopes.CONNECT: "The whole Connect API",
-    scopes.ACTIONS: "Actions",
-    scopes.TRIGGERS: "Triggers",
-    scopes.AGENTS_READ: "See what agents may do, and what waits for a yes",
-    scopes.AGENTS_WRITE: "Change what agents may do, and answer for a user",
-    scopes.ACCOUNTS_READ: "List and fetch accounts",
-    scopes.ACCOUNTS_WRITE: "Create and remove accounts",
-    scopes.DEPLOYED_TRIGGERS_READ: "Read deployed triggers and what belongs to them",
-    scopes.DEPLOYED_TRIGGERS_WRITE: "Change and delete deployed triggers",
-    scopes.USERS_READ: "List external users",
-    scopes.USERS_WRITE: "Delete external users",
-    scopes.PROJECTS_READ: "List and fetch projects",
-    scopes.PROJECTS_WRITE: "Create, change and delete projects",
-    scopes.USAGE_READ: "Read usage",
-    scopes.TOKENS_CREATE: "Create Connect tokens",
-    scopes.PROXY: "Use the proxy",
-    scopes.WORKFLOW_INVOKE: "Invoke workflows on behalf of a user",
+    token_scopes.ALL: "Everything",
+    token_scopes.CONNECT: "The whole Connect API",
+    token_scopes.ACTIONS: "Actions",
+    token_scopes.TRIGGERS: "Triggers",
+    token_scopes.AGENTS_READ: "See what agents may do, and what waits for a yes",
+    token_scopes.AGENTS_WRITE: "Change what agents may do, and answer for a user",
+    token_scopes.ACCOUNTS_READ: "List and fetch accounts",
+    token_scopes.ACCOUNTS_WRITE: "Create and remove accounts",
+    token_scopes.DEPLOYED_TRIGGERS_READ: "Read deployed triggers and what belongs to them",
+    token_scopes.DEPLOYED_TRIGGERS_WRITE: "Change and delete deployed triggers",
+    token_scopes.USERS_READ: "List external users",
+    token_scopes.USERS_WRITE: "Delete external users",
+    token_scopes.PROJECTS_READ: "List and fetch projects",
+    token_scopes.PROJECTS_WRITE: "Create, change and delete projects",
+    token_scopes.USAGE_READ: "Read usage",
+    token_scopes.TOKENS_CREATE: "Create Connect tokens",
+    token_scopes.PROXY: "Use the proxy",
+    token_scopes.WORKFLOW_INVOKE: "Invoke workflows on behalf of a user",
 }
 SECURITY_SCHEMES: Mapping[str, Any] = {
     "oauth": {

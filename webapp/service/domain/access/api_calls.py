@@ -14,7 +14,7 @@ from typing import Any
 from webapp.audit import ActorKind
 from webapp.errors import NotFound
 from webapp.kit.crypto import ordered_id
-from webapp.service.domain.base import retention, scopes
+from webapp.service.domain.base import retention, token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.base.write_buffer import WriteBuffer
 from webapp.service.domain.projects.log_entries import LogEntry, LogRow, LogSource
@@ -132,7 +132,7 @@ def _log_entry(row: LogRow, _now: int) -> LogEntry:
 LOG = LogSource(
     "api_call",
     "call",
-    (scopes.PROJECTS_READ,),
+    (token_scopes.PROJECTS_READ,),
     "api_calls",
     {
         "at": "at",

@@ -8,7 +8,7 @@ from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
 from webapp.people import api_keys, users
 from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -82,7 +82,7 @@ def authenticate(service: Service, bearer: str) -> Caller:
         token = tokens.verify(service, bearer)
         return Caller(token.scopes, project_id=token.scene.project_id, connect=token)
     if bearer.startswith(api_keys.PREFIX):
-        return Caller(frozenset({scopes.ALL}), person_id=_person(service, bearer))
+        return Caller(frozenset({token_scopes.ALL}), person_id=_person(service, bearer))
     client, granted = oauth_clients.verify_token(service, bearer)
     return Caller(granted, client_id=client.id, project_id=client.project_id)
 

@@ -36,7 +36,7 @@ from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.kit.crypto import hash_token, random_base62, same
 from webapp.people import challenges
 from webapp.service.domain.access import tokens
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.keyring import Keyring
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.base.write_buffer import WriteBuffer
@@ -104,17 +104,17 @@ def create(
     service: Service,
     *,
     name: str,
-    scope: str = scopes.ALL,
+    scope: str = token_scopes.ALL,
     project_id: str | None = None,
     origin: Origin = "cli",
     public_key: str = "",
 ) -> tuple[OAuthClient, str]:
     """Make a client; the second value is its secret, which is shown this once. With a ``public_key`` it has none, "".
 
-    Raises :class:`webapp.service.domain.base.scopes.UnknownScope`.
+    Raises :class:`webapp.service.domain.base.token_scopes.UnknownScope`.
     """
     secret, now = "" if public_key else random_base62(43), service.clock()
-    scopes.parse(scope)
+    token_scopes.parse(scope)
     client = OAuthClient(random_base62(24), project_id, name, scope, hash_token(secret), origin, now, now)
     if public_key:
         client = replace(client, secret_hash="", public_key=public_key)
@@ -199,7 +199,7 @@ def find(service: Service, client_id: str) -> OAuthClient | None:
 def _never_stored(service: Service, client_id: str) -> OAuthClient | None:
     own_id, own_secret = dashboard(service)
     if client_id == own_id:
-        return OAuthClient(own_id, None, "Dashboard", scopes.ALL, hash_token(own_secret), "dashboard", 0, 0)
+        return OAuthClient(own_id, None, "Dashboard", token_scopes.ALL, hash_token(own_secret), "dashboard", 0, 0)
     return _example(service) if client_id == EXAMPLE_ID else None
 
 
@@ -208,7 +208,7 @@ def _example(service: Service) -> OAuthClient | None:
     project_id = projects.default_id(service, service.store)
     if not service.settings.sandbox or not project_id:
         return None
-    scope = " ".join((scopes.TOKENS_CREATE, scopes.ACCOUNTS_READ, scopes.PROJECTS_READ))
+    scope = " ".join((token_scopes.TOKENS_CREATE, token_scopes.ACCOUNTS_READ, token_scopes.PROJECTS_READ))
     return OAuthClient(
         EXAMPLE_ID, project_id, "Example product", scope, hash_token(example(service)[1]), "dashboard", 0, 0
     )
@@ -246,13 +246,13 @@ def issue_token(service: Service, client: OAuthClient, scope: str | None, creden
     """Return an access token for ``client``, narrowed to ``scope`` if given.
 
     It is valid as long as ``credential``, the hash of what the client presented; by default the newest secret's. Raises
-    :class:`webapp.service.domain.base.scopes.UnknownScope` for a scope that is unknown or not the client's.
+    :class:`webapp.service.domain.base.token_scopes.UnknownScope` for a scope that is unknown or not the client's.
     """
-    own = scopes.parse(client.scope)
-    requested = scopes.parse(scope) if scope and scope.strip() else own
+    own = token_scopes.parse(client.scope)
+    requested = token_scopes.parse(scope) if scope and scope.strip() else own
     for name in requested:
         if not covers(own, name):
-            raise scopes.UnknownScope(f"This client may not ask for the scope {name!r}.")
+            raise token_scopes.UnknownScope(f"This client may not ask for the scope {name!r}.")
     now = service.clock() // SECOND
     granted = " ".join(requested)
     mark = (credential or client.secret_hash)[:_MARK]
@@ -344,7 +344,7 @@ def scripted(service: Service) -> tuple[OAuthClient, str]:
         return client, _derived_secret(service.keys, client.id, client.created_at, client.rotated_at)
     now, client_id = service.clock(), random_base62(24)
     secret = _derived_secret(service.keys, client_id, now, now)
-    client = OAuthClient(client_id, None, "Scripts", scopes.ALL, hash_token(secret), "init", now, now)
+    client = OAuthClient(client_id, None, "Scripts", token_scopes.ALL, hash_token(secret), "init", now, now)
     with service.store.write() as tx:
         insert(tx, client)
     return client, secret

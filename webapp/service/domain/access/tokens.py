@@ -22,7 +22,7 @@ from webapp.errors import Invalid, Unauthorized
 from webapp.kit.clock import DAY, MINUTE, SECOND, iso
 from webapp.kit.crypto import hash_token, new_id, same
 from webapp.kit.origins import checked_origin
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.deliveries import endpoints
@@ -46,7 +46,7 @@ class TokenRequest:
 
     external_user_id: str
     expires_in: int = MAX_LIFETIME_S
-    scope: str = scopes.CONNECT
+    scope: str = token_scopes.CONNECT
     allowed_origins: Sequence[str] = ()
     success_redirect_uri: str | None = None
     error_redirect_uri: str | None = None
@@ -260,10 +260,10 @@ def _sealed_uri(service: Service, tx: Tx, project_id: str, token_hash: str, uri:
 
 def _scope(text: str) -> str:
     try:
-        granted = scopes.parse(text) or (scopes.CONNECT,)
-    except scopes.UnknownScope as error:
+        granted = token_scopes.parse(text) or (token_scopes.CONNECT,)
+    except token_scopes.UnknownScope as error:
         raise Invalid.of("scope", str(error)) from error
-    if scopes.ALL in granted:
+    if token_scopes.ALL in granted:
         raise Invalid.of("scope", "The scope * cannot be granted to a Connect token; use connect:*.")
     return " ".join(granted)
 

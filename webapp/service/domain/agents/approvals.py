@@ -20,7 +20,7 @@ from webapp.kit.crypto import new_id
 from webapp.quotas import USER_APPROVALS
 from webapp.service.domain.agents import sessions
 from webapp.service.domain.agents.sessions import AgentSession
-from webapp.service.domain.base import retention, scopes
+from webapp.service.domain.base import retention, token_scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import component_requests, grants, prop_values, run_files
 from webapp.service.domain.components.component_requests import ComponentRequest
@@ -284,7 +284,7 @@ _NOW = "CAST(:now AS BIGINT)"
 LOG = LogSource(
     "agent",
     "apr",
-    (scopes.AGENTS_READ,),
+    (token_scopes.AGENTS_READ,),
     "agent_approvals",
     {
         "at": "created_at",

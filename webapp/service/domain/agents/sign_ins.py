@@ -10,13 +10,13 @@ from webapp.people import roles, users
 from webapp.people.agents import tokens
 from webapp.people.agents.grants import Grant
 from webapp.service.domain.agents.sessions import Entry
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 
 PREFIX = tokens.ACCESS
-SCOPES = frozenset({scopes.ACTIONS, scopes.ACCOUNTS_READ})
+SCOPES = frozenset({token_scopes.ACTIONS, token_scopes.ACCOUNTS_READ})
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,10 @@ from webapp.errors import Detail, Invalid, NotFound, PatchbayError, Refused
 from webapp.service.catalog.app import App
 from webapp.service.components.calls import AccountGrant, Call, ErrorInfo, Observation, Reply
 from webapp.service.components.pieces.form import ENDING as PIECE
-from webapp.service.domain.accounts import accounts, credentials, health, token_refresh
+from webapp.service.domain.accounts import accounts, credentials, health, provider_scopes, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import needed_scopes
 from webapp.service.domain.components.prop_values import FIELD
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
@@ -195,9 +194,9 @@ def _naming_scopes(service: Service, request: Call, granted: CallGrants, reply: 
     error = reply.error
     if error is None or not _is_refusal(error) or request.method != "run":
         return reply
-    alternatives = needed_scopes.alternatives(Path(request.path))
+    alternatives = provider_scopes.alternatives(Path(request.path))
     for account in granted.used.values():
-        lacking = needed_scopes.lacking(accounts.app_of(service, account), account.authorized_scopes, alternatives)
+        lacking = provider_scopes.lacking(accounts.app_of(service, account), account.authorized_scopes, alternatives)
         if lacking:
             name = account.name or account.identity_name or account.id
             sentence = f"The account {name} was not given {', '.join(lacking)}, which this needs; reconnect it."

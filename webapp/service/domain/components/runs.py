@@ -17,7 +17,7 @@ from webapp.kit import cursors
 from webapp.kit.clock import HOUR, MINUTE, iso
 from webapp.kit.crypto import new_id
 from webapp.service.components.masking import Mask
-from webapp.service.domain.base import retention, scopes
+from webapp.service.domain.base import retention, token_scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects import app_usage, external_users, usage
 from webapp.service.domain.projects.log_entries import LogEntry, LogRow, LogSource, Status
@@ -277,10 +277,18 @@ _FOUND_BY: Mapping[str, Any] = {
     "subjects": ("component_key", "component_id"),
 }
 LOG = LogSource(
-    "run", "run", (scopes.ACTIONS,), "runs", _LOGGED, _log_entry, _OUTCOMES, only="agent IS NULL", **_FOUND_BY
+    "run", "run", (token_scopes.ACTIONS,), "runs", _LOGGED, _log_entry, _OUTCOMES, only="agent IS NULL", **_FOUND_BY
 )
 """The runs as the logs show them, but for those that agents called."""
 LOG_OF_AGENTS = LogSource(
-    "agent", "run", (scopes.ACTIONS,), "runs", _LOGGED, _log_entry, _OUTCOMES, only="agent IS NOT NULL", **_FOUND_BY
+    "agent",
+    "run",
+    (token_scopes.ACTIONS,),
+    "runs",
+    _LOGGED,
+    _log_entry,
+    _OUTCOMES,
+    only="agent IS NOT NULL",
+    **_FOUND_BY,
 )
 """The runs that agents called."""

@@ -25,7 +25,7 @@ import orjson
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Emitted
 from webapp.service.components.masking import MASK
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.deliveries import deliveries, stats, trigger_webhooks
 from webapp.service.domain.deliveries.deliveries import Origin
@@ -369,7 +369,7 @@ def _log_entry(row: LogRow, _now: int) -> LogEntry:
 LOG = LogSource(
     "event",
     "evt",
-    (scopes.DEPLOYED_TRIGGERS_READ,),
+    (token_scopes.DEPLOYED_TRIGGERS_READ,),
     "events",
     {
         "at": "at",

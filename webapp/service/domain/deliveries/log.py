@@ -12,7 +12,7 @@ import orjson
 
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit import cursors
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import deliveries, endpoints, events, stats
 from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource, Status
@@ -188,7 +188,7 @@ def _log_entry(row: LogRow, _now: int) -> LogEntry:
 LOG = LogSource(
     "delivery",
     "dlv",
-    (scopes.DEPLOYED_TRIGGERS_READ,),
+    (token_scopes.DEPLOYED_TRIGGERS_READ,),
     "deliveries",
     {
         "at": "created_at",

@@ -10,7 +10,7 @@ from webapp import audit
 from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.crypto import ordered_id
-from webapp.service.domain.base import scopes
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
@@ -119,7 +119,7 @@ def _log_entry(row: LogRow, _now: int) -> LogEntry:
 LOG = LogSource(
     "account",
     "ev",
-    (scopes.ACCOUNTS_READ,),
+    (token_scopes.ACCOUNTS_READ,),
     "account_history",
     {
         "at": "at",

@@ -15,7 +15,7 @@ from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Observation, Reply
-from webapp.service.domain.base import retention, scopes
+from webapp.service.domain.base import retention, token_scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -119,7 +119,7 @@ _NAME, _KEY = (
 LOG = LogSource(
     "run",
     "tr",
-    (scopes.DEPLOYED_TRIGGERS_READ,),
+    (token_scopes.DEPLOYED_TRIGGERS_READ,),
     "trigger_runs",
     {
         "at": "at",

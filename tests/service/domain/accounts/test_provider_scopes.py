@@ -1,4 +1,6 @@
-"""What an action needs and an account lacks, and what is asked for besides when it is reconnected."""
+"""What is asked for when an account is connected; what an action needs and an account lacks, and what is asked for
+besides when it is reconnected.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts import oauth_apps, provider_scopes
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
+from webapp.service.domain.accounts.provider_scopes import addition, alternatives, asked_for, lacking
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import needed_scopes
-from webapp.service.domain.components.needed_scopes import addition, alternatives, lacking
 from webapp.service.domain.projects.projects import Project
 
 HEAD = """
@@ -53,7 +54,7 @@ def test_the_least_is_lacking_and_what_the_app_knows_comes_first(
 
 @pytest.fixture
 def account(service: Service, plant: Callable[..., Account], monkeypatch: pytest.MonkeyPatch) -> Account:
-    monkeypatch.setattr(needed_scopes, "alternatives", lambda path: (("webhooks",),))
+    monkeypatch.setattr(provider_scopes, "alternatives", lambda path: (("webhooks",),))
     return plant(app="sandbox")._replace(authorized_scopes=("profile", "tasks:read"))
 
 
@@ -87,3 +88,12 @@ def test_a_client_with_scopes_of_its_own_asks_for_no_others(
     allowed = addition(service, account, wider, KEY)
     assert allowed is not None
     assert (allowed.scopes, allowed.refused) == (("profile", "tasks:read", "webhooks"), ())
+
+
+def test_a_client_says_which_scopes_are_usual_and_adds_its_own(service: Service, project: Project) -> None:
+    app, usual = service.app("sandbox"), ""
+    own = replace(client(service, project), scopes=("webhooks",), additional_scopes=("profile", "webhooks"))
+    assert asked_for(app, own, usual) == ("webhooks", "profile")
+    assert asked_for(app, None, usual) == tuple(app.default_scopes)
+    profile = app.spec.scope_profiles[0].name
+    assert asked_for(app, own, profile) == app.profile_scopes(profile)

@@ -1,7 +1,10 @@
-"""The OAuth scopes that an action needs, as the description of its app's whole API says, and an account lacks.
+"""The OAuth scopes that a provider is asked for when an account is connected, and those that an action needs besides.
 
-Nothing is asked for by itself: a refused run names them, and a person adds them by reconnecting the account for that
-action. They are asked for besides what the account has, and only if the OAuth client may ask for them.
+Those of a connection are the chosen profile's, else the OAuth client's own, else the app's usual ones. What an action
+needs is said by the description of its app's whole API. Nothing of that is asked for by itself: a refused run names
+what the account lacks, and a person adds it by reconnecting the account for that action. It is asked for besides what
+the account has, and only if the OAuth client may ask for it. The scopes of our own tokens are in
+:mod:`webapp.service.domain.base.token_scopes`.
 """
 
 from collections.abc import Sequence
@@ -16,6 +19,16 @@ from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
+
+
+def asked_for(app: App, client: OAuthApp | None, profile: str) -> tuple[str, ...]:
+    """The scopes to ask for: the ``profile``'s; else the client's own or the app's usual ones, and what the client
+    adds. The usual access has the profile "".
+    """
+    chosen = app.profile_scopes(profile) if profile else None
+    usual = client.scopes if client and client.scopes else app.default_scopes
+    more = client.additional_scopes if client else ()
+    return chosen or tuple(dict.fromkeys((*usual, *more)))
 
 
 @dataclass(frozen=True, slots=True)
