@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from webapp.dashboard.client.models.logs import LogEntry
-from webapp.dashboard.log_entry import meaning_of, outcome_of, tone_of
+from webapp.dashboard.log_entry import meaning_of, outcome_of, series, tone_of
 
 
 def entry(kind: str, **facts: Any) -> LogEntry:
@@ -61,3 +61,11 @@ def test_how_it_ended(facts: dict[str, Any], word: str, tone: str) -> None:
 def test_what_it_means_and_what_to_do(facts: dict[str, str], meaning: str, step: str) -> None:
     said, next_step = meaning_of(entry(**facts))
     assert meaning in said and step in next_step and (bool(meaning), bool(step)) == (bool(said), bool(next_step))
+
+
+def test_only_an_answer_unlike_the_latest_is_shown_again() -> None:
+    answers = [{"response_status": 503, "response_headers": {"date": day}, "response_body": "x"} for day in "ab"]
+    other = {"response_status": 503, "response_body": "y"}
+    (together,) = series(entry("delivery", attempts=[other, *answers]).attempts)
+    assert [(number, differs) for number, _attempt, differs in together.numbered] == [(1, True), (2, False), (3, False)]
+    assert list(series(())) == []

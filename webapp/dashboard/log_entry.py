@@ -2,8 +2,9 @@
 back, code that does it again, and the pages of what it belongs to.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,6 +12,7 @@ from flask import url_for
 from markupsafe import Markup
 from pydantic import Field
 
+from webapp.dashboard.client.models.deliveries import Attempt
 from webapp.dashboard.client.models.lenient import Lenient
 from webapp.dashboard.client.models.logs import LogEntry
 from webapp.dashboard.client.models.runs import Observation
@@ -155,6 +157,7 @@ def opened(entry: LogEntry, address: Address, *, of_project: bool) -> dict[str, 
         "is_cut": any(_is_cut(each) for each in (request, response)),
         "lines": lines,
         "most": MAX_LINES,
+        "series": list(series(entry.attempts)),
         "payload_url": _payload_url(entry, of_project=of_project),
         "further": _links(entry, address, of_project=of_project),
         "repeats": _repeats(entry, of_project=of_project),
@@ -176,6 +179,47 @@ def _ids(entry: LogEntry, *, of_project: bool) -> list[tuple[str, str]]:
         (gettext("Client") if entry.caller_type == "client" else gettext("Caller"), entry.caller),
     )
     return [(label, value) for label, value in labelled if value]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Attempts of a delivery that followed each other and ended alike, oldest first. ``first`` and ``last`` are their
+    numbers.
+    """
+
+    first: int
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def last(self) -> int:
+        """The number of the latest."""
+        return self.first + len(self.attempts) - 1
+
+    @property
+    def latest(self) -> Attempt:
+        """The latest, whose answer stands for all that are equal to it."""
+        return self.attempts[-1]
+
+    @property
+    def numbered(self) -> list[tuple[int, Attempt, bool]]:
+        """Each with its number, and whether its answer differs from the latest's."""
+        told = _answer(self.latest)
+        return [(number, each, _answer(each) != told) for number, each in enumerate(self.attempts, self.first)]
+
+
+def series(attempts: Iterable[Attempt]) -> Iterator[Series]:
+    """``attempts``, oldest first, with those together whose status, failure and sentence are equal."""
+    number = 1
+    for _reason, alike in groupby(attempts, key=lambda each: (each.code, each.failure, each.error)):
+        together = tuple(alike)
+        number = together[0].number or number
+        yield Series(number, together)
+        number += len(together)
+
+
+def _answer(attempt: Attempt) -> tuple[dict[str, Any], str]:
+    """What was answered, without its time."""
+    return {name: value for name, value in attempt.headers.items() if name.lower() != "date"}, attempt.body
 
 
 class _Observed(Lenient):

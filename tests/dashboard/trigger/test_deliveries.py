@@ -71,6 +71,26 @@ def test_one_that_was_not_sent_says_why(stage: Any, tower: Watchtower) -> None:
     assert "No answer" in browser.get(f"{URL}/deliveries/dlv_4").text
 
 
+def test_attempts_that_ended_alike_are_said_once(stage: Any, tower: Watchtower) -> None:
+    refused = {"error": "hooks.example.com closed the connection.", "failure": "reset", "took_ms": 12}
+    down = {"response_status": 503, "response_body": "down", "took_ms": 7}
+    attempts = [
+        {"n": 1, "at": 1_000, **refused},
+        {"n": 2, "at": 61_000, **refused},
+        {"n": 3, "at": 200_000, **down, "response_headers": {"Date": "Mon"}},
+        {"n": 4, "at": 400_000, **down, "response_headers": {"Date": "Tue"}},
+        {"n": 5, "at": 800_000, **down, "response_body": "still down"},
+        {"n": 6, "at": 900_000, **refused},
+    ]
+    tower.add_delivery(ID, "failed", response_status=None, error="", attempts=attempts)
+    page = stage.signed_in().get(f"{URL}/deliveries/dlv_4").text
+    assert page.count("closed the connection.") == 2, "of the first two, and of the last"
+    assert "Attempts 1–2" in page and "Attempts 3–5" in page and "Attempts 6" not in page
+    assert [f"Attempt {number}<" in page for number in range(1, 8)] == [True] * 6 + [False]
+    assert all(f'datetime="1970-01-01T00:{at}Z"' in page for at in ("00:01", "01:01", "03:20", "06:40", "13:20", "15:00"))
+    assert "Date: Mon" in page and "Date: Tue" in page and page.count("still down") == 1
+
+
 def test_rows_change_in_place(stage: Any, tower: Watchtower) -> None:
     browser = stage.signed_in()
     url = news_url(browser.get(f"{URL}/deliveries").text)
