@@ -379,6 +379,10 @@
     $("#status") && new MutationObserver(fadeStatus).observe($("#status"), { childList: true });
     fadeStatus();
     refreshTimes();
+    if (!CSS.supports("scroll-initial-target: nearest"))
+      document.querySelectorAll(".tabs [aria-current]").forEach((tab) => {
+        tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - 40;
+      });
     $("[data-announce]")?.removeAttribute("data-announce"); // a page that was just read says it itself
     $("[data-focus]")?.focus();
     setInterval(() => {

@@ -47,9 +47,10 @@ FLAGS = [
     "--disable-sync",
     "--test-third-party-cookie-phaseout",
 ]
-# A colour that is still fading in is nobody's colour; what spins for ever is not waited for.
+# A colour that is still fading in is nobody's colour; what spins for ever, or moves as one scrolls, is not waited for.
 AT_REST = """() => Promise.race([new Promise((resolve) => setTimeout(resolve, 3000)),
     Promise.allSettled(document.getAnimations()
+        .filter((each) => each.timeline instanceof DocumentTimeline)
         .filter((each) => each.effect.getComputedTiming().endTime !== Infinity).map((each) => each.finished))])"""
 """Waits for what moves; not for long, as an animation whose element is taken away meanwhile may never finish."""
 COLOURS = ["color-contrast", "link-in-text-block"]

@@ -141,6 +141,12 @@ def test_calls_that_failed_are_opened_as_code(olga: Any, product: Any, axe: Any)
                 calls.screenshot(path=f"{folder}/calls-{width}-{scheme}.png")
 
 
+def mask_of(page: Any) -> str:
+    """What the bar of tabs fades by; "none" where it has room."""
+    tabs = page.get_by_role("navigation", name="API & keys")
+    return str(tabs.evaluate("tabs => getComputedStyle(tabs).maskImage"))
+
+
 def test_sections_by_keyboard_without_scripts_and_in_both_themes(
     contexts: Callable[..., Any], olga: Any, product: Any, axe: Any
 ) -> None:
@@ -155,6 +161,7 @@ def test_sections_by_keyboard_without_scripts_and_in_both_themes(
         current = olga.get_by_role("navigation", name="API & keys").locator("[aria-current=page]")
         box = current.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 360, f"{section}: its tab is out of sight"
+        assert "linear-gradient" in mask_of(olga), f"{section}: nothing hints at more tabs"
         for width, height in ((360, 1200), (1280, 1200)):
             olga.set_viewport_size({"width": width, "height": 740})
             if section != "calls":
@@ -163,4 +170,5 @@ def test_sections_by_keyboard_without_scripts_and_in_both_themes(
             for scheme in ("light", "dark"):
                 olga.emulate_media(color_scheme=scheme)
                 assert axe(olga, colours=True) == [], (section, width, scheme)
+        assert mask_of(olga) == "none", f"{section}: a mask where every tab fits"
         olga.set_viewport_size({"width": 360, "height": 740})
