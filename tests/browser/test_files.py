@@ -94,14 +94,14 @@ def test_nine_megabytes_are_given_to_a_run(contexts: Any, started: Served, conne
     page = opened(contexts, started, connected, java_script_enabled=scripts)
     page.locator("#f-file").set_input_files(sized(9))
     if scripts:
-        page.get_by_text("big 9.bin · 8.6 MB").wait_for()
+        page.get_by_text("big 9.bin · 9.0 MB").wait_for()
     outcome = ran(page)
     assert "9000000" in outcome.locator("dl.facts").inner_text()
     with page.expect_download() as saved:
         outcome.get_by_role("link", name="copy of big 9.bin").click()
     assert Path(saved.value.path()).stat().st_size == 9_000_000
     page.goto(started.url + PATH)
-    assert page.get_by_text("big 9.bin · 8.6 MB").count() == 1, "it is part of the draft"
+    assert page.get_by_text("big 9.bin · 9.0 MB").count() == 1, "it is part of the draft"
     with page.expect_download():
         page.get_by_role("link", name="copy of big 9.bin").click()
 

@@ -39,7 +39,7 @@ def test_empty_and_down_are_different(stage: Any) -> None:
     stage.connect.throttled = True
     answer = browser.get("/accounts")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "17")
-    assert "too many requests. Try again in 17 seconds" in answer.text
+    assert "too many requests. Try again in 17\xa0seconds" in answer.text
     assert "No accounts yet" not in answer.text
 
 

@@ -17,7 +17,7 @@ PAGES = (
     "/triggers",
     "/accounts/{account}",
 )
-SENTENCE = "There were too many requests. Try again in 17 seconds."
+SENTENCE = "There were too many requests. Try again in 17\xa0seconds."
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_it_asks_again_when_it_may_and_not_before(busy: Any, throttled: Any) -> 
         busy.clock.advance(waited * SECOND)
     answer = throttled.get("/accounts")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
-    assert "Try again in 1 second" in answer.text
+    assert "Try again in 1\xa0second" in answer.text
     assert len(busy.connect.seen) == asked
     busy.connect.throttled = False
     busy.clock.advance(SECOND)

@@ -97,7 +97,7 @@ def test_every_page_answers_and_every_link_leads_somewhere(elsewhere: Elsewhere)
     [
         ("/apps", ["> Logs", "Needs setup"]),
         ("/accounts/{account}", ["Test now", "Rename", "Used by", "Revoke", "History"]),
-        ("/triggers/{trigger}", ["Deliveries", "Logs", "Send a test event", "24 h"]),
+        ("/triggers/{trigger}", ["Deliveries", "Logs", "Send a test event", "24\xa0h"]),
         ("/apps/http/actions/http-send-request", ["History"]),
     ],
 )

@@ -191,3 +191,33 @@ def test_hebrew_is_written_from_right_to_left(monkeypatch: pytest.MonkeyPatch, t
 def test_who_chose_no_language_gets_what_the_browser_prefers_or_the_setting(accepted: str, spoken: str) -> None:
     speak_accepted(parse_accept_header(accepted, LanguageAccept), "pl")
     assert language() == spoken
+
+
+@pytest.mark.parametrize(
+    ("count", "english", "german"),
+    [
+        (7, "7 B", "7 B"),
+        (99_400, "99 kB", "99 kB"),
+        (999_499, "999 kB", "999 kB"),
+        (999_500, "1.0 MB", "1,0 MB"),
+        (12_340_000, "12.3 MB", "12,3 MB"),
+    ],
+)
+def test_sizes_stay_on_one_line(count: int, english: str, german: str) -> None:
+    for tag, words in (("en", english), ("de", german)):
+        speak(tag)
+        assert translation.size(count) == words.replace(" ", "\xa0")
+
+
+@pytest.mark.parametrize(
+    ("text", "together"),
+    [
+        ("At most 10 MB. Enter", "At most 10_MB. Enter"),
+        ("in {minutes} min {seconds} s", "in {minutes}_min {seconds}_s"),
+        ("in %(ms)s ms", "in %(ms)s_ms"),
+        ("10 Mo au plus", "10_Mo au plus"),
+        ("2 metres, {name} may, %(count)s members", "2 metres, {name} may, %(count)s members"),
+    ],
+)
+def test_a_number_and_its_unit_stay_on_one_line(text: str, together: str) -> None:
+    assert translation.unbroken(text) == together.replace("_", "\xa0")

@@ -101,7 +101,7 @@ def _in_context(context: str, message: str) -> Markup:
 
 @functools.lru_cache(maxsize=4096)  # templates have far fewer messages
 def _markup(message: str, catalog: NullTranslations, context: str = "") -> Markup:
-    text = catalog.pgettext(context, message) if context else catalog.gettext(message)
+    text = translation.unbroken(catalog.pgettext(context, message) if context else catalog.gettext(message))
     return Markup(text)  # noqa: S704  # of a template or catalog
 
 

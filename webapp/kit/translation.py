@@ -9,6 +9,7 @@ updates them in the page.
 
 import functools
 import gettext as catalogs
+import re
 from collections import UserString
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -20,6 +21,7 @@ from babel import Locale
 from babel.core import get_global
 from babel.dates import format_skeleton, format_timedelta
 from babel.numbers import format_decimal
+from babel.units import format_unit
 
 from webapp.kit import sentences
 from webapp.kit.message_files import read
@@ -38,6 +40,8 @@ LANGUAGES: Mapping[str, str] = {
     "ja": "日本語",
 }
 _DOCUMENTATION = "See the documentation"  # the text of the links in the descriptions of components
+# A number or its placeholder, before a unit of the messages in any language.
+_MEASURE = re.compile(r"(\d|\}|\)s) (?=(?:B|[kK]B|MB|GB|[kMG]o|ms|s|min|h|m)(?!\w))")
 _FOLDER = Path(__file__).parent.parent / "translations"
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT)
 _packages: list[PackageTranslations] = []
@@ -82,17 +86,23 @@ def catalog() -> catalogs.NullTranslations:
 
 def gettext(message: str) -> str:
     """``message`` in the current language."""
-    return _catalog(_language.get()).gettext(message)
+    return unbroken(_catalog(_language.get()).gettext(message))
 
 
 def pgettext(context: str, message: str) -> str:
     """``message`` in the current language, where it means what ``context`` says: "Runs" as a noun, or as a verb."""
-    return _catalog(_language.get()).pgettext(context, message)
+    return unbroken(_catalog(_language.get()).pgettext(context, message))
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:
     """The form of a message for ``count`` in the current language; the caller inserts the count."""
     return _catalog(_language.get()).ngettext(singular, plural, count)
+
+
+@functools.lru_cache(maxsize=4096)  # there are far fewer messages
+def unbroken(text: str) -> str:
+    """``text`` with a no-break space between each number, or its placeholder, and its unit: they stay on one line."""
+    return _MEASURE.sub("\\1\N{NO-BREAK SPACE}", text)
 
 
 def count_of(number: int, singular: str, plural: str, **more: object) -> str:
@@ -163,6 +173,12 @@ def _folder(language: str) -> Path:
     return _FOLDER / language.replace("-", "_")
 
 
+# From how many bytes on which unit of CLDR is used, its length in bytes, and how the number is written.
+_SIZES = (
+    (999_500, 1_000_000, "digital-megabyte", "#,##0.0"),
+    (1_000, 1_000, "digital-kilobyte", "#,##0"),
+    (0, 1, "digital-byte", "#,##0"),
+)
 _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 7 * 86400
 
 
@@ -183,7 +199,15 @@ def moment(ms: int, now_ms: int, zone: tzinfo = UTC) -> Moment:
 def duration(seconds: int) -> str:
     """A waiting time such as ``17 seconds`` or ``2 minutes``, rounded up to whole minutes from one minute on."""
     whole = seconds if seconds < _MINUTE else -(-seconds // _MINUTE) * _MINUTE
-    return format_timedelta(timedelta(seconds=whole), threshold=1, locale=_locale(language()))
+    words = format_timedelta(timedelta(seconds=whole), threshold=1, locale=_locale(language()))
+    return words.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def size(count: int) -> str:
+    """``count`` bytes such as ``7 B``, ``99 kB`` or ``8.6 MB``, in powers of 1,000 (IEC 80000-13), on one line."""
+    _least, length, unit, pattern = next(each for each in _SIZES if count >= each[0])
+    written = format_unit(count / length, unit, "narrow", pattern, locale=_locale(language()))
+    return re.sub(r"(?<=\d)\s?(?=\D+$)", "\N{NO-BREAK SPACE}", written)
 
 
 @functools.lru_cache(maxsize=8192)  # lists show the same times again and again

@@ -156,7 +156,7 @@ def test_a_file_is_sent_at_once_and_removed_again(stage: Any, studio: Studio, mo
         return browser.send(f"{url}/files/{prop}", data, htmx=True)
 
     line = send("<b>.pdf")
-    assert line.status_code == 200 and "&lt;b&gt;.pdf · 3 B" in line.text and "<b>" not in line.text
+    assert line.status_code == 200 and "&lt;b&gt;.pdf · 3\xa0B" in line.text and "<b>" not in line.text
     assert re.search(r'data-remove-file="1day/[^"]*/file_1/', line.text)
     for refused, said in ((send("a", 0), "“a” is empty."), (browser.send(f"{url}/files/file", {}), "Choose one file")):
         assert refused.status_code == 400 and said in refused.text

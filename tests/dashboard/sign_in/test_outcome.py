@@ -31,6 +31,6 @@ def test_a_session_begins_and_the_browser_is_known(stage: Any) -> None:
 
 def test_who_has_to_wait_is_told_how_long_and_whose_fault_it_is(stage: Any) -> None:
     with stage.request():
-        assert outcome.too_many(60) == "Too many tries. Wait 1 minute, then try again."
+        assert outcome.too_many(60) == "Too many tries. Wait 1\xa0minute, then try again."
         request.environ[UNNAMED_PROXY] = "127.0.0.1"
         assert outcome.too_many(60).endswith("name its proxy in PATCHBAY_TRUSTED_PROXIES.")

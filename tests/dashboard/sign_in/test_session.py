@@ -55,7 +55,7 @@ def test_too_many_tries_are_told_how_long_to_wait(stage: Any) -> None:
     right = browser.send("/sign-in", GOOD)
     assert right.status_code == 429
     assert right.headers["Retry-After"] == "15"
-    assert "Wait 15 seconds" in right.text
+    assert "Wait 15\xa0seconds" in right.text
     stage.clock.advance(15_000)
     assert browser.send("/sign-in", GOOD).status_code == 303
 

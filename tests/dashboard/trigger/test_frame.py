@@ -22,7 +22,7 @@ def test_page_says_how_it_is(stage: Any, deployed: Watchtower) -> None:
         "<h1>New task</h1>", "polling", "Ada&#39;s tasks", "Every 15 minutes", "hooks.example.com/in",
         "Working", "Deliveries to old.example.com have stopped.", "It answered 410 Gone.", "Resume deliveries",
         "New task: Sail", "2 endpoints", "Nothing was delivered", "Needs you", "1 of 2 addresses fails",
-        'data-copy="https://hooks.example.com/in"', "165 ms", "None pending", "data-countdown",
+        'data-copy="https://hooks.example.com/in"', "165\xa0ms", "None pending", "data-countdown",
     ):  # fmt: skip
         assert text in page, text
     assert page.index("New task: Sail") < page.index("New task: Paint")

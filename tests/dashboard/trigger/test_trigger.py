@@ -85,7 +85,7 @@ def test_the_log_has_runs_and_folds_those_that_found_nothing(stage: Any, deploye
         deployed.add_run(ID, emitted=emitted)
     page = browser.get(f"{URL}/logs").text
     assert "Checked 4 times, nothing new" in page and page.count('class="log"') == 8
-    for text in ("Checked", "12 ms", "Tasks answered 500.", "2 events"):
+    for text in ("Checked", "12\xa0ms", "Tasks answered 500.", "2 events"):
         assert text in page
     assert browser.get("/logs").text.count('class="log"') == 2, "among everything else, polls say nothing"
     opened = browser.get(f"{URL}/logs/tr_0", htmx=True).text

@@ -47,7 +47,7 @@ from webapp.dashboard.dashboard import (
     viewer,
 )
 from webapp.errors import Invalid, PatchbayError, TooLarge
-from webapp.kit.translation import gettext, translated
+from webapp.kit.translation import gettext, size, translated
 
 MAX_NAME, MAX_URL = 200, 2_000
 
@@ -302,15 +302,7 @@ def uploaded(sent: FileStorage) -> Option:
     file = components().upload(sent.filename or "", content)
     if file is None:
         raise Invalid(gettext("This service takes no files. Give an address instead."))
-    return Option(f"{file.name} · {file_size(file.size)}", file.key)
-
-
-def file_size(size: int) -> str:
-    """``size`` in bytes for people, such as 9.0 MB; powers of 1,024."""
-    for unit, length in (("MB", 2**20), ("KB", 2**10)):
-        if size >= length:
-            return f"{size / length:,.1f} {unit}"
-    return f"{size:,} B"
+    return Option(f"{file.name} · {size(file.size)}", file.key)
 
 
 def _with_uploads(form: ComponentForm) -> ComponentForm:

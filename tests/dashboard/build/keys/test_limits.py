@@ -37,7 +37,7 @@ def test_what_was_refused_in_words(refused: int, by: str | None, words: str) -> 
 
 @pytest.mark.parametrize(
     ("windows", "words"),
-    [([300, 300], "Usage in the current 5 minutes."), ([60, 300], ""), ([], "")],
+    [([300, 300], "Usage in the current 5\xa0minutes."), ([60, 300], ""), ([], "")],
 )
 def test_how_long_bars_last_in_words(windows: list[int], words: str) -> None:
     without_a_bar = LimitNow(name="tokens", window_seconds=60)
@@ -54,8 +54,8 @@ def test_the_page_tells_what_servers_used_up(office: Embedded) -> None:
     office.service.limits.hit(LIMITS["proxy"], key, 990)
     page = office.browser("developer").get("/build/keys/limits")
     assert "990 of 1,000, nearly full" in page and "0 of 3,000" in page
-    assert "Usage in the current 5 minutes" in page
-    assert "100 in 1 minute for each user" in page and "refused in the last hour" not in page
+    assert "Usage in the current 5\xa0minutes" in page
+    assert "100 in 1\xa0minute for each user" in page and "refused in the last hour" not in page
 
 
 def test_the_page_tells_what_was_refused(office: Embedded) -> None:
@@ -71,10 +71,10 @@ def test_a_limit_of_ones_own_is_made_and_listed(office: Embedded, office_clock: 
     assert "Calls allowed" in browser.get("/build/keys/limits/new")
     page = browser.follow("/build/keys/limits", {"requests": "250", "window": "60"})
     (token,) = set(re.findall(r"rl_[0-9A-Za-z]{32}", page))
-    assert "250 calls in 1 minute" in page and "None in the last hour" in page
+    assert "250 calls in 1\xa0minute" in page and "None in the last hour" in page
     browser.send("/build/keys/secret/kept")
     later = browser.get("/build/keys/limits")
-    assert token not in later and "250 calls in 1 minute" in later
+    assert token not in later and "250 calls in 1\xa0minute" in later
     office.browser("member").get("/build/keys/limits/new", code=404)
 
 
@@ -89,4 +89,4 @@ def test_the_latest_limits_of_many_are_shown(office: Embedded, office_clock: Fak
         office_clock.advance(1)
         custom_limits.create(office.service, Limit(requests, HOUR // SECOND))
     page = office.browser("developer").get("/build/keys/limits")
-    assert "322 calls in 1 hour" in page and "301 calls" not in page and "Latest 20 of 2" in page
+    assert "322 calls in 1\xa0hour" in page and "301 calls" not in page and "Latest 20 of 2" in page

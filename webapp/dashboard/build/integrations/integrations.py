@@ -28,14 +28,13 @@ from webapp.dashboard.pages import page as show_part
 from webapp.dashboard.shared.changes import APPS
 from webapp.dashboard.shell import logo_url
 from webapp.errors import Conflict, Invalid, NotFound, Unavailable
-from webapp.kit.translation import count_of, gettext
+from webapp.kit.translation import count_of, gettext, size
 from webapp.kit.translation import lazy as _
 from webapp.people import roles
 
 blueprint = menu.blueprint("integrations", menu.BuildPage("pieces", 7, roles.OWNERS, of_project=False))
 MOST_HOSTS = 20_000  # characters
 AWAY = _("npm’s registry does not answer this machine now. Check its way there, or try again in a moment.")
-_MB, _KB = 1_000_000, 1_000
 MOST_NAMES = 3
 _MOST_OWN = 3
 MOST_DOCUMENTS = 10
@@ -121,13 +120,6 @@ def used_by(piece: Piece) -> str:
     accounts = count_of(piece.accounts, "{count} account", "{count} accounts") if piece.accounts else ""
     triggers = count_of(piece.deployed, "{count} trigger", "{count} triggers") if piece.deployed else ""
     return ", ".join(filter(None, (accounts, triggers))) or gettext("Nobody yet")
-
-
-def size(count: int) -> str:
-    """So many bytes."""
-    if count >= _MB / 10:
-        return gettext("{size} MB").format(size=f"{count / _MB:.1f}")
-    return gettext("{size} kB").format(size=max(1, round(count / _KB)))
 
 
 def news(piece: Piece) -> str:
