@@ -5,17 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from webapp.errors import NotFound
-from webapp.kit.clock import HOUR, FakeClock
+from webapp.kit.clock import FakeClock
 from webapp.kit.retries import back_off
 from webapp.service.domain.accounts import accounts, lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 
 Plant = Callable[..., Account]
-
-
-def test_checks_are_spread() -> None:
-    assert 0 <= 6 * HOUR - lifecycle.check_time("apn_1", 0) < 6 * HOUR // 5
 
 
 def test_failures_back_off_and_success_recovers(service: Service, plant: Plant, clock: FakeClock) -> None:

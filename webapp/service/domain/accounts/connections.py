@@ -14,11 +14,11 @@ from webapp import audit
 from webapp.audit import Actor
 from webapp.errors import Conflict, Detail, Invalid, NotFound
 from webapp.kit.crypto import new_id
-from webapp.kit.retries import back_off
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import (
     accounts,
+    check_times,
     credentials,
     fields,
     lifecycle,
@@ -177,7 +177,7 @@ def store_imported(
         user = external_users.ensure(tx, scene, external_id, service.clock())
         account = _account(service, tx, user, accepted, existing, account_id)
         if state != "tested":
-            due = lifecycle.first_check_time(account_id, account.created_at)
+            due = check_times.first_check_time(account_id, account.created_at)
             refreshed_at = account.created_at if state == "renewed" else None
             account = account._replace(last_checked_at=None, next_check_at=due, last_refreshed_at=refreshed_at)
         if existing is None:
@@ -317,6 +317,7 @@ def _account(
 ) -> Account:
     now = service.clock()
     account_id = existing.id if existing else new_account_id or new_id("apn")
+    failures = 0 if accepted.trouble is None else 1
     sealed, version = credentials.seal(service, tx, user.scene.project_id, account_id, accepted.values)
     fresh = Account(
         id=account_id,
@@ -339,8 +340,8 @@ def _account(
         last_refreshed_at=None,
         next_refresh_at=refresh_times.refresh_time(now, accepted.values, accepted.expires_at),
         last_checked_at=now,
-        next_check_at=lifecycle.check_time(account_id, now) if accepted.trouble is None else now + back_off(1),
-        failures=0 if accepted.trouble is None else 1,
+        next_check_at=check_times.retry_time(failures, now) if failures else check_times.check_time(account_id, now),
+        failures=failures,
         lease_until=0,
         revision=0,
         created_at=now,

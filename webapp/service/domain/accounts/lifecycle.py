@@ -2,17 +2,16 @@
 
 An account is working, retrying or needs its person. A change of state takes the account as it was read, and is written
 only if its credentials still have the same ``revision``, so that a slow check never overwrites a newer reconnect or
-refresh. A refresh holds a lease in the row, and a check postpones the next one.
+refresh. A refresh holds a lease in the row, and a check postpones the next one. When they are due is decided in
+:mod:`check_times` and :mod:`refresh_times`.
 """
 
-import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from webapp.errors import NotFound
-from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
-from webapp.kit.retries import back_off
-from webapp.service.domain.accounts import accounts, credentials, notifications, refresh_times
+from webapp.kit.clock import HOUR, MINUTE, SECOND
+from webapp.service.domain.accounts import accounts, check_times, credentials, notifications, refresh_times
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import activity
@@ -20,26 +19,14 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table, add_to_counts
 
-CHECK_EVERY = 6 * HOUR
 CHECK_CLAIM = 10 * MINUTE
 REFRESH_LEASE = 40 * SECOND  # longer than the deadline of a refresh
 _REFRESH_PAUSE = 10 * MINUTE  # while nothing can refresh a token
-_LONGEST_WAIT = DAY  # that a provider may ask for
 _ACCOUNTS = Table("accounts", Account)
 _KEPT = ("id", "project_id", "environment", "external_user_id", "external_id", "revision", "created_at")
 _ASSIGNMENTS = ", ".join(
     f"{name} = :{name}" for name in _ACCOUNTS.columns.split(", ") if name not in (*_KEPT, "lease_holder")
 )
-
-
-def check_time(account_id: str, now: int) -> int:
-    """The time of the next check of a working account: in 6 hours, up to a fifth earlier to spread checks."""
-    return now + CHECK_EVERY - zlib.crc32(account_id.encode()) % (CHECK_EVERY // 5)
-
-
-def first_check_time(account_id: str, now: int) -> int:
-    """The time of the first check of an account that nobody has tested: within the hour, spread."""
-    return now + zlib.crc32(account_id.encode()) % HOUR
 
 
 def insert(tx: Tx, account: Account) -> None:
@@ -204,7 +191,12 @@ def mark_working(service: Service, account: Account) -> Account:
         "WHERE id = :id AND revision = :revision"
     )
     with service.store.write() as tx:
-        values = {"now": now, "next": check_time(account.id, now), "id": account.id, "revision": account.revision}
+        values = {
+            "now": now,
+            "next": check_times.check_time(account.id, now),
+            "id": account.id,
+            "revision": account.revision,
+        }
         changed = tx.run(sql, values)
         if changed and not account.healthy:
             activity.write(tx, account.subject, now, "recovered", "Working again.", good=True)
@@ -217,14 +209,14 @@ def mark_retrying(service: Service, account: Account, reason: str, *, retry_afte
     ``retry_after_s``: how many seconds the provider asks to wait. At most a day counts.
     """
     now = service.clock()
-    pause = max(back_off(account.failures + 1), min((retry_after_s or 0) * SECOND, _LONGEST_WAIT))
+    again = check_times.retry_time(account.failures + 1, now, retry_after_s)
     sql = (
         "UPDATE accounts SET healthy = 0, error = :reason, failures = failures + 1, last_checked_at = :now, "
         "next_check_at = :next, next_refresh_at = CASE WHEN next_refresh_at IS NULL THEN NULL ELSE :next END, "
         "updated_at = :now, lease_until = 0, lease_holder = NULL, checked_by = NULL "
         "WHERE id = :id AND revision = :revision AND dead = 0"
     )
-    values = {"reason": reason, "now": now, "next": now + pause, "id": account.id, "revision": account.revision}
+    values = {"reason": reason, "now": now, "next": again, "id": account.id, "revision": account.revision}
     with service.store.write() as tx:
         changed = tx.run(sql, values)
         if changed and account.healthy:
@@ -264,7 +256,7 @@ def save_refresh(service: Service, account: Account, values: Mapping[str, str], 
     row = {
         "expires": expires_at,
         "now": now,
-        "check": check_time(account.id, now),
+        "check": check_times.check_time(account.id, now),
         "next": refresh_times.refresh_time(now, values, expires_at),
         "id": account.id,
         "revision": account.revision,
