@@ -151,7 +151,7 @@ def _choose_language(settings: Settings) -> None:
     """Set the language of the browser, until the page knows its reader. A thread serves one person after another."""
     if request.path.startswith("/v1/") or crypto.REQUEST_ENVIRON in request.environ:
         return  # the API, which a page may be calling
-    translation.speak_accepted(request.accept_languages, settings.language)
+    translation.choose("", request.accept_languages, settings.language)
 
 
 def _protecting(settings: Settings) -> Callable[[Response], Response]:

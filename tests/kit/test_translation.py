@@ -12,7 +12,7 @@ from werkzeug.http import parse_accept_header
 from tests.fakes.catalogs import Plurals, Words, teach
 from webapp.kit import templates, translation
 from webapp.kit.message_files import read
-from webapp.kit.translation import gettext, language, lazy, moment, ngettext, speak, speak_accepted
+from webapp.kit.translation import choose, gettext, language, lazy, moment, ngettext, speak
 
 CLOSE = lazy("Close")  # a constant, made before anybody speaks
 POLISH = {("{count} app", "{count} apps"): ("{count} aplikacja", "{count} aplikacje", "{count} aplikacji")}
@@ -178,18 +178,22 @@ def test_hebrew_is_written_from_right_to_left(monkeypatch: pytest.MonkeyPatch, t
 
 
 @pytest.mark.parametrize(
-    ("accepted", "spoken"),
+    ("chosen", "accepted", "spoken"),
     [
-        ("de-AT", "de"),
-        ("de;q=0.2, pl;q=0.4", "pl"),
-        ("tlh, de;q=0.2", "de"),
-        ("tlh", "pl"),
-        ("", "pl"),
-        ("pt-BR, de;q=0.9", "pt-BR"),
+        ("de", "pt-BR", "de"),
+        ("tlh", "de", translation.DEFAULT),
+        ("", "de-AT", "de"),
+        ("", "de;q=0.2, pl;q=0.4", "pl"),
+        ("", "tlh, de;q=0.2", "de"),
+        ("", "tlh", "pl"),
+        ("", "", "pl"),
+        ("", "pt-BR, de;q=0.9", "pt-BR"),
     ],
 )
-def test_who_chose_no_language_gets_what_the_browser_prefers_or_the_setting(accepted: str, spoken: str) -> None:
-    speak_accepted(parse_accept_header(accepted, LanguageAccept), "pl")
+def test_a_choice_comes_first_then_what_the_browser_prefers_then_the_setting(
+    chosen: str, accepted: str, spoken: str
+) -> None:
+    choose(chosen, parse_accept_header(accepted, LanguageAccept), "pl")
     assert language() == spoken
 
 
@@ -221,3 +225,10 @@ def test_sizes_stay_on_one_line(count: int, english: str, german: str) -> None:
 )
 def test_a_number_and_its_unit_stay_on_one_line(text: str, together: str) -> None:
     assert translation.unbroken(text) == together.replace("_", "\xa0")
+
+
+def test_a_mail_knows_no_browser() -> None:
+    choose("", None, "de")
+    assert language() == "de"
+    choose("pl", None, "de")
+    assert language() == "pl"

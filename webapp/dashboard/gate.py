@@ -214,8 +214,7 @@ def recognise() -> None:
         g.acting = audit.acting(Actor("person", person.id))
         g.acting.__enter__()
         g.preferences = preferences.of_user(board.store, person.id)
-        if g.preferences.language:
-            translation.speak(g.preferences.language)
+        translation.choose(g.preferences.language, request.accept_languages, board.settings.language)
 
 
 def viewer_of(person: User, session: Session) -> Viewer:

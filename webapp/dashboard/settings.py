@@ -19,7 +19,7 @@ from webapp.dashboard.return_paths import page_before
 from webapp.dashboard.sign_in import passkey
 from webapp.errors import Invalid
 from webapp.kit import translation
-from webapp.kit.translation import LANGUAGES, gettext, speak
+from webapp.kit.translation import LANGUAGES, choose, gettext
 from webapp.kit.translation import lazy as _
 from webapp.people import api_keys, attempts, identities, passkeys, passwords, preferences, sessions, totp, users
 from webapp.people.attempts import Source
@@ -66,7 +66,7 @@ def save() -> AnyResponse:
         preferences.save(dashboard().store, dashboard().clock, person().id, preferred)
     except Invalid as error:
         return show({detail.field: detail.message for detail in error.details}, 422)
-    speak(preferred.language)
+    choose(preferred.language, request.accept_languages, dashboard().settings.language)
     flash(gettext("Your settings are saved."), "ok")
     return _with_theme(go(url_for("dashboard.settings.page")), preferred.theme)
 

@@ -50,18 +50,23 @@ _packages: list[PackageTranslations] = []
 def speak(language: str) -> None:
     """Set the language of what this thread renders: ``language``, or without its region ("de" for "de-AT").
 
-    If neither is supported, it is English.
+    If neither is supported, it is English. Pages call it themselves only to be in English as a whole, as those of Build
+    are; others are in the language that :func:`choose` finds.
     """
     spoken = (tag for tag in (language, language.partition("-")[0]) if tag in LANGUAGES)
     _language.set(next(spoken, DEFAULT))
 
 
-def speak_accepted(accepted: "LanguageAccept", otherwise: str) -> None:
-    """Set the language to the one that a browser prefers of those here (RFC 9110 section 12.5.4), or ``otherwise``.
+def choose(chosen: str, accepted: "LanguageAccept | None", instance: str) -> None:
+    """Set the language of a page or mail to the first of these that there is:
 
-    Whoever has chosen a language is spoken to in that one later, once it is known who they are.
+    1. the one ``chosen`` for it: by the reader in their settings, or by the link or portal that they came by;
+    2. the one that the browser prefers of those here (``Accept-Language``, RFC 9110 section 12.5.4), if a browser asks;
+    3. that of the ``instance`` (``PATCHBAY_LANGUAGE``).
+
+    It is called at each request, and again with what is ``chosen`` once it is known who reads.
     """
-    speak(accepted.best_match(tuple(LANGUAGES)) or otherwise)
+    speak(chosen or (accepted and accepted.best_match(tuple(LANGUAGES))) or instance)
 
 
 def use(translations: PackageTranslations) -> None:

@@ -61,8 +61,7 @@ def recognise(handle: str) -> None:
     if g.portal is None or g.portal.expires_at <= dashboard().clock():
         return
     g.viewer = viewer.of(g.portal)
-    if g.portal.look.language:
-        translation.speak(g.portal.look.language)
+    translation.choose(g.portal.look.language, request.accept_languages, dashboard().settings.language)
     if g.portal.notes:
         session[_FLASHES] = list(g.portal.notes)
         session.modified = False

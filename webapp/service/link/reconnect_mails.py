@@ -253,9 +253,9 @@ def _stop_page(service: Service, token: str) -> Response:
 
 
 def _speak(service: Service, person: User) -> None:
-    """Show the page in the language that the person chose, if they chose one."""
-    if language := preferences.of_user(service.store, person.id).language:
-        translation.speak(language)
+    """Show the page in the person's language."""
+    chosen = preferences.of_user(service.store, person.id).language
+    translation.choose(chosen, request.accept_languages, service.settings.language)
 
 
 def _cookie(service: Service, link_id: str) -> str:

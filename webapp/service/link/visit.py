@@ -235,7 +235,7 @@ def _remembered(service: Service, token: ConnectToken, parameters: Mapping[str, 
     if app := service.catalog.app(parameters.get("app", "")):
         parameters = {**parameters, "app": app.slug}
     if language := parameters.get("language"):
-        translation.speak(language)
+        translation.choose(language, None, service.settings.language)
     g.visit = visit = Visit(token, projects.get(service.store, token.scene.project_id), parameters, **more)
     return visit
 

@@ -277,7 +277,7 @@ def _count(tx: Tx, account: Account, now: int) -> None:
 def message(service: Service, claim: Claim, token: str, recipient: str) -> EmailMessage:
     """The mail to ``recipient``, in the person's language, with the one-time link of ``token``."""
     settings, spoken = service.settings, translation.language()
-    translation.speak(preferences.of_user(service.store, claim.person.id).language or settings.language)
+    translation.choose(preferences.of_user(service.store, claim.person.id).language, None, settings.language)
     try:
         stop_url = f"{settings.public_url}/connect/mails/stop?token={quote(stop_token(service, claim.person.id))}"
         mail = EmailMessage(policy=smtp.SEVEN_BIT)
