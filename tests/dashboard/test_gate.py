@@ -1,12 +1,23 @@
 """Every route: who may pass, that nothing changes without a form token, and the headers of every answer."""
 
 import gzip
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.every import of_every
 from webapp.dashboard.gate import OPEN
+from webapp.kit import assets
+
+FORM = re.compile(r"<form\b.*?</form>", re.DOTALL)
+TOKEN = re.compile(r"\bcsrf(_token)?\(\)")
+INCLUDED = re.compile(r'{% include "([^"]+)"')
+TEMPLATES = sorted(
+    path for name in ("dashboard", "layouts", "shared") for path in (assets.templates_dir() / name).rglob("*.html")
+)
 
 VALUES = {
     "account_id": "apn_000000x", "slug": "github", "session_id": "0123456789abcdef",
@@ -61,6 +72,25 @@ def test_nothing_changes_without_a_form_token(busy: Any, token: str | None) -> N
     assert checked >= 12
     assert busy.connect.seen == []
     assert client.get("/settings").status_code == 200
+
+
+@of_every("path", TEMPLATES)
+def test_every_form_sends_the_token(path: Path) -> None:
+    """Tests send forms of their own making; a browser without JavaScript sends what stands in the template."""
+    forms = [form for form in FORM.findall(path.read_text("utf-8")) if 'method="post"' in form]
+    assert [form for form in forms if not sends_token(form)] == [], "put csrf() of shared/forms.html into each form"
+
+
+def sends_token(part: str) -> bool:
+    """Whether this part of a template has the token, or includes a template that has it."""
+    included = ((assets.templates_dir() / name).read_text("utf-8") for name in INCLUDED.findall(part))
+    return TOKEN.search(part) is not None or any(map(sends_token, included))
+
+
+def test_a_form_without_a_token_is_found() -> None:
+    sent, other = FORM.findall('<form method="post">{{ csrf() }}</form> <form method="post"><input></form>')
+    assert sends_token(sent) and not sends_token(other)
+    assert sends_token('{% include "dashboard/account/_name_form.html" %}')
 
 
 def test_a_token_of_another_browser_does_not_count(busy: Any) -> None:

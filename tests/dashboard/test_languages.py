@@ -46,6 +46,7 @@ STARTS = (
 )  # fmt: skip
 # Other sites and formats; the manual and the sandbox are in English.
 ELSEWHERE = re.compile(r"/(static|_static|docs|v1|openapi|receiver|sandbox|portal|logo)\b|export\.|/sign-out")
+MACRO = "&lt;Macro &#39;"  # how one is written out
 FOREIGN = {"script", "style", "template", "noscript", "code", "pre", "kbd", "samp", "textarea"}
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 SPOKEN = ("aria-label", "title", "placeholder", "alt")
@@ -160,6 +161,7 @@ def walk(office: Embedded, role: str, tag: str) -> Iterator[tuple[str, Page]]:
         if answer.mimetype != "text/html" or answer.location or not answer.text:
             continue
         assert answer.status_code < 500, (path, answer.text[:2000])
+        assert MACRO not in answer.text, f"{path} shows a macro, imported by the name of what it means to show"
         counts[route] += 1
         page = Page(answer.text)
         yield path, page

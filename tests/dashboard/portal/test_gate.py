@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.user_data import plant_account
 from tests.service.domain.agents.planted import plant_agent, plant_approval
 from webapp.kit.clock import DAY, HOUR
 from webapp.kit.crypto import hash_token
@@ -26,6 +27,24 @@ def test_every_page_is_framed_by_the_tokens_origins_only(world: Any) -> None:
         assert headers["Referrer-Policy"] == "no-referrer" and headers["Cache-Control"] == "no-store"
         assert "X-Frame-Options" not in headers and "Set-Cookie" not in headers
         assert headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+
+
+def test_every_link_leads_to_a_page_of_the_portal(world: Any) -> None:
+    """Its pages are the dashboard's, but nobody is signed in there, and pages that need a login are absent."""
+    account = plant_account(world.service, world.scene, "alice", "sandbox", {"api_key": "good"}, identity_name="Ada")
+    trigger, portal = world.deploy(), world.portal()
+    plant_approval(world.service, world.scene, plant_agent(world.service, world.scene, "alice"))
+    own = (f"/accounts/{account.id}", f"/triggers/{trigger}")
+    pages = {path: portal.get(path) for path in ("/accounts", "/triggers", "/logs", "/agents", "/apps/sandbox", *own)}
+    assert [f"{path}: {page.status_code}" for path, page in pages.items() if page.status_code != 200] == []
+    routes, links = world.app.url_map.bind("localhost"), dict[str, tuple[str, str]]()
+    for path, page in pages.items():
+        for link in re.findall(rf'(?:href|hx-get)="{portal.base}(/[^"#?]*)', page.text):
+            links.setdefault(routes.match(link)[0] if routes.test(link) else link, (link, path))  # one of each route
+    del links["dashboard.logs.export"]  # a file, which is streamed
+    assert {"dashboard.account.name_page", "dashboard.deletion.page"} <= links.keys()
+    answers = [(portal.get(link).status_code, link, path) for link, path in links.values()]
+    assert [f"{path} leads to {link}: {code}" for code, link, path in answers if code >= 400] == []
 
 
 def test_without_origins_nothing_frames_it(world: Any) -> None:
