@@ -85,9 +85,10 @@ def test_a_page_of_nothing(db: sqlite3.Connection) -> None:
 
 
 def test_a_cursor_of_another_list_is_told_from_a_broken_one() -> None:
-    foreign = cursors.encode(cursors.fingerprint("things", "name"), (1, "t01"))
-    with pytest.raises(BadCursor, match="belongs to another"):
-        cursors.decode(MARK, foreign, 2)
+    for key in ((1, "t01"), ("t01",), (1, "t01", "one")):
+        foreign = cursors.encode(cursors.fingerprint("things", "name"), key)
+        with pytest.raises(BadCursor, match="belongs to another"):
+            cursors.decode(MARK, foreign, 2)
 
 
 def raw(value: object) -> str:

@@ -75,11 +75,11 @@ def decode(mark: str, cursor: str, size: int) -> Key:
         parts = json.loads(raw)
     except (binascii.Error, ValueError, RecursionError) as error:
         raise BadCursor("The cursor is broken; start again without it.") from error
-    if not isinstance(parts, list) or len(parts) != size + 1:
+    if not isinstance(parts, list) or not parts:
         raise BadCursor("The cursor is broken; start again without it.")
-    if parts[0] != mark:
+    if parts[0] != mark:  # a cursor of another sort may have more parts, or fewer
         raise BadCursor("The cursor belongs to another list, sort or filter; start again without it.")
-    if not all(_storable(part) for part in parts[1:]):
+    if len(parts) != size + 1 or not all(_storable(part) for part in parts[1:]):
         raise BadCursor("The cursor is broken; start again without it.")
     return tuple(parts[1:])
 
