@@ -82,7 +82,7 @@ def create_access_token(call: Call) -> Response:
         token = oauth_clients.issue_token(call.service, client, fields.get("scope"), credential)
     except token_scopes.UnknownScope as error:
         raise OAuthProblem("invalid_scope", str(error)) from error
-    return answer(
+    response = answer(
         {
             "access_token": token.token,
             "token_type": "Bearer",
@@ -91,6 +91,8 @@ def create_access_token(call: Call) -> Response:
             "created_at": token.created_at,
         }
     )
+    response.headers["Pragma"] = "no-cache"  # beside the Cache-Control of every answer, by RFC 6749 section 5.1
+    return response
 
 
 def _fields(request: Request) -> Mapping[str, str]:
