@@ -51,6 +51,21 @@ def test_an_operation_is_routed_with_its_project_and_without(shared: Any) -> Non
     assert len({rule.endpoint for rule in shared.http.application.url_map.iter_rules()} & NAMES) == len(NAMES)
 
 
+def test_earlier_clients_call_apps_and_accounts_by_other_paths(world: Any) -> None:
+    server, browser = world.server(), world.frontend("alice")
+    for token in (server, browser):
+        assert world.get("/v1/apps?q=tiny", token).json == world.get("/v1/connect/apps?q=tiny", token).json
+        assert world.get("/v1/apps/tinykeys", token).json["data"]["name_slug"] == "tinykeys"
+    assert world.get("/v1/apps").status_code == 401
+    kept, gone = world.plant("bob"), world.plant("alice")
+    reader = world.server(scope="connect:accounts:read")
+    assert world.call("DELETE", "P/accounts/app/tinykeys", reader).status_code == 403
+    assert world.call("DELETE", "/v1/connect/accounts/app/tinykeys", browser).status_code == 204
+    assert [one["id"] for one in world.get("P/accounts", server).json["data"]] == [kept.id] != [gone.id]
+    assert world.call("DELETE", "P/accounts/app/tinykeys", server).headers["X-RateLimit-Limit"] == "2000"
+    assert world.get("P/accounts", server).json["data"] == []
+
+
 def test_a_storage_for_limits_that_cannot_be_used_is_said_before_anything_is_served(shared: Any) -> None:
     with pytest.raises(BadSetting, match=r"^PATCHBAY_LIMITS_STORAGE cannot be used: pigeon is no"):
         register(Flask("unwired"), replace(shared.service, limits=Limiter("pigeon://loft", shared.clock)))

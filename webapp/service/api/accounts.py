@@ -284,6 +284,7 @@ def delete_account(call: Call) -> Response:
     "P/apps/<app>/accounts",
     query=AppRemoval,
     limit="accounts",
+    older=("P/accounts/app/<app>",),
     example=Example(path={"app": "github"}, query=OWNER),
 )
 def delete_accounts_of_app(call: Call) -> Response:

@@ -288,6 +288,7 @@ class CategoryList(AppFilter, AppOptions):
     "/v1/connect/apps",
     answer=AppPage,
     query=AppList,
+    older=("/v1/apps",),
     example=Example(query={"q": "tasks", "limit": "5"}),
 )
 def list_apps(call: Call) -> Response:
@@ -313,7 +314,7 @@ def list_apps(call: Call) -> Response:
     return answer({**listed.page.to_json(draw), "counts": counts})
 
 
-@operations.get("/v1/connect/apps/<app>", answer=Data[AppDetails], query=AppOptions)
+@operations.get("/v1/connect/apps/<app>", answer=Data[AppDetails], query=AppOptions, older=("/v1/apps/<app>",))
 def get_app(call: Call) -> Response:
     """One app."""
     app = call.service.app(call.path["app"])

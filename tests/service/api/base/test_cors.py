@@ -124,6 +124,7 @@ class TestPreflight:
         answer = preflight(world, HERE, **{"Access-Control-Request-Headers": asked})
         allowed = {name.strip() for name in answer.headers["Access-Control-Allow-Headers"].split(",")}
         assert {"authorization", "content-type", "x-pd-environment", "x-pd-rate-limit", "user-agent"} <= allowed
+        assert "x-pd-sdk-version" in allowed  # which earlier browser clients send with every call
         assert {"x-fern-language", "x-fern-sdk-name", "x-pd-proxy-accept", "x-fern-new-thing"} <= allowed
         assert not allowed & {"cookie", "x-evil", "x-pd-proxy-a:b", "*"}
 

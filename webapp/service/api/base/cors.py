@@ -17,6 +17,7 @@ HEADERS = (
     "user-agent",
     "x-pd-environment",
     "x-pd-rate-limit",
+    "x-pd-sdk-version",
     "x-fern-language",
     "x-fern-runtime",
     "x-fern-runtime-version",

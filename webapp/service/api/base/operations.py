@@ -80,7 +80,8 @@ class Operation:
     those that follow from the rest. ``extension``: whether it is Patchbay's own. ``workspace``: whether it
     takes a client of the whole workspace, not of one project. ``oauth``: it follows RFC 6749, so
     that its body may be a form and its errors are those of section 5.2. ``proxied``: its body and answer are the app's.
-    ``upload``: its body is a file, or a form with one.
+    ``upload``: its body is a file, or a form with one. ``older``: other paths, by which earlier clients call it; the
+    reference leaves them out.
     """
 
     handler: Handler
@@ -102,6 +103,7 @@ class Operation:
     oauth: bool = False
     proxied: bool = False
     upload: bool = False
+    older: tuple[str, ...] = ()
     example: Example = field(default_factory=Example)
     name: str = ""
 
@@ -122,9 +124,7 @@ class Operation:
     @property
     def rules(self) -> tuple[str, ...]:
         """The addresses to route: a project's paths also work without the project, which the token then names."""
-        if not self.in_project:
-            return (self.path,)
-        return PROJECT + self.path[1:], NO_PROJECT + self.path[1:]
+        return tuple(rule for path in (self.path, *self.older) for rule in _rules_of(path))
 
     @property
     def address(self) -> str:
@@ -135,6 +135,10 @@ class Operation:
     def path_parameters(self) -> list[PathParameter]:
         """The parameters of its address. Raises ``KeyError`` for one that its module did not declare."""
         return [self.parameters[name] for name in re.findall(r"{(\w+)}", self.address)]
+
+
+def _rules_of(path: str) -> tuple[str, ...]:
+    return (PROJECT + path[1:], NO_PROJECT + path[1:]) if path.startswith("P/") else (path,)
 
 
 def _declaring(
