@@ -9,7 +9,7 @@ from flask import Flask, Request, Response, jsonify, request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from itsdangerous import URLSafeTimedSerializer
 
-from webapp import demo, static_files, telemetry
+from webapp import body_limits, demo, static_files, telemetry
 from webapp.dashboard import wiring as dashboard
 from webapp.dashboard.dashboard import KEY
 from webapp.dashboard.portal.mount import PREFIX, mount
@@ -37,7 +37,6 @@ from webapp.trusted_proxies import trusted
 
 log = logging.getLogger(__name__)
 WORKER_LATE_S = 120  # the worker's loop may wait for slow providers
-MAX_BODY_BYTES = 10 * 1024 * 1024
 _PROTECTING_HEADERS = (
     ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
     ("Referrer-Policy", "no-referrer"),
@@ -69,7 +68,7 @@ def create_app(
     app.jinja_env.globals["is_demo"] = is_demo
     app.secret_key = service.keys.derive("web-sessions")
     app.session_interface = _FormSessions()
-    app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_PARTS=1000)
+    app.config.update(MAX_CONTENT_LENGTH=body_limits.REQUEST, MAX_FORM_PARTS=1000)
     app.before_request(partial(_choose_language, settings))
     telemetry.register(app, settings, service)
     _add_probes(app, service, stopping)

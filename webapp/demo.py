@@ -37,7 +37,6 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
 """The actions that a link may open, and the values with which their forms are filled in."""
 LIFETIME = DAY
 SCOPE = "connect:accounts:read connect:actions:*"
-MAX_BODY_BYTES = 64 * 1024
 Use = Literal["opening", "form", "run"]
 LIMITS: Mapping[Use, tuple[int, int]] = {"opening": (20, 300), "form": (120, 3_000), "run": (20, 200)}
 """How often a link may be used in a minute, and in all."""

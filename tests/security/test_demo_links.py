@@ -12,7 +12,7 @@ import pytest
 from tests.fakes.demos import TOKEN, Demo, demo_over
 from tests.fakes.ports import free_port
 from tests.once.catalog import linked
-from webapp import demo
+from webapp import body_limits, demo
 from webapp.kit.clock import DAY, HOUR, MINUTE, FakeClock
 from webapp.settings import Settings
 
@@ -112,7 +112,7 @@ def test_a_form_of_another_site_and_a_large_one_are_refused(stage: Demo) -> None
     page = stage.opened()
     foreign = stage.ask(f"{page}/runs", "POST", data={"p.text": "x"}, headers={"Sec-Fetch-Site": "cross-site"})
     assert foreign.status_code in (403, 404)
-    large = stage.ask(f"{page}/draft", "POST", data={"p.text": "x" * demo.MAX_BODY_BYTES})
+    large = stage.ask(f"{page}/draft", "POST", data={"p.text": "x" * body_limits.DEMO_FORM})
     assert large.status_code == 413
 
 

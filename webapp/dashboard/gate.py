@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from flask import Flask, Response, current_app, g, has_request_context, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp import audit
+from webapp import audit, body_limits
 from webapp.audit import Actor
 from webapp.dashboard import cookies
 from webapp.dashboard.client.calls import CallRecord
@@ -70,8 +70,6 @@ BY_PASSWORD = frozenset(
 CALLS_KEPT = 50  # of each person
 POLLS = frozenset({"news", "around", "waiting_now", "waiting_count"})  # views that an open page asks every few seconds
 SHOWS_CALLS = frozenset(f"dashboard.build_keys.{view}" for view in ("section", "calls", "entry"))
-MAX_FORM_BYTES = 10 * 1024 * 1024 + 64 * 1024
-"""A form with the largest file, and what is around it."""
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -86,7 +84,7 @@ _HEADERS = {
 def check() -> AnyResponse | None:
     """Find the person; lead visitors to the sign-in page; check the form token."""
     board = dashboard()
-    request.max_content_length = MAX_FORM_BYTES
+    request.max_content_length = body_limits.UPLOAD
     recognise()
     if HANDLE in request.environ:
         return portal.refuse()

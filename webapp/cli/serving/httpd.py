@@ -20,7 +20,7 @@ from waitress import wasyncore
 from waitress.server import create_server
 from waitress.task import ErrorTask, WSGITask
 
-from webapp import deadlines
+from webapp import body_limits, deadlines
 from webapp.cli.serving.connections import IDLE_S, Channel, Connections
 from webapp.cli.serving.dispatcher import Dispatcher
 from webapp.cli.serving.listeners import Share, shares
@@ -29,8 +29,6 @@ from webapp.cli.serving.process import Stop
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-MAX_BODY_BYTES = 16 * 1024 * 1024
-"""What is refused unread. Most routes take 10 MiB; a little more is read, so that they can say so in their own way."""
 MAX_HEADER_BYTES = 64 * 1024
 ALIVE = "/healthz"
 _SENTENCES = {
@@ -78,7 +76,7 @@ def serve(
         connection_limit=2**31,  # there are others for that: see Connections
         channel_timeout=IDLE_S,
         cleanup_interval=5,
-        max_request_body_size=MAX_BODY_BYTES + 1,  # waitress refuses from this size on
+        max_request_body_size=body_limits.SERVER + 1,  # waitress refuses from this size on
         max_request_header_size=MAX_HEADER_BYTES,
         clear_untrusted_proxy_headers=False,  # webapp.trusted_proxies judges them
         asyncore_use_poll=True,

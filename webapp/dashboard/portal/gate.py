@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from flask import Response, abort, g, make_response, render_template, request, session
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp import demo
+from webapp import body_limits, demo
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.pages import for_htmx, go, here
 from webapp.dashboard.portal import sessions, viewer
@@ -88,7 +88,7 @@ def _check_demo_link(known: sessions.PortalSession) -> None:
     requested = {name: (request.view_args or {}).get(name) for name in about}
     if links is None or g.viewer is None or request.endpoint not in OF_DEMO_LINK or requested != about:
         abort(404)
-    request.max_content_length = demo.MAX_BODY_BYTES
+    request.max_content_length = body_limits.DEMO_FORM
     if request.method not in _SAFE:
         links.count(known.demo_link, "run" if request.endpoint == _RUN else "form")
 

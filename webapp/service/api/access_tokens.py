@@ -13,11 +13,11 @@ from urllib.parse import unquote_plus
 from flask import Request, Response
 from pydantic import Field
 
-from webapp import quotas
+from webapp import body_limits, quotas
 from webapp.errors import Invalid, UnsupportedMedia
 from webapp.kit.crypto import hash_token
 from webapp.kit.networks import network_of
-from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, holds_nul, read_json
+from webapp.service.api.base.call import Call, answer, holds_nul, read_json
 from webapp.service.api.base.models import Answer, Body, Seconds
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.base.problems import OAuthProblem
@@ -107,7 +107,7 @@ def _fields(request: Request) -> Mapping[str, str]:
 
 
 def _form(request: Request) -> dict[str, str]:
-    request.max_content_length = MAX_BODY_BYTES
+    request.max_content_length = body_limits.REQUEST
     for name in FIELDS:
         values = request.form.getlist(name)
         if len(values) > 1:

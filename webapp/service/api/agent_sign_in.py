@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Blueprint, Flask, Request, Response, request
 
-from webapp import quotas
+from webapp import body_limits, quotas
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized, UnsupportedMedia
 from webapp.kit import crypto
 from webapp.kit.clock import SECOND
@@ -25,7 +25,6 @@ SCOPE = "mcp"
 BASE = "/mcp/oauth"
 RESOURCE = "/mcp"
 MAX_REGISTRATION_BYTES = 32 * 1024
-MAX_FORM_BYTES = 16 * 1024
 _REVISION = "mcp-protocol-version"  # a header that clients also send here
 
 
@@ -219,7 +218,7 @@ def _form(request: Request) -> Mapping[str, str]:
     """The fields of the body, each at most once; one that is empty is as good as absent."""
     if request.mimetype != "application/x-www-form-urlencoded":
         raise _invalid("Send the body as application/x-www-form-urlencoded.")
-    request.max_content_length = MAX_FORM_BYTES
+    request.max_content_length = body_limits.AGENT_SIGN_IN
     fields = request.form.to_dict(flat=False)
     if twice := next((name for name, values in fields.items() if len(values) > 1 and name != "resource"), None):
         raise _invalid(f"{twice[:100]} is there more than once.")

@@ -11,8 +11,9 @@ from flask import Request, Response
 from pydantic import Field
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from webapp import body_limits
 from webapp.errors import Invalid, TooLarge
-from webapp.service.api.base.call import MAX_UPLOAD_BYTES, Call, answer, answer_file, no_content
+from webapp.service.api.base.call import Call, answer, answer_file, no_content
 from webapp.service.api.base.models import Answer, DateTime, ExternalUserId, Query, RawContent
 from webapp.service.api.base.operations import USER, Example, Group, Operations, PathParameter
 from webapp.service.domain.base import token_scopes
@@ -156,7 +157,7 @@ def _received(request: Request) -> tuple[str, bytes]:
 
     Raises :class:`Invalid` for a form without exactly one file, :class:`TooLarge`.
     """
-    request.max_content_length = MAX_UPLOAD_BYTES
+    request.max_content_length = body_limits.UPLOAD
     try:
         if request.mimetype != FORM:
             return "", request.get_data(cache=False)

@@ -7,10 +7,10 @@ from typing import Any
 from flask import Response
 from pydantic import Field
 
-from webapp import audit
+from webapp import audit, body_limits
 from webapp.errors import Invalid, TooLarge
 from webapp.kit.contrast import DEFAULT_HUE, MAX_HUE
-from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, answer_image, answer_page, no_content
+from webapp.service.api.base.call import Call, answer, answer_image, answer_page, no_content
 from webapp.service.api.base.models import (
     Answer,
     Body,
@@ -249,7 +249,7 @@ def _image(call: Call) -> bytes:
         return logos.from_data_uri(call.body(NewLogo).logo)
     if request.content_length is None:
         raise Invalid("Send the header Content-Length with a form.")
-    if request.content_length > MAX_BODY_BYTES:
+    if request.content_length > body_limits.REQUEST:
         raise TooLarge
     sent = request.files.get("logo")
     if sent is None:

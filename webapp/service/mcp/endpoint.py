@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from flask import Request, Response
 
-from webapp import audit
+from webapp import audit, body_limits
 from webapp.errors import Invalid, NotFound, PatchbayError
 from webapp.service.api import components
 from webapp.service.api.base import cors, problems
@@ -31,8 +31,6 @@ INSTRUCTIONS = (
     "are to be looked up, use list_options first."
 )
 FRESH_MS = 60_000
-MAX_BODY_BYTES = 14 * 1024 * 1024
-"""A message with the largest file as a data URL, which takes a third more."""
 _INFO = {"name": NAME, "title": TITLE, "version": VERSION}
 _CAPABILITIES: Mapping[str, Any] = {"tools": {}}
 _EXECUTE = next(operation for operation in components.operations if operation.name == "run_action")
@@ -84,7 +82,7 @@ class Endpoint:
 
     def _admitted(self, request: Request) -> Visitor:
         """The visitor of the request. A page of another origin is refused first, and cannot read the response."""
-        check_size_and_text(request, MAX_BODY_BYTES)
+        check_size_and_text(request, body_limits.AGENT_MESSAGE)
         origin = request.headers.get("Origin")
         if origin and not authentication.admits(self._service, origin, bearer()):
             raise cors.refuse(self._service, origin, bearer())
@@ -174,7 +172,7 @@ class Endpoint:
 
 def _body(request: Request) -> Any:
     try:
-        return read_json_value(request, MAX_BODY_BYTES)
+        return read_json_value(request, body_limits.AGENT_MESSAGE)
     except Invalid as error:
         raise ProtocolError(protocol.PARSE_ERROR, error.message) from error
 

@@ -15,6 +15,7 @@ from flask import Request, Response
 from pydantic import ValidationError
 from werkzeug.datastructures import MultiDict
 
+from webapp import body_limits
 from webapp.errors import Invalid, TooLarge, UnsupportedMedia
 from webapp.kit import cursors
 from webapp.service.api.base.models import Body, Query, invalid
@@ -28,9 +29,6 @@ Q = TypeVar("Q", bound=Query)
 B = TypeVar("B", bound=Body)
 T = TypeVar("T")
 ANYONE = Caller(frozenset())
-MAX_BODY_BYTES = 10 * 1024 * 1024
-MAX_UPLOAD_BYTES = MAX_BODY_BYTES + 64 * 1024
-"""A body with the largest file, and what a form has around it."""
 PARSED_BODY = "patchbay.body"
 
 
@@ -139,7 +137,7 @@ def read_query(model: type[Q], args: MultiDict[str, str]) -> Q:
     return model.model_validate(values)
 
 
-def check_size_and_text(request: Request, max_bytes: int = MAX_BODY_BYTES) -> None:
+def check_size_and_text(request: Request, max_bytes: int = body_limits.REQUEST) -> None:
     """Raise :class:`TooLarge` for a body of more than ``max_bytes``, :class:`Invalid` for an address with NUL."""
     if (request.content_length or 0) > max_bytes:
         raise TooLarge
@@ -158,7 +156,7 @@ def read_json(request: Request) -> dict[str, Any]:
     return body
 
 
-def read_json_value(request: Request, max_bytes: int = MAX_BODY_BYTES) -> Any:
+def read_json_value(request: Request, max_bytes: int = body_limits.REQUEST) -> Any:
     """Read the body as any JSON value, with the same checks."""
     body = request.environ.get(PARSED_BODY)
     if body is None:

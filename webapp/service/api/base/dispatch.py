@@ -12,13 +12,13 @@ from typing import Any
 
 from flask import Response, request
 
-from webapp import audit, quotas
+from webapp import audit, body_limits, quotas
 from webapp.errors import Invalid, Throttled
 from webapp.kit import crypto
 from webapp.kit.clock import SECOND
 from webapp.kit.crypto import hash_token
 from webapp.service.api.base import call_records, cors, problems
-from webapp.service.api.base.call import MAX_BODY_BYTES, MAX_UPLOAD_BYTES, Call, check_size_and_text, read_json
+from webapp.service.api.base.call import Call, check_size_and_text, read_json
 from webapp.service.api.base.models import unknown_to
 from webapp.service.api.base.operations import HEADER, Operation
 from webapp.service.domain.access import callers, custom_limits, refused_calls
@@ -85,7 +85,7 @@ def bearer() -> str:
 
 def _admitted(service: Service, operation: Operation, path: Mapping[str, str]) -> Call:
     """The call, once its caller is known and may make it. Raises what answers 400, 401, 403, 404 or 413 otherwise."""
-    check_size_and_text(_request(), MAX_UPLOAD_BYTES if operation.upload else MAX_BODY_BYTES)
+    check_size_and_text(_request(), body_limits.UPLOAD if operation.upload else body_limits.REQUEST)
     if operation.public:
         return Call(service, _request(), path)
     caller = callers.authenticate(service, bearer())

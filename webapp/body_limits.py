@@ -1,0 +1,21 @@
+"""How large the body of a request may be, in bytes, from what the server refuses unread to what single routes take.
+
+A larger one is answered with 413. How large a file in a body may be is decided where files are kept
+(:mod:`webapp.service.domain.components.file_stash`, :mod:`webapp.service.domain.projects.logos`), and a mail in
+:mod:`webapp.service.worker.mail`.
+"""
+
+KB, MB = 1 << 10, 1 << 20
+
+SERVER = 16 * MB
+"""What the HTTP server refuses unread: a little more than any route takes, so that each can refuse in its own way."""
+REQUEST = 10 * MB
+"""A call of the API, a provider's request to a webhook URL, and every other route that is not named here."""
+UPLOAD = REQUEST + 64 * KB
+"""A form of a page or of the API with the largest file, and what is around it."""
+AGENT_MESSAGE = 14 * MB
+"""A message of an agent (MCP) with the largest file as a data URL, which takes a third more."""
+AGENT_SIGN_IN = 16 * KB
+"""A form of the protocol by which agents sign in."""
+DEMO_FORM = 64 * KB
+"""A form that a stranger sends from a demo link."""
