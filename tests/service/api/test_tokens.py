@@ -150,6 +150,8 @@ class TestValidate:
         assert self.get(world, token, account_id=mine.id).json["success"] is True
         theirs, absent = self.get(world, token, account_id=bobs.id), self.get(world, token, account_id="apn_none")
         assert theirs.json["success"] is False and theirs.data == absent.data
+        assert self.get(world, token, account_id=mine.id, app_id="tinykeys").json["success"] is True
+        assert self.get(world, token, account_id=mine.id, app_id="tinyoauth").data == absent.data
 
     def test_what_is_not_valid(self, world: Any) -> None:
         token, expired = world.frontend(), world.frontend(expires_in=1)

@@ -24,7 +24,7 @@ from webapp.service.api.base.models import (
 from webapp.service.api.base.operations import USER, Example, Group, Operations, PathParameter
 from webapp.service.catalog.app import App as CatalogApp
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import accounts, oauth_apps
+from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import logos, projects
@@ -180,8 +180,7 @@ def _validity(service: Service, token: tokens.ConnectToken, query: ValidityQuery
     app = service.app(slug) if slug else None
     if oauth_app_id:
         _check_client(service, token.scene.project_id, app, oauth_app_id)
-    if query.account_id:
-        accounts.get(service.store, token.scene, query.account_id, user=token.user)
+    connections.to_reconnect(service, token, app, query.account_id or None)
     project = projects.get(service.store, token.scene.project_id)
     return {
         "app": orjson.Fragment(app.with_client(oauth_app_id)) if app else None,

@@ -96,7 +96,7 @@ def connect_with_keys(
     if app.auth_type != "keys":
         message = f"{app.name} is not connected by keys."
         raise Invalid(message, [Detail("app_slug", message)])
-    existing = _existing(service, token, app, account_id)
+    existing = to_reconnect(service, token, app, account_id)
     values = fields.checked(app.spec.fields, texts)
     name = accounts.checked_name(name)
     session, outcome = provider.identify_session(service, app, values)
@@ -128,7 +128,7 @@ def connect_with_grant(
     Raises :class:`ScopesMissing`, :class:`CredentialsRefused`, :class:`ProviderDown`, :class:`WrongAccount`,
     :class:`NotFound`, :class:`Undecided`.
     """
-    existing = _existing(service, token, app, account_id)
+    existing = to_reconnect(service, token, app, account_id)
     granted = tuple(requested) if result.scopes is None else tuple(result.scopes)
     _check_scopes(app, token, [scope for scope in requested if scope not in client.additional_scopes], granted)
     values = {**fields, **provider.kept_of_tokens(app, result), credentials.ACCESS_TOKEN: result.access_token}
@@ -192,12 +192,13 @@ def store_imported(
         return accounts.get(tx, scene, account.id)
 
 
-def _existing(service: Service, token: ConnectToken, app: App, account_id: str | None) -> Account | None:
-    """The account to reconnect, which must be the token's own and of the same app. Raises :class:`NotFound`."""
+def to_reconnect(service: Service, token: ConnectToken, app: App | None, account_id: str | None) -> Account | None:
+    """The account to reconnect, which must be the token's own and of ``app``, if that is known. Raises
+    :class:`NotFound`."""
     if account_id is None:
         return None
     account = accounts.get(service.store, token.scene, account_id, user=token.user)
-    if account.app != app.slug:
+    if app is not None and account.app != app.slug:
         raise NotFound("There is no such account.")
     return account
 
