@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import MINUTE, SECOND, iso
+from webapp.service.domain.access import callers
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -311,6 +312,14 @@ class TestCreate:
         assert world.post("/v1/connect/accounts", token, json=self.body(token)).json["external_id"] == "alice"
         other = world.post("/v1/connect/accounts", token, json=self.body(world.frontend("bob")))
         assert other.status_code == 403
+
+    def test_whoever_names_the_user_again_names_the_same(self, world: Any, server: str) -> None:
+        alices, path = world.frontend("alice"), "P/accounts?external_user_id="
+        for token in (server, alices):
+            answer = world.post(f"{path}bob", token, json=self.body(alices))
+            assert (answer.status_code, answer.json) == (403, {"error": callers.OF_ANOTHER_USER})
+        assert world.get("P/accounts", server).json["data"] == []
+        assert world.post(f"{path}alice", server, json=self.body(alices)).json["external_id"] == "alice"
 
     def test_a_key_that_is_refused_connects_nothing(self, world: Any, server: str) -> None:
         wrong = json.dumps({"api_key": "canary-wrong"})

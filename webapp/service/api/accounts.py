@@ -44,6 +44,7 @@ from webapp.service.api.base.operations import (
 )
 from webapp.service.catalog.app import App as CatalogApp
 from webapp.service.domain.access import tokens
+from webapp.service.domain.access.callers import OF_ANOTHER_USER
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import (
     accounts,
@@ -191,6 +192,12 @@ class NewAccount(Body):
     app_override_id: str | None = Field(None, description="An override that fills in fields.")
 
 
+class NewAccountOwner(Query):
+    """The user of the Connect token, named again; another user is refused."""
+
+    external_user_id: ExternalUserId | None = None
+
+
 class NewLinkSession(Body):
     """What to connect, and the addresses that the page leads to afterwards."""
 
@@ -336,6 +343,7 @@ def _known_user(call: Call, external_id: str | None) -> ExternalUser | None:
     "P/accounts",
     answer=Account,
     scopes=WRITE,
+    query=NewAccountOwner,
     body=NewAccount,
     errors=PROVIDER_ERRORS,
     example=Example(
@@ -344,8 +352,10 @@ def _known_user(call: Call, external_id: str | None) -> ExternalUser | None:
 )
 def create_account(call: Call) -> Response:
     """Connect an account by its keys, which are tested first."""
-    body = call.body(NewAccount)
+    named, body = call.query(NewAccountOwner).external_user_id, call.body(NewAccount)
     token = token_of(call, body.connect_token)
+    if named not in (None, token.user.external_id):
+        raise Forbidden(OF_ANOTHER_USER)
     app = _app(call, body.app_slug)
     values = {**fields.parse_cfmap(body.cfmap_json), **_preset(call, app, body.app_override_id)}
     try:
@@ -371,7 +381,7 @@ def token_of(call: Call, text: str) -> ConnectToken:
     if token.scene != call.scene:
         raise Invalid.of("connect_token", "It belongs to another project or environment.")
     if call.user is not None and call.user.id != token.user.id:
-        raise Forbidden("This Connect token is for another external user.")
+        raise Forbidden(OF_ANOTHER_USER)
     return token
 
 

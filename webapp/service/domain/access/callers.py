@@ -13,6 +13,8 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 
+OF_ANOTHER_USER = "This Connect token is for another external user."
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -70,7 +72,7 @@ class Caller:
             return external_user_id
         own = self.connect.user.external_id
         if external_user_id is not None and external_user_id != own:
-            raise Forbidden("This Connect token is for another external user.")
+            raise Forbidden(OF_ANOTHER_USER)
         return own
 
 
