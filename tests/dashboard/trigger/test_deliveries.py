@@ -66,7 +66,7 @@ def test_one_that_was_not_sent_says_why(stage: Any, tower: Watchtower) -> None:
     browser = stage.signed_in()
     assert why in browser.get(f"{URL}/deliveries").text
     page = browser.get(f"{URL}/deliveries/dlv_4").text
-    assert "Address blocked" in page and "No answer" not in page
+    assert "Address blocked" in page and "No answer" not in page and '<p class="bad-text">' not in page
     attempt["failure"] = "timeout"
     assert "No answer" in browser.get(f"{URL}/deliveries/dlv_4").text
 
