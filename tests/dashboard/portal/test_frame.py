@@ -54,6 +54,11 @@ def test_a_product_without_a_name_shows_nobody_the_form_that_sets_an_app_up(worl
     assert "An owner can set it up, once for everybody." in page and "client_secret" not in page
 
 
+def test_how_actions_were_made_is_left_out(world: Any) -> None:
+    page = world.portal().get("/apps/http/actions/http-send-request").text
+    assert "<h1" in page and "Not checked by machine" not in page
+
+
 def test_the_addresses_of_lists_and_forms_stay_in_the_portal(world: Any) -> None:
     portal = world.portal()
     for path in ("/apps?q=task", "/accounts", "/triggers", "/apps/schedule/triggers/schedule-cron"):
