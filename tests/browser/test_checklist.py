@@ -29,6 +29,10 @@ def test_it_keeps_its_progress_and_is_hidden_and_shown(contexts: Callable[..., A
     panel = page.get_by_role("region", name="Get started")
     panel.get_by_text("0 of 8 done").wait_for()
     check("apps")
+    page.get_by_role("searchbox").fill("http")
+    page.wait_for_url("**q=http*")
+    assert not panel.is_visible(), "it does not stand above what was searched for"
+    page.goto(f"{product.url}/apps")
     panel.get_by_role("link", name="Get started").click()
     page.get_by_role("heading", name="Get started", level=1).wait_for()
     check("checklist")
