@@ -17,6 +17,7 @@ from webapp.service.domain.deliveries import endpoints, log, trigger_webhooks
 from webapp.service.domain.deliveries.log import Filter
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import trigger_accounts
 
 HOOK = "https://events.example.com/"
 TIMER = "schedule-custom-interval"
@@ -44,12 +45,13 @@ def absent_user_data(scene: Scene, user: str) -> UserData:
 
 
 def plant_user_data(service: Service, plant: Callable[..., Account], scene: Scene, user: str) -> UserData:
-    """Give ``user`` an account, a deployed trigger with an event on its way, a run, a file, dynamic props and an agent
-    with a call that waits; and the project an OAuth client, an override and a workflow. ``plant`` puts an account into
-    ``scene``."""
+    """Give ``user`` an account, a deployed trigger with it and with an event on its way, a run, a file, dynamic props
+    and an agent with a call that waits; and the project an OAuth client, an override and a workflow. ``plant`` puts an
+    account into ``scene``."""
     trigger, _ = plant_trigger_of(service, scene, TIMER, {"cron": {"intervalSeconds": 900}}, user=user)
-    mark = new_id("x").replace("_", "-")
+    account, mark = plant(user), new_id("x").replace("_", "-")
     with service.store.write() as tx:
+        trigger_accounts.set_accounts(tx, trigger.id, {"account": account.id})
         trigger_webhooks.set_urls(tx, service, trigger, [HOOK + mark])
         workflow = endpoints.add(tx, service, "workflow", f"{HOOK}w/{mark}", scene=scene, name=mark)
         s3_key = file_stash.keep(service, tx, scene, user, None, "notes.txt", "text/plain", b"hello")
@@ -57,8 +59,8 @@ def plant_user_data(service: Service, plant: Callable[..., Account], scene: Scen
     (delivery,) = log.page(service.store, trigger.id, Filter(), Window(10, None, None)).items
     (webhook,) = trigger_webhooks.of_trigger(service.store, trigger.id)
     run = Run(user, trigger.component_id, "~/every-type", "0.0.1", None, service.clock(), 5, True)
-    runs.begin(service, scene, run, {"configured_props": {}})
-    runs.end(service, scene, run, outputs={"ret": None})
+    runs.begin(service, scene, run, {"configured_props": {}, "masked_props": [], "dynamic_props_id": None})
+    runs.end(service, scene, run, outputs={"exports": {}, "os": [], "ret": None})
     app = service.catalog.app("tinykeys")
     assert app is not None
     override = app_overrides.create(service, scene.project_id, app, Draft(mark, None, {}))
@@ -66,7 +68,7 @@ def plant_user_data(service: Service, plant: Callable[..., Account], scene: Scen
     agent = plant_agent(service, scene, user, mark)
     ids = {
         "agent_id": agent.id, "approval_id": plant_approval(service, scene, agent).id,
-        "account_id": plant(user).id, "trigger_id": trigger.id, "webhook_id": webhook.id, "delivery_id": delivery["id"],
+        "account_id": account.id, "trigger_id": trigger.id, "webhook_id": webhook.id, "delivery_id": delivery["id"],
         "run_id": run.id, "s3_key": s3_key, "oauth_app_id": client.id, "app_override_id": override.id,
         "workflow_id": workflow.id, "event_id": event.id, "project_id": scene.project_id,
         "dynamic_props_id": dynamic_props.keep(service, scene, user, trigger.component_id, []),

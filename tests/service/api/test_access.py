@@ -294,7 +294,9 @@ def test_the_table_is_the_one_of_the_wire_contract() -> None:
         ("GET", "P/runs/<run_id>"): ((actions,), True),
     }
     further = {(one.method, one.path) for one in GUARDED if one.extension} - set(expected)
-    assert {address: facts for address, facts in found.items() if address not in further} == expected
+    assert {address: facts for address, facts in found.items() if address not in further} == expected, (
+        "it lacks `extension=True`, or a line above and a row in the contract"
+    )
 
 
 def test_names_and_addresses_are_unique() -> None:

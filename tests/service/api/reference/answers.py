@@ -1,5 +1,6 @@
 """Whether an answer is one that its model admits."""
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,11 @@ from pydantic import TypeAdapter, ValidationError
 def misfits(answer: Any, body: bytes) -> Iterator[str]:
     """What ``answer``, a model, has against ``body``; nothing when it fits."""
     try:
-        TypeAdapter(answer).validate_json(body)
+        _adapter(answer).validate_json(body)
     except ValidationError as error:
         yield str(error)
+
+
+@functools.cache
+def _adapter(answer: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(answer)
