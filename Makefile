@@ -8,6 +8,7 @@ PRETTIER := PATH="$$PATH:$(BIN)" node instance/node/node_modules/prettier/bin/pr
 RUN_STAMP := .venv/.run
 DEV_STAMP := .venv/.dev
 FASTMCP := instance/fastmcp/bin/python
+PRISM := instance/prism/node_modules/@stoplight/prism-cli/package.json
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	--no-annotate --python-version 3.11 --custom-compile-command "make lock"
@@ -23,7 +24,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p
 # What pytest is asked for a suite: the tests with its marker, in the files that name it. Reading all the others takes 20 s.
 SUITE = -m "$(1)" $$(grep -rlw --include='*.py' 'mark\.$(or $(2),$(1))' tests)
 
-.PHONY: run test postgres wheel release installed format check bench bench-processes bench-servers bench-workers bench-growth bench-logs steady sizes far shape mutants browser faults faults-side-by-side faults-alone peer schemathesis pictures messages marks facts lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test postgres wheel release installed format check bench bench-processes bench-servers bench-workers bench-growth bench-logs bench-operations steady sizes far shape mutants browser faults faults-side-by-side faults-alone peer schemathesis pictures messages marks facts lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -91,6 +92,14 @@ bench-growth: setup-dev
 # What a page of the logs costs by each filter, among 1,000 entries and among 1,000,000, on SQLite and on PostgreSQL.
 bench-logs: setup-dev
 	$(BIN)/python -m tests.bench.logs
+
+# Whether a mock that validates requests by the provider's own document accepts those of whole APIs; SEED=2 chooses others.
+# By hand: it brings documents of several hundred megabytes and the mock from npm and PyPI.
+bench-operations: setup-dev $(PRISM)
+	$(BIN)/python -m tests.bench.operations $(if $(SEED),--seed $(SEED))
+
+$(PRISM):
+	@npm install --silent --no-audit --no-fund --prefix instance/prism @stoplight/prism-cli@5.14.2
 
 # An hour of mixed requests: do memory and the log of the database stay flat?
 steady: setup
