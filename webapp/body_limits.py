@@ -1,7 +1,7 @@
 """How large the body of a request may be, in bytes, from what the server refuses unread to what single routes take.
 
 A larger one is answered with 413. How large a file in a body may be is decided where files are kept
-(:mod:`webapp.service.domain.components.file_stash`, :mod:`webapp.service.domain.projects.logos`), and a mail in
+(:mod:`webapp.service.domain.components.file_stash`, :mod:`webapp.service.domain.projects.project_logos`), and a mail in
 :mod:`webapp.service.worker.mail`.
 """
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.person import PASSWORD, Person
 from webapp.people import users
-from webapp.service.domain.projects import logos, projects
+from webapp.service.domain.projects import project_logos, projects
 
 pytestmark = pytest.mark.browser
 
@@ -75,7 +75,7 @@ def test_a_project_gets_its_names_its_colour_and_its_logo(olga: Any, product: An
     olga.get_by_role("button", name="Save brand").click()
     olga.get_by_text("Your brand is saved.").wait_for()
     assert projects.get(product.service.store, product.project.id).brand_hue == 165
-    assert logos.get(product.service.store, product.project.id).image == square(160)
+    assert project_logos.get(product.service.store, product.project.id).image == square(160)
     assert olga.locator("#brand img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 160
 
     olga.goto(product.link())

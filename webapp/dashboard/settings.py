@@ -21,8 +21,18 @@ from webapp.errors import Invalid
 from webapp.kit import translation
 from webapp.kit.translation import LANGUAGES, choose, gettext
 from webapp.kit.translation import lazy as _
-from webapp.people import api_keys, attempts, identities, passkeys, passwords, preferences, sessions, totp, users
-from webapp.people.attempts import Source
+from webapp.people import (
+    api_keys,
+    identities,
+    passkeys,
+    passwords,
+    preferences,
+    sessions,
+    sign_in_attempts,
+    totp,
+    users,
+)
+from webapp.people.sign_in_attempts import Source
 from webapp.people.users import User
 
 blueprint = Blueprint("settings", __name__)
@@ -137,11 +147,11 @@ def end_others() -> AnyResponse:
 def wrong_password() -> str:
     """The error of the repeated password; "" if it is right."""
     board, me, source = dashboard(), person(), Source(person().email, None, session_now().id)
-    if attempts.admit(board.store, board.clock, source):
+    if sign_in_attempts.admit(board.store, board.clock, source):
         return gettext("Too many tries. Wait a minute, then try again.")
     if not users.has_password(board.store, me.id, request.form.get("current", "")):
         return gettext("That is not your password now. Try again.")
-    attempts.succeeded(board.store, source)
+    sign_in_attempts.succeeded(board.store, source)
     return ""
 
 

@@ -1,7 +1,7 @@
 """The people who sign in: their e-mail address, role and password. This module owns the table ``users``.
 
 Once there is an owner, at least one owner stays enabled. What each role may do is decided in
-:mod:`webapp.people.roles`. Limiting password attempts is left to :mod:`webapp.people.attempts`, and ending
+:mod:`webapp.people.roles`. Limiting password attempts is left to :mod:`webapp.people.sign_in_attempts`, and ending
 sessions and tokens of disabled or removed users to :mod:`webapp.people.logins`.
 """
 

@@ -12,8 +12,8 @@ from tests.fakes.openapi_documents import root
 from webapp.service.catalog import api_documents
 from webapp.service.catalog.importing import plans
 from webapp.service.domain.base import catalog_file
-from webapp.service.pieces import tarballs
-from webapp.service.pieces.archives import Archive
+from webapp.service.pieces import npm_tarballs
+from webapp.service.pieces.package_archives import Archive
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     path = tarball(tmp_path, root(paths, servers=[{"url": "https://api.github.com"}]))
     known = {"npm:@octokit/openapi": {"version": "1.0.0", "integrity": integrity(path)}}
     monkeypatch.setattr(api_documents, "_packages", lambda: known)
-    monkeypatch.setattr(Archive, "read", lambda archive, wanted, most: tarballs.member(path, "openapi.json", most))
+    monkeypatch.setattr(Archive, "read", lambda archive, wanted, most: npm_tarballs.member(path, "openapi.json", most))
     return str(path)
 
 

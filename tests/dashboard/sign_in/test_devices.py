@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from webapp.people import attempts
-from webapp.people.attempts import Source
+from webapp.people import sign_in_attempts
+from webapp.people.sign_in_attempts import Source
 
 ALICE = {"email": "alice@example.com", "password": "a long password"}
 WRONG = {"email": "alice@example.com", "password": "wrong password"}
@@ -18,7 +18,7 @@ def signed_in(stage: Any) -> Any:
 
 def strangers(stage: Any) -> None:
     for number in range(40):
-        attempts.admit(stage.store, stage.clock, Source(ALICE["email"], f"203.0.113.{number}"))
+        sign_in_attempts.admit(stage.store, stage.clock, Source(ALICE["email"], f"203.0.113.{number}"))
 
 
 def test_a_device_that_signed_in_before_is_not_slowed_by_strangers(stage: Any) -> None:
@@ -41,7 +41,7 @@ def test_the_cookie_is_for_its_accounts_is_signed_and_lets_nobody_in(stage: Any)
         assert other.get("/apps").status_code == 303
         assert other.send("/sign-in", ALICE).status_code == code
     for number in range(31):
-        attempts.admit(stage.store, stage.clock, Source("bob@example.com", f"203.0.113.{number}"))
+        sign_in_attempts.admit(stage.store, stage.clock, Source("bob@example.com", f"203.0.113.{number}"))
     assert known.send("/sign-out").status_code == 303
     assert known.send("/sign-in", {**ALICE, "email": "bob@example.com"}).status_code == 429
 
@@ -53,6 +53,6 @@ def test_behind_a_proxy_that_nobody_named_others_are_not_locked_and_are_reported
         answer = browser.send("/sign-in", {**WRONG, "email": f"{number}@example.com"})
         assert answer.status_code == 422
     for _ in range(30):
-        attempts.admit(stage.store, stage.clock, Source(ALICE["email"], None))
+        sign_in_attempts.admit(stage.store, stage.clock, Source(ALICE["email"], None))
     told = browser.send("/sign-in", ALICE)
     assert told.status_code == 429 and "PATCHBAY_TRUSTED_PROXIES" in told.text

@@ -11,8 +11,8 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import Api, AppSpec
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.instance import api_extensions
-from webapp.service.pieces import archives
-from webapp.service.pieces.archives import Package
+from webapp.service.pieces import package_archives
+from webapp.service.pieces.package_archives import Package
 
 ONE = "/v1/extended_apps/tinykeys"
 PATHS: dict[str, Any] = {
@@ -45,7 +45,7 @@ def registry(world: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> lis
         (draft / path.name).write_bytes(path.read_bytes())
 
     monkeypatch.setattr(App, "spec", property(spec))
-    monkeypatch.setattr(archives, "_bring", bring)
+    monkeypatch.setattr(package_archives, "_bring", bring)
     return releases
 
 

@@ -12,7 +12,7 @@ from tests.once import stores
 from webapp import audit
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.accounts import oauth_apps
-from webapp.service.domain.projects import logos, projects, usage
+from webapp.service.domain.projects import project_logos, projects, usage
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployed_triggers
 
@@ -247,7 +247,7 @@ class TestLogos:
         assert shared.get(self.where(shared)).status_code == 404
 
     def test_a_large_one_is_refused(self, world: Any) -> None:
-        image = PNG + bytes(logos.MAX_BYTES)
+        image = PNG + bytes(project_logos.MAX_BYTES)
         assert world.post(self.where(world), world.server(), json={"logo": uri(image)}).status_code == 413
         head = b'--x\r\nContent-Disposition: form-data; name="logo"; filename="logo.png"\r\n\r\n'
         form = {"data": head + image + b"\r\n--x--\r\n", "content_type": "multipart/form-data; boundary=x"}

@@ -13,7 +13,7 @@ from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.people import users
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connections
-from webapp.service.domain.projects import logos, projects
+from webapp.service.domain.projects import project_logos, projects
 from webapp.service.link import pages
 
 
@@ -170,7 +170,7 @@ def test_only_a_foreign_way_back_is_announced(world: Any, browser: Any) -> None:
 
 def test_the_projects_own_logo_stands_for_it(world: Any, browser: Any, project: Any) -> None:
     assert f"/v1/connect/projects/{project.id}/logo" not in browser.open(world.token()).text
-    logos.put(world.service, project.id, b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(20))
+    project_logos.put(world.service, project.id, b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(20))
     page = browser.open(world.token()).text
     assert f'src="/v1/connect/projects/{project.id}/logo?v={world.clock()}"' in page
 

@@ -16,7 +16,7 @@ from webapp.service.domain.pieces import lifecycle, listing, pieces
 from webapp.service.domain.pieces.lifecycle import REGISTRY, Source
 from webapp.service.domain.pieces.listing import PieceView
 from webapp.service.domain.pieces.pieces import Piece
-from webapp.service.pieces import packages, tarballs
+from webapp.service.pieces import npm_tarballs, packages
 from webapp.service.pieces.packages import Wanted
 
 _POLL_S = 0.05
@@ -143,7 +143,7 @@ def _source(name: str, tarballs_in: Path | None) -> Source:
     if tarballs_in is not None:
         return Source("offline", tarballs_in.resolve())
     path = Path(name)
-    if name.endswith(tarballs.ENDINGS) and "://" not in name:
+    if name.endswith(npm_tarballs.ENDINGS) and "://" not in name:
         return Source("tarball", path.resolve())
     if name.startswith((".", "/", "~")):
         return Source("folder", path.expanduser().resolve())

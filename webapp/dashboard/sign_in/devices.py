@@ -1,7 +1,7 @@
 """Known devices, by a signed cookie, and the source of an attempt to sign in.
 
 The cookie contains a random name of the device and the hashes of the last accounts that signed in on it. It lets nobody
-in: attempts of known devices are only counted separately from others (:mod:`webapp.people.attempts`).
+in: attempts of known devices are only counted separately from others (:mod:`webapp.people.sign_in_attempts`).
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from webapp.dashboard.dashboard import dashboard
 from webapp.kit.crypto import hash_token
 from webapp.kit.networks import UNNAMED_PROXY
 from webapp.people import users
-from webapp.people.attempts import Source
+from webapp.people.sign_in_attempts import Source
 
 _ACCOUNTS = 5
 _LIFETIME_S = 365 * 24 * 3600

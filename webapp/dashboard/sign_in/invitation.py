@@ -14,7 +14,7 @@ from webapp.dashboard.words import ROLES
 from webapp.errors import Conflict, Forbidden, Invalid
 from webapp.kit.crypto import hash_token
 from webapp.kit.translation import gettext
-from webapp.people import attempts, invitations
+from webapp.people import invitations, sign_in_attempts
 from webapp.people.invitations import Invitation
 
 blueprint = Blueprint("invitation", __name__)
@@ -51,7 +51,7 @@ def _admitted(token: str) -> Invitation | Response:
     """The invitation of ``token``, or the response if there is none."""
     board = dashboard()
     source = devices.source(hash_token(token), "invitation")
-    wait = attempts.admit(board.store, board.clock, source)
+    wait = sign_in_attempts.admit(board.store, board.clock, source)
     if wait:
         response = refused(gettext("Too many tries"), too_many(wait), code=429)
         response.headers["Retry-After"] = str(wait)
@@ -59,7 +59,7 @@ def _admitted(token: str) -> Invitation | Response:
     invitation = invitations.by_token(board.store, board.clock(), token)
     if invitation is None:
         return _refused()
-    attempts.succeeded(board.store, source)
+    sign_in_attempts.succeeded(board.store, source)
     return invitation
 
 

@@ -14,7 +14,7 @@ from webapp.dashboard.sign_in.outcome import DISABLED, refused, sign_in, too_man
 from webapp.kit.clock import MINUTE
 from webapp.kit.crypto import hash_token
 from webapp.kit.translation import gettext
-from webapp.people import attempts, challenges, single_sign_on
+from webapp.people import challenges, sign_in_attempts, single_sign_on
 from webapp.people.openid_provider import Attempt, NotSignedIn, OpenIdProvider
 from webapp.people.single_sign_on import Rules
 from webapp.people.users import User
@@ -44,14 +44,14 @@ def finish() -> AnyResponse:
     if attempt is None:
         return _refused(gettext("That took too long, or was begun in another tab. Try again."))
     source = devices.source(hash_token(attempt.state), "oidc")
-    wait = attempts.admit(dashboard().store, dashboard().clock, source)
+    wait = sign_in_attempts.admit(dashboard().store, dashboard().clock, source)
     if wait:
         return _refused(too_many(wait), 429)
     try:
         person = _person(provider, attempt)
     except NotSignedIn as error:
         return _refused(error.message)
-    attempts.succeeded(dashboard().store, source)
+    sign_in_attempts.succeeded(dashboard().store, source)
     return sign_in(person, next_url) if person.enabled else _refused(str(DISABLED))
 
 

@@ -13,7 +13,7 @@ from webapp.dashboard.sign_in import devices
 from webapp.dashboard.sign_in.outcome import sign_in, too_many
 from webapp.kit.clock import MINUTE
 from webapp.kit.translation import lazy as _
-from webapp.people import attempts, users
+from webapp.people import sign_in_attempts, users
 from webapp.people.users import User
 
 blueprint = Blueprint("second_step", __name__)
@@ -44,12 +44,12 @@ def create() -> AnyResponse:
         return go(url_for("dashboard.session.page"))
     person, next_url = waiting
     source = devices.source(person.email, "code")
-    wait = attempts.admit(board.store, board.clock, source)
+    wait = sign_in_attempts.admit(board.store, board.clock, source)
     if wait:
         return _form(too_many(wait), 429, wait)
     if not board.totp.accepts(person, request.form.get("code", "")):
         return _form(WRONG, 422)
-    attempts.succeeded(board.store, source)
+    sign_in_attempts.succeeded(board.store, source)
     return sign_in(person, next_url)
 
 

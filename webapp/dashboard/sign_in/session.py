@@ -16,7 +16,7 @@ from webapp.dashboard.sign_in import devices, oidc, passkey, second_step
 from webapp.dashboard.sign_in.outcome import DISABLED, sign_in, too_many
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
-from webapp.people import attempts, identities, sessions, totp, users
+from webapp.people import identities, sessions, sign_in_attempts, totp, users
 
 blueprint = Blueprint("session", __name__)
 
@@ -38,13 +38,13 @@ def create() -> AnyResponse:
     board, form = dashboard(), request.form
     email, next_url = form.get("email", ""), safe_next(form.get("next"))
     source = devices.source(email)
-    wait = attempts.admit(board.store, board.clock, source)
+    wait = sign_in_attempts.admit(board.store, board.clock, source)
     if wait:
         return _form(next_url, email, too_many(wait), 429, wait)
     person = users.authenticate(board.store, email=email, password=form.get("password", ""))
     if person is None:
         return _form(next_url, email, WRONG, 422)
-    attempts.succeeded(board.store, source)
+    sign_in_attempts.succeeded(board.store, source)
     if not person.enabled:
         return _form(next_url, email, DISABLED, 403)
     return second_step.ask(person, next_url) if totp.is_on(board.store, person.id) else sign_in(person, next_url)

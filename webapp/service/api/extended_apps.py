@@ -13,7 +13,7 @@ from webapp.service.api.base.operations import Example, Group, Operations, PathP
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.instance import api_extensions, app_imports
 from webapp.service.domain.instance.api_extensions import Release, View
-from webapp.service.pieces import archives
+from webapp.service.pieces import package_archives
 
 if TYPE_CHECKING:
     from webapp.service.catalog.importing.extensions import Change, Listed
@@ -72,8 +72,8 @@ class ApiRelease(Body):
     """A release of a package, as a preview named it."""
 
     package: str = Field(examples=["npm:@octokit/openapi"])
-    version: str = Field(max_length=60, pattern=archives.VERSION)
-    integrity: str = Field(max_length=200, pattern=archives.INTEGRITY)
+    version: str = Field(max_length=60, pattern=package_archives.VERSION)
+    integrity: str = Field(max_length=200, pattern=package_archives.INTEGRITY)
 
 
 class ApiUpdate(Body):

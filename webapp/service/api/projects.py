@@ -28,7 +28,7 @@ from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.instance import removal
-from webapp.service.domain.projects import logos, projects, usage
+from webapp.service.domain.projects import project_logos, projects, usage
 
 PROJECTS = Group("Projects", "A project holds users, accounts and triggers, apart for development and production.")
 operations = Operations(PROJECTS, read=(token_scopes.PROJECTS_READ,))
@@ -164,7 +164,7 @@ def to_json(call: Call, project: projects.Project, options: ProjectOptions | Pro
     """The project as it was asked for."""
     if not options.extensions:
         return project.to_json()
-    logo_url = logos.url(call.service, project.id)
+    logo_url = project_logos.url(call.service, project.id)
     return {**project.to_json(), "brand_hue": project.brand_hue, "logo_url": logo_url}
 
 
@@ -228,14 +228,14 @@ def delete_project(call: Call) -> Response:
 def set_project_logo(call: Call) -> Response:
     """Set or replace a project's logo."""
     project = _load(call)
-    logos.put(call.service, project.id, _image(call))
+    project_logos.put(call.service, project.id, _image(call))
     return answer(to_json(call, project, call.query(ProjectOptions)))
 
 
 @operations.get(f"{ONE}/logo", answer=RawContent("The image.", "image/*"), public=True, scopes=(), extension=True)
 def get_project_logo(call: Call) -> Response:
     """A project's logo, for the pages that show it."""
-    logo = logos.get(call.store, call.path["project_id"])
+    logo = project_logos.get(call.store, call.path["project_id"])
     return answer_image(logo.image, logo.media_type)
 
 
@@ -246,7 +246,7 @@ def _load(call: Call) -> projects.Project:
 def _image(call: Call) -> bytes:
     request = call.request
     if request.mimetype != "multipart/form-data":
-        return logos.from_data_uri(call.body(NewLogo).logo)
+        return project_logos.from_data_uri(call.body(NewLogo).logo)
     if request.content_length is None:
         raise Invalid("Send the header Content-Length with a form.")
     if request.content_length > body_limits.REQUEST:
@@ -254,4 +254,4 @@ def _image(call: Call) -> bytes:
     sent = request.files.get("logo")
     if sent is None:
         raise Invalid.of("logo", "It is missing.")
-    return sent.stream.read(logos.MAX_BYTES + 1)
+    return sent.stream.read(project_logos.MAX_BYTES + 1)

@@ -27,7 +27,7 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects import logos, projects
+from webapp.service.domain.projects import project_logos, projects
 from webapp.service.domain.projects.projects import Project
 
 TOKENS = Group("Connect tokens", "A short-lived token for one of your users, which a browser may hold.")
@@ -199,7 +199,7 @@ def _extensions(service: Service, token: tokens.ConnectToken, project: Project) 
     """The facts with which a page is drawn for the token's user."""
     return {
         "project_brand_hue": project.brand_hue,
-        "project_logo_url": logos.url(service, project.id),
+        "project_logo_url": project_logos.url(service, project.id),
         "external_user_id": token.user.external_id,
         "user_id": token.user.id,
         "allowed_origins": token.allowed_origins,

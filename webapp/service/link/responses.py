@@ -21,7 +21,7 @@ from webapp.kit.translation import gettext
 from webapp.people import users
 from webapp.service.domain.base.failures import Cancelled
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects import logos
+from webapp.service.domain.projects import project_logos
 from webapp.service.link import endings, framing, redirects
 from webapp.service.link.endings import Ending
 from webapp.service.link.visit import Visit
@@ -102,7 +102,7 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
         "needs_window": current is not None and (current.framed or (current.of_portal and framing.in_frame())),
         "theme": current.theme if current else "auto",
         "brand": {"name": current.project.app_name, "hue": current.project.brand_hue} if current else {},
-        "product_logo": logos.address(service.store, current.project.id) if current else "",
+        "product_logo": project_logos.address(service.store, current.project.id) if current else "",
         "minutes": max(-((service.clock() - current.token.expires_at) // MINUTE), 0) if current else 0,
         "cancel_url": cancel_url(current),
         "linked_to": _name(service, current.token.user.external_id) if current else "",

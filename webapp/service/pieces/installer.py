@@ -12,7 +12,7 @@ from typing import Any
 
 from webapp.errors import Invalid, PatchbayError
 from webapp.kit.scratch import Scratch
-from webapp.service.pieces import npm, package_locks, packages, tarballs
+from webapp.service.pieces import npm, npm_tarballs, package_locks, packages
 from webapp.service.pieces.package_locks import LOCK, MANIFEST
 from webapp.service.pieces.packages import MODULES, Places, Wanted, is_version
 from webapp.service.pieces.registry import named
@@ -66,11 +66,11 @@ class Installer:
 
     def from_tarball(self, source: Path, folder: str) -> InstalledPackage:
         """Install a tarball, with its dependencies by npm. Raises :class:`Invalid`, :class:`Stopped`."""
-        content = tarballs.read(source, self.most_mb)
-        facts = tarballs.manifest(content, source.name)
+        content = npm_tarballs.read(source, self.most_mb)
+        facts = npm_tarballs.manifest(content, source.name)
         if facts.get("dependencies"):
             return self._installed(str(facts["name"]), f"file:{source}", folder)
-        digest = next(iter(tarballs.by_digest([content])))
+        digest = next(iter(npm_tarballs.by_digest([content])))
         lock = package_locks.whole(
             str(facts["name"]), str(facts.get("version")), named(facts.get("license"), "type"), digest
         )
@@ -107,7 +107,7 @@ class Installer:
             if contents is None:
                 self._npm(["ci", "--omit=dev"], draft)
             else:
-                tarballs.unpack(package_locks.read(lock), contents, draft, self.most_mb)
+                npm_tarballs.unpack(package_locks.read(lock), contents, draft, self.most_mb)
             if known and packages.digest(draft / MODULES) != known.digest:
                 raise Invalid(f"{package} {known.version} is not what it was when it was added; it is not taken.")
             return self._settled(draft, package, folder, known.version if known else "", package if known else "")
@@ -184,11 +184,11 @@ def offline(source: Path, package: str, most_mb: int) -> tuple[str, dict[bytes, 
     if (source / LOCK).is_file():
         return (source / LOCK).read_text("utf-8"), by_digest
     for content in by_digest.values():
-        facts = tarballs.manifest(content, f"A tarball in {source}")
+        facts = npm_tarballs.manifest(content, f"A tarball in {source}")
         if facts["name"] == package:
             if facts.get("dependencies"):
                 raise Invalid(f"{package} needs other packages: put the {LOCK} that npm wrote beside the tarballs.")
-            digest = next(iter(tarballs.by_digest([content])))
+            digest = next(iter(npm_tarballs.by_digest([content])))
             licence = named(facts.get("license"), "type")
             return package_locks.whole(package, str(facts.get("version")), licence, digest), by_digest
     raise Invalid(f"{source} holds neither a {LOCK} nor a tarball of {package}.")
@@ -196,15 +196,15 @@ def offline(source: Path, package: str, most_mb: int) -> tuple[str, dict[bytes, 
 
 def tarballs_in(source: Path, most_mb: int) -> dict[bytes, bytes]:
     """The tarballs in a folder, by their SHA-512. Raises :class:`Invalid`."""
-    files = sorted(path for path in source.iterdir() if path.name.endswith(tarballs.ENDINGS))
-    return tarballs.by_digest(tarballs.read(path, most_mb) for path in files)
+    files = sorted(path for path in source.iterdir() if path.name.endswith(npm_tarballs.ENDINGS))
+    return npm_tarballs.by_digest(npm_tarballs.read(path, most_mb) for path in files)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The package.json in ``folder``. Raises :class:`Invalid`."""
     try:
         with (folder / MANIFEST).open("rb") as file:
-            facts = json.loads(file.read(tarballs.MOST_MANIFEST))
+            facts = json.loads(file.read(npm_tarballs.MOST_MANIFEST))
     except (OSError, ValueError, RecursionError):
         facts = None
     if not isinstance(facts, dict) or not facts.get("name"):

@@ -195,7 +195,7 @@ CREATE TABLE start_tokens (
   created_at BIGINT NOT NULL,
   expires_at BIGINT NOT NULL
 );
--- people/attempts.py: failed sign-ins, counted per address and per e-mail
+-- people/sign_in_attempts.py: failed sign-ins, counted per address and per e-mail
 CREATE TABLE sign_in_failures (
   subject TEXT NOT NULL PRIMARY KEY,  -- a hash of what is counted
   failures INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- service/domain/projects/logos.py
+-- service/domain/projects/project_logos.py
 CREATE TABLE project_logos (
   project_id TEXT NOT NULL PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE,
   media_type TEXT NOT NULL,

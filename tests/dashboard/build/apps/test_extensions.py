@@ -14,8 +14,8 @@ from webapp.service.catalog import api_documents
 from webapp.service.catalog.api_documents import Place
 from webapp.service.catalog.spec import ApiDocument
 from webapp.service.domain.base import catalog_file
-from webapp.service.pieces import archives
-from webapp.service.pieces.archives import Package
+from webapp.service.pieces import package_archives
+from webapp.service.pieces.package_archives import Package
 
 PAGE = "/build/apps/api/github"
 PATHS: dict[str, Any] = {
@@ -43,7 +43,7 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (draft / path.name).write_bytes(path.read_bytes())
 
     monkeypatch.setattr(api_documents, "place", known)
-    monkeypatch.setattr(archives, "_bring", bring)
+    monkeypatch.setattr(package_archives, "_bring", bring)
 
 
 def test_operations_are_shown_added_and_removed(office: Embedded) -> None:

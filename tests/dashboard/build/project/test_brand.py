@@ -9,7 +9,7 @@ import pytest
 from tests.dashboard.embedded import Embedded
 from webapp.dashboard.build.project import brand
 from webapp.errors import NotFound
-from webapp.service.domain.projects import logos, projects
+from webapp.service.domain.projects import project_logos, projects
 
 URL = "/build/project/brand"
 
@@ -29,7 +29,7 @@ def test_the_colour_is_kept_and_the_page_drawn_in_it(studio: Embedded) -> None:
     assert "Easy to read: 4.7 to 1 on light, 7.2 to 1 on dark." in page
     assert projects.get(studio.service.store, studio.project.id).brand_hue == 165
     with pytest.raises(NotFound):
-        logos.get(studio.service.store, studio.project.id)
+        project_logos.get(studio.service.store, studio.project.id)
 
 
 def test_a_contrast_is_reported_while_the_colour_is_chosen(studio: Embedded) -> None:
@@ -42,7 +42,7 @@ def test_a_contrast_is_reported_while_the_colour_is_chosen(studio: Embedded) -> 
 def test_a_logo_is_kept_and_shown(studio: Embedded) -> None:
     owner = studio.browser()
     page = owner.follow(URL, sent("20", png(128, 256)))
-    kept = logos.get(studio.service.store, studio.project.id)
+    kept = project_logos.get(studio.service.store, studio.project.id)
     assert (kept.media_type, kept.image) == ("image/png", png(128, 256))
     assert f"/v1/connect/projects/{studio.project.id}/logo?v=" in page
 

@@ -22,8 +22,8 @@ from webapp.service.components.declared import source
 from webapp.service.directory import directory
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
-from webapp.service.pieces import archives
-from webapp.service.pieces.archives import Archive, Package
+from webapp.service.pieces import package_archives
+from webapp.service.pieces.package_archives import Archive, Package
 
 if TYPE_CHECKING:
     from webapp.service.catalog.importing.extensions import Change, Choice, Extended, Extension, Origin
@@ -313,9 +313,9 @@ def _in_directory(service: Service, document: ApiDocument, package: Package) -> 
 @contextmanager
 def _archive(service: Service, package: Package, archive: Path | None) -> Iterator[Archive]:
     if archive is not None:
-        yield archives.checked(package, archive)
+        yield package_archives.checked(package, archive)
         return
-    with archives.brought(package, service.settings.data, service.settings.piece_registry) as opened:
+    with package_archives.brought(package, service.settings.data, service.settings.piece_registry) as opened:
         yield opened
 
 

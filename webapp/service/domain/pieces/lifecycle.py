@@ -20,7 +20,7 @@ from webapp.service.domain.pieces import pieces, trial, uses
 from webapp.service.domain.pieces.pieces import Origin, Piece
 from webapp.service.domain.pieces.uses import Uses
 from webapp.service.outbound.urls import HostRules
-from webapp.service.pieces import installer, packages, tarballs
+from webapp.service.pieces import installer, npm_tarballs, packages
 from webapp.service.pieces.packages import Places, Wanted
 from webapp.store.contract import Tx
 
@@ -74,7 +74,7 @@ def named_by(source: Source, most_mb: int) -> str:
     if path is None or not path.exists():
         raise Invalid(f"There is nothing at {path}.")
     if source.kind == "tarball":
-        return str(tarballs.manifest(tarballs.read(path, most_mb), path.name)["name"])
+        return str(npm_tarballs.manifest(npm_tarballs.read(path, most_mb), path.name)["name"])
     return str(installer.read_manifest(path)["name"])
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from webapp.errors import Invalid, UpstreamFailed
 from webapp.kit.scratch import Scratch
-from webapp.service.pieces import npm, tarballs
+from webapp.service.pieces import npm, npm_tarballs
 from webapp.service.pieces.packages import MB
 
 DEADLINE_S = 120.0
@@ -66,7 +66,7 @@ class Archive:
 
     def read(self, wanted: str, most_bytes: int) -> bytes:
         """The file ``wanted``, a path in the package. Raises :class:`Invalid`."""
-        content = (_of_wheel if self.package.registry == PYPI else tarballs.member)(self.path, wanted, most_bytes)
+        content = (_of_wheel if self.package.registry == PYPI else npm_tarballs.member)(self.path, wanted, most_bytes)
         if content is None:
             raise Invalid(f"{self.package} holds no file {wanted[:200]}.")
         return content
@@ -83,7 +83,7 @@ def brought(package: Package, folder: Path, registry: str | None = None) -> Iter
         raise Invalid(f"{package.version[:60]!r} is no version of {package.name}.")
     with Scratch(SCRATCH, folder) as draft:
         _bring(package, draft, registry)
-        files = [path for path in draft.iterdir() if path.name.endswith((*tarballs.ENDINGS, ".whl"))]
+        files = [path for path in draft.iterdir() if path.name.endswith((*npm_tarballs.ENDINGS, ".whl"))]
         if len(files) != 1:
             raise UpstreamFailed(f"The registry has no archive of {package} that can be read here.")
         yield checked(package, files[0])

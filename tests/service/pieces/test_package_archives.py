@@ -10,9 +10,9 @@ import pytest
 
 from tests.fakes.api_archives import integrity, tarball, wheel
 from webapp.errors import Invalid, UpstreamFailed
-from webapp.service.pieces import archives, npm
-from webapp.service.pieces.archives import Package, brought, checked
+from webapp.service.pieces import npm, package_archives
 from webapp.service.pieces.npm import Answer
+from webapp.service.pieces.package_archives import Package, brought, checked
 
 DOCUMENT: dict[str, Any] = {"openapi": "3.1.0"}
 
@@ -81,7 +81,7 @@ def test_pip_is_asked_for_one_release_without_our_settings(
 
 
 def test_without_pip_it_says_so(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "find_spec", lambda name: None)
+    monkeypatch.setattr(package_archives, "find_spec", lambda name: None)
     with pytest.raises(UpstreamFailed, match="which this Python does not have"), brought(Package("pypi", "a"), data):
         pass
 

@@ -10,14 +10,14 @@ import pytest
 
 from tests.fakes.npm_registry import package, tarball
 from webapp.errors import Invalid
-from webapp.service.pieces import tarballs
+from webapp.service.pieces import npm_tarballs
 from webapp.service.pieces.package_locks import Locked
 from webapp.service.pieces.packages import MB
 
 
 def unpack(content: bytes, target: Path, path: str = "node_modules/@acme/x") -> None:
     locked = Locked(path, "@acme/x", "1.0.0", "MIT", hashlib.sha512(content).digest())
-    tarballs.unpack([locked], tarballs.by_digest([content]), target, 1)
+    npm_tarballs.unpack([locked], npm_tarballs.by_digest([content]), target, 1)
 
 
 def test_a_package_comes_to_its_place(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_a_package_comes_to_its_place(tmp_path: Path) -> None:
     own = tmp_path / "node_modules" / "@acme" / "x"
     assert (own / "index.js").is_file()
     assert (own / "src" / "i18n" / "de.json").read_text() == "{}"
-    assert tarballs.manifest(content, "x.tgz")["name"] == "@acme/x"
+    assert npm_tarballs.manifest(content, "x.tgz")["name"] == "@acme/x"
 
 
 def member(kind: bytes, name: str = "package/x") -> bytes:
@@ -73,22 +73,22 @@ def test_what_no_disk_takes_is_a_sentence(files: dict[str, str | bytes], tmp_pat
 
 
 def test_a_manifest_that_continues_is_none() -> None:
-    content = tarball({"package.json": '{"name": "x", "y": [' + "[]," * tarballs.MOST_MANIFEST + "[]]}"})
+    content = tarball({"package.json": '{"name": "x", "y": [' + "[]," * npm_tarballs.MOST_MANIFEST + "[]]}"})
     with pytest.raises(Invalid, match=r"holds no package\.json"):
-        tarballs.manifest(content, "x.tgz")
+        npm_tarballs.manifest(content, "x.tgz")
 
 
 def test_another_tarball_than_the_lock_names_is_missing(tmp_path: Path) -> None:
     locked = Locked("node_modules/x", "x", "1.0.0", "", b"\1" * 64)
     with pytest.raises(Invalid, match=r"tarball of x 1\.0\.0 is missing"):
-        tarballs.unpack([locked], tarballs.by_digest([package("x")]), tmp_path, 1)
+        npm_tarballs.unpack([locked], npm_tarballs.by_digest([package("x")]), tmp_path, 1)
 
 
 def test_files_that_cannot_be_read_are_reported(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="cannot be read"):
-        tarballs.read(tmp_path / "none.tgz", 1)
+        npm_tarballs.read(tmp_path / "none.tgz", 1)
     (tmp_path / "large.tgz").write_bytes(b"\0" * ((1 << 20) + 1))
     with pytest.raises(Invalid, match="PATCHBAY_PIECE_MB"):
-        tarballs.read(tmp_path / "large.tgz", 1)
+        npm_tarballs.read(tmp_path / "large.tgz", 1)
     with pytest.raises(Invalid, match=r"holds no package\.json"):
-        tarballs.manifest(tarball({"index.js": ""}), "x.tgz")
+        npm_tarballs.manifest(tarball({"index.js": ""}), "x.tgz")
