@@ -22,8 +22,9 @@ from webapp.errors import Unauthorized
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, FakeClock
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.access import oauth_clients, tokens
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import claims, deliveries
+from webapp.service.domain.deliveries import claims
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import fire
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -247,8 +248,8 @@ def test_deliveries_keep_their_pauses(
         receiver.moods.clear()
         if moved < 0:
             engine.wake()
-            until(lambda: waits(service) <= clock() + deliveries.LEASE, engine)
-        clock.advance(deliveries.LEASE + SECOND)
+            until(lambda: waits(service) <= clock() + leases.DELIVERY, engine)
+        clock.advance(leases.DELIVERY + SECOND)
         until(lambda: waits(service) == 0, engine)
     finally:
         engine.stop(5.0)

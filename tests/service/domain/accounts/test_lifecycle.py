@@ -9,6 +9,7 @@ from webapp.kit.clock import FakeClock
 from webapp.kit.retries import back_off
 from webapp.service.domain.accounts import accounts, lifecycle
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 
 Plant = Callable[..., Account]
@@ -48,4 +49,4 @@ def test_a_check_is_claimed_once(service: Service, plant: Plant, clock: FakeCloc
     plant(next_check_at=clock.at + 1)
     assert [account.id for account in lifecycle.claim_checks(service, 9)] == [due.id]
     assert lifecycle.claim_checks(service, 9) == []
-    assert accounts.get(service.store, due.scene, due.id).next_check_at == clock.at + lifecycle.CHECK_CLAIM
+    assert accounts.get(service.store, due.scene, due.id).next_check_at == clock.at + leases.CHECK

@@ -13,6 +13,7 @@ from webapp.errors import Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.service.domain.accounts import accounts, credentials, lifecycle, provider, token_refresh
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base import leases
 
 Plant = Callable[..., Account]
 VALUES = {"oauth_access_token": "canary-access", "oauth_uid": "u-1"}
@@ -174,7 +175,7 @@ def test_a_holder_that_died_gives_way_when_its_lease_ends(bench: Any) -> None:
     bench.clock.advance(2 * HOUR)
     assert lifecycle.claim_refresh(bench.service, account) is not None  # and is then killed
     assert lifecycle.claim_refresh(bench.service, account) is None
-    bench.clock.advance(lifecycle.REFRESH_LEASE + SECOND)
+    bench.clock.advance(leases.REFRESH + SECOND)
     assert token_refresh.ensure_fresh(bench.service, account).healthy
 
 
@@ -184,7 +185,7 @@ def test_a_token_that_was_lost_with_its_holder_needs_the_person_and_says_why(ben
     holder = lifecycle.claim_refresh(bench.service, account)
     assert holder is not None
     provider.refresh(bench.service, holder, credentials.read(bench.service, holder))  # and is killed before it saves
-    bench.clock.advance(lifecycle.REFRESH_LEASE + SECOND)
+    bench.clock.advance(leases.REFRESH + SECOND)
     with pytest.raises(Refused) as refusal:
         token_refresh.ensure_fresh(bench.service, account)
     assert refusal.value.message == (

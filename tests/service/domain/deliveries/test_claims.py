@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.fakes.delivery_harness import DeliveryHarness
-from webapp.service.domain.deliveries import claims, deliveries, stats
+from webapp.service.domain.base import leases
+from webapp.service.domain.deliveries import claims, stats
 from webapp.service.domain.deliveries.claims import Outcome, Task
 from webapp.service.domain.projects import app_usage
 from webapp.store.contract import NotShared, Store
@@ -19,9 +20,9 @@ def test_each_is_claimed_once_until_its_lease_is_over(post: DeliveryHarness) -> 
     post.emit(post.trigger(post.receiver.url()))
     (task,) = post.claim()
     assert (task.attempt, task.body, task.scene) == (1, b'{"n":1}', post.scene)
-    assert task.lease_until == post.clock.at + deliveries.LEASE
+    assert task.lease_until == post.clock.at + leases.DELIVERY
     assert post.claim() == []
-    post.clock.advance(deliveries.LEASE)
+    post.clock.advance(leases.DELIVERY)
     (again,) = post.claim()
     assert (again.id, again.attempt) == (task.id, 2)
 
@@ -118,7 +119,7 @@ def test_a_receiver_that_answers_410_gets_nothing_more(post: DeliveryHarness) ->
 def test_whoever_was_too_slow_changes_nothing(post: DeliveryHarness) -> None:
     post.emit(post.trigger(post.receiver.url()))
     (slow,) = post.claim()
-    post.clock.advance(deliveries.LEASE)
+    post.clock.advance(leases.DELIVERY)
     (quick,) = post.claim()
     assert post.finish([outcome(slow, "Too late.", 500)]) == 0
     assert post.finish([outcome(quick)]) == 1

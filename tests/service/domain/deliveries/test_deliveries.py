@@ -10,6 +10,7 @@ from tests.fakes.receiver import Mood
 from webapp.errors import Conflict
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
+from webapp.service.domain.base import leases
 from webapp.service.domain.deliveries import (
     claims,
     deliveries,
@@ -55,7 +56,7 @@ def test_what_is_claimed_is_nobody_elses_until_the_lease_is_over(post: DeliveryH
     post.emit(post.trigger(post.receiver.url()))
     (first,) = post.claim()
     assert post.claim() == []
-    post.clock.advance(deliveries.LEASE - 1)
+    post.clock.advance(leases.DELIVERY - 1)
     assert post.claim() == []
     post.clock.advance(1)
     (second,) = post.claim()
@@ -67,7 +68,7 @@ def test_a_worker_that_was_too_slow_changes_nothing(post: DeliveryHarness) -> No
     trigger = post.trigger(post.receiver.url())
     post.emit(trigger)
     (slow,) = post.claim()
-    post.clock.advance(deliveries.LEASE)
+    post.clock.advance(leases.DELIVERY)
     (quick,) = post.claim()
     assert post.finish([Outcome(slow, post.clock(), 9, 500, "Too late.")]) == 0
     assert post.row()["lease_until"] > 0

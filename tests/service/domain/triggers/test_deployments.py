@@ -23,6 +23,7 @@ from webapp.service.catalog.index import Catalog
 from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.components.runner import LOST
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.instance import removal
@@ -160,7 +161,7 @@ def test_what_a_crash_left_half_way_is_undone(
         deploy(service, scene, given=with_account(plant(), fail="subscribe"))
     monkeypatch.undo()
     assert deployments._undo_abandoned_deployments(service) == 0
-    clock.advance(lifecycle.BUSY)
+    clock.advance(leases.CHANGE)
     assert deployments._undo_abandoned_deployments(service) == 1
     assert called_hooks(provider.calls)[-1] == "leave="
     assert deployments._undo_abandoned_deployments(service) == 0
@@ -627,7 +628,7 @@ def test_nothing_is_recovered_while_its_process_lives(
 ) -> None:
     death(other_ids(service, trigger), deployments, "_write")
     with lifecycle.locked(service, trigger):
-        clock.advance(lifecycle.BUSY - SECOND)
+        clock.advance(leases.CHANGE - SECOND)
         assert deployments.recover(service) == 0
     assert deployments.recover(service) == 1
 
@@ -753,7 +754,7 @@ def test_an_interrupted_deployment_is_undone(
     with pytest.raises(Died):
         deploy(service, scene, given={"account": {"authProvisionId": plant().id}, "ids": ["a"]})
     monkeypatch.undo()
-    clock.advance(lifecycle.BUSY)
+    clock.advance(leases.CHANGE)
     assert deployments.recover(service) == 1
     assert called_hooks(provider.calls) == ["deploy=a", "subscribe=a", "leave=a"]
     assert service.store.all("SELECT id FROM deployed_triggers") == []

@@ -7,6 +7,7 @@ from tests.fakes.triggers import deploy, request_of
 from tests.service.domain.conftest import Bench as DomainBench
 from webapp.errors import Conflict, Throttled
 from webapp.kit.clock import SECOND
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import events
 from webapp.service.domain.instance import rotation
@@ -43,7 +44,7 @@ def test_a_holder_that_was_too_slow_keeps_nothing(bench: DomainBench, triggers: 
     slow = inbox.claim(bench.service)
     assert slow is not None
     due = inbox.next_due_at(bench.service.store, bench.clock())
-    assert due == bench.clock() + inbox.LEASE
+    assert due == bench.clock() + leases.RECEIVED
     bench.clock.at = due
     quick = inbox.claim(bench.service)
     assert quick is not None and quick.id == slow.id

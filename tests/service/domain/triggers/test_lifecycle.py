@@ -2,6 +2,7 @@
 
 from tests.fakes.triggers import deploy, emitted, row
 from webapp.kit.clock import FakeClock
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import fire, lifecycle
@@ -12,8 +13,8 @@ def test_one_of_two_claims(service: Service, scene: Scene, clock: FakeClock) -> 
     (first,) = lifecycle.claim_polls(service, 9)
     assert lifecycle.claim_polls(service, 9) == []
     due = lifecycle.next_poll_at(service)
-    assert due == clock.at + lifecycle.LEASE
-    clock.advance(lifecycle.LEASE)
+    assert due == clock.at + leases.RUN
+    clock.advance(leases.RUN)
     (second,) = lifecycle.claim_polls(service, 9)
     assert fire.poll(service, first).ok  # too slow: its lease has passed, so nothing of it is kept
     assert emitted(service, trigger)[1:] == []

@@ -5,6 +5,7 @@ import pytest
 from tests.fakes.triggers import deploy
 from webapp.kit.clock import DAY, HOUR, MINUTE, FakeClock
 from webapp.service.components.calls import ErrorInfo, Reply
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import lifecycle, subscriptions
@@ -35,7 +36,7 @@ def test_it_is_due_when_two_thirds_have_passed_and_claimed_once(
         assert (subscriptions.next_at(service) or 0) > clock.at
     assert [each.trigger_id for each in subscriptions.claim(service, 9)] == [trigger.id]
     assert subscriptions.claim(service, 9) == []
-    clock.advance(subscriptions.LEASE)  # who claimed it has died
+    clock.advance(leases.RENEWAL)  # who claimed it has died
     assert len(subscriptions.claim(service, 9)) == 1
     assert standing(service, trigger).is_active(clock.at)
 

@@ -10,17 +10,16 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from webapp.errors import NotFound
-from webapp.kit.clock import HOUR, MINUTE, SECOND
+from webapp.kit.clock import HOUR, MINUTE
 from webapp.service.domain.accounts import accounts, check_times, credentials, notifications, refresh_times
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import activity
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table, add_to_counts
 
-CHECK_CLAIM = 10 * MINUTE
-REFRESH_LEASE = 40 * SECOND  # longer than the deadline of a refresh
 _REFRESH_PAUSE = 10 * MINUTE  # while nothing can refresh a token
 _ACCOUNTS = Table("accounts", Account)
 _KEPT = ("id", "project_id", "environment", "external_user_id", "external_id", "revision", "created_at")
@@ -86,7 +85,7 @@ def claim_refresh(service: Service, account: Account) -> Account | None:
             "UPDATE accounts SET lease_until = :until, lease_holder = :holder "
             "WHERE id = :id AND revision = :revision AND dead = 0 AND lease_until <= :now",
             {
-                "until": now + REFRESH_LEASE,
+                "until": now + leases.REFRESH,
                 "holder": str(service.generation),  # its column is TEXT; ``checked_by`` is a number
                 "id": account.id,
                 "revision": account.revision,
@@ -142,7 +141,7 @@ def claim_checks(service: Service, limit: int) -> list[Account]:
         rows = tx.all(
             f"UPDATE accounts SET next_check_at = :later, checked_by = :holder WHERE id IN ({_WANTS_CHECK} "  # noqa: S608
             "ORDER BY next_check_at LIMIT :limit) RETURNING id, project_id, environment",
-            {"now": now, "later": now + CHECK_CLAIM, "holder": service.generation, "limit": limit},
+            {"now": now, "later": now + leases.CHECK, "holder": service.generation, "limit": limit},
         )
         return [accounts.get(tx, Scene(row["project_id"], row["environment"]), row["id"]) for row in rows]
 

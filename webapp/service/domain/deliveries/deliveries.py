@@ -14,15 +14,14 @@ from dataclasses import asdict, dataclass
 from operator import itemgetter
 from typing import Any
 
-from webapp.kit.clock import SECOND
 from webapp.kit.crypto import ordered_id
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import stats
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx, claiming
 
-LEASE = 40 * SECOND  # twice the request's deadline
 SWITCHED_OFF = "Waits, because the webhook is switched off. "
 _PUT_OFF = "endpoint_id = :id AND status = 'waiting' AND next_at IS NULL"
 _RESENDABLE = "EXISTS (SELECT 1 FROM endpoints p WHERE p.id = d.endpoint_id AND p.active = 1) AND d.lease_until <= :now"
@@ -77,7 +76,7 @@ def lease(tx: Tx, endpoint_id: str, holder: int, now: int, limit: int) -> list[R
         f"ORDER BY next_at, id LIMIT :limit{claiming(tx)}) UPDATE deliveries SET attempt = attempt + 1, "
         "lease_until = :lease, next_at = :lease, holder = :holder, updated_at = :now "
         "WHERE id IN (SELECT id FROM due) RETURNING id, event_id, trigger_id, attempt, tries, lease_until",
-        {"lease": now + LEASE, "holder": holder, "now": now, "endpoint": endpoint_id, "limit": limit},
+        {"lease": now + leases.DELIVERY, "holder": holder, "now": now, "endpoint": endpoint_id, "limit": limit},
     )
     return sorted(rows, key=itemgetter("id"))
 
@@ -88,7 +87,7 @@ def take_over(tx: Tx, service: Service, dead: int) -> int:
     return tx.run(
         "UPDATE deliveries SET next_at = :now, lease_until = 0, updated_at = :now "
         "WHERE next_at > :now AND next_at <= :now + :lease AND lease_until > 0 AND holder = :dead",
-        {"now": now, "lease": LEASE, "dead": dead},
+        {"now": now, "lease": leases.DELIVERY, "dead": dead},
     )
 
 

@@ -25,6 +25,7 @@ from webapp.kit.crypto import new_id, random_name
 from webapp.service.catalog.components import ComponentInfo
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.accounts import accounts
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import component_requests, dynamic_props
 from webapp.service.domain.components.component_requests import ComponentRequest
@@ -138,7 +139,7 @@ def _delete_unsubscribed(service: Service, trigger: DeployedTrigger) -> None:
 def _undo_abandoned_deployments(service: Service) -> int:
     """Undo the deployments that a crash interrupted; return their number."""
     abandoned = deployed_triggers.ROWS.all(
-        service.store, f"deployed = 0 AND {lifecycle.FREE}", {"now": service.clock(), "busy": lifecycle.BUSY}
+        service.store, f"deployed = 0 AND {lifecycle.FREE}", {"now": service.clock(), "busy": leases.CHANGE}
     )
     for trigger in abandoned:
         _undo(service, trigger, deployed_triggers.configured(service, trigger), activated=True)
@@ -183,7 +184,7 @@ def _begin(
             created_at=now,
             updated_at=now,
         )
-        lifecycle.insert(tx, trigger, endpoint_key=key, busy_until=now + lifecycle.BUSY, holder=service.generation)
+        lifecycle.insert(tx, trigger, endpoint_key=key, busy_until=now + leases.CHANGE, holder=service.generation)
         trigger_accounts.set_accounts(tx, trigger_id, values.accounts)
         urls = [deployment.webhook_url] if deployment.webhook_url else []
         workflows = [deployment.workflow_id] if deployment.workflow_id else []
@@ -519,7 +520,7 @@ def recover(service: Service) -> int:
 
 def _abandoned(service: Service) -> list[DeployedTrigger]:
     where = f"id IN (SELECT trigger_id FROM trigger_plans) AND deployed = 1 AND {lifecycle.FREE}"  # noqa: S608
-    return deployed_triggers.ROWS.all(service.store, where, {"now": service.clock(), "busy": lifecycle.BUSY})
+    return deployed_triggers.ROWS.all(service.store, where, {"now": service.clock(), "busy": leases.CHANGE})
 
 
 def _recover_change(service: Service, trigger: DeployedTrigger, pending: PendingChange) -> None:

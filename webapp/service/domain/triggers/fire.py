@@ -13,6 +13,7 @@ from typing import Any
 from webapp import quotas
 from webapp.kit.clock import MINUTE
 from webapp.service.components.calls import RUN_S, Emitted, HttpAnswer, Reply
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.deliveries import events, stats
@@ -80,7 +81,7 @@ def fire_timers(service: Service) -> int:
         due = deployed_triggers.ROWS.all(
             tx,
             f"emitter = 'timer' AND {lifecycle.DUE} ORDER BY next_run_at LIMIT :limit{claiming(tx)}",
-            {"now": now, "busy": lifecycle.BUSY, "limit": BATCH},
+            {"now": now, "busy": leases.CHANGE, "limit": BATCH},
         )
         for timer in due:
             _fire(tx, service, timer, now)

@@ -16,6 +16,7 @@ from webapp.errors import PatchbayError, Throttled
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Reply
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.deliveries import events
 from webapp.service.domain.deliveries.events import ReceivedRequest
@@ -26,7 +27,6 @@ from webapp.store.contract import Reader, Row, Tx, claiming
 log = logging.getLogger(__name__)
 
 RETRIES_S = (5, 30, 120, 600, 1800)
-LEASE = 2 * MINUTE
 MAX_WAITING = 1_000
 FULL_RETRY_S = 60
 SEALED = SealedColumn("trigger_inbox", "request_sealed")
@@ -96,7 +96,7 @@ def claim(service: Service) -> QueuedRequest | None:
             "UPDATE trigger_inbox SET turn = turn + 1, lease_until = :until, holder = :holder "
             "WHERE id IN (SELECT id FROM due) "
             "RETURNING id, trigger_id, project_id, turn, tries, received_at, request_sealed, in_parts",
-            {"now": now, "until": now + LEASE, "holder": service.generation},
+            {"now": now, "until": now + leases.RECEIVED, "holder": service.generation},
         )
     return _queued(service, row) if row else None
 
@@ -118,7 +118,7 @@ def realign(tx: Tx, now: int) -> int:
         "UPDATE trigger_inbox SET next_at = :now, lease_until = CASE WHEN lease_until > :lease THEN :lease "
         "ELSE lease_until END, received_at = CASE WHEN received_at > :now THEN :now ELSE received_at END "
         "WHERE received_at > :now OR next_at > :longest OR lease_until > :lease",
-        {"now": now, "lease": now + LEASE, "longest": now + RETRIES_S[-1] * SECOND},
+        {"now": now, "lease": now + leases.RECEIVED, "longest": now + RETRIES_S[-1] * SECOND},
     )
 
 

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from webapp.errors import Conflict, NotFound
-from webapp.kit.clock import MINUTE, SECOND, TOLERANCE
+from webapp.kit.clock import SECOND, TOLERANCE
 from webapp.kit.crypto import hash_token
 from webapp.service.domain.accounts import notifications
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import stats
 from webapp.service.domain.projects import activity
@@ -21,8 +22,6 @@ from webapp.service.domain.triggers.deployed_triggers import ABSENT, DeployedTri
 from webapp.store.contract import Tx, claiming
 from webapp.store.table import Table
 
-BUSY = 5 * MINUTE  # how long a change holds the trigger at most
-LEASE = 2 * MINUTE  # longer than a run may take
 POLLS_APART = 15 * SECOND
 POLLS_CONSIDERED = 64  # more than run side by side, so that one of them is free
 _FRESH_MS = SECOND
@@ -94,7 +93,7 @@ def locked(service: Service, trigger: DeployedTrigger, *, by_force: bool = False
         rows = tx.tuples(
             "UPDATE deployed_triggers SET turn = turn + 1, lease_until = 0, busy_until = :now + :busy, "  # noqa: S608
             f"holder = :holder WHERE id = :id AND deployed = 1{free} RETURNING {_TRIGGERS.columns}",
-            {"id": trigger.id, "now": now, "busy": BUSY, "holder": service.generation},
+            {"id": trigger.id, "now": now, "busy": leases.CHANGE, "holder": service.generation},
         )
         if not rows and deployed_triggers.find(tx, trigger.id) is None:
             raise NotFound(ABSENT)
@@ -108,7 +107,7 @@ def locked(service: Service, trigger: DeployedTrigger, *, by_force: bool = False
             tx.run(
                 # Not by the turn: who is switched off meanwhile has the next one.
                 "UPDATE deployed_triggers SET busy_until = 0, holder = NULL WHERE id = :id AND busy_until = :until",
-                {"id": current.id, "until": now + BUSY},
+                {"id": current.id, "until": now + leases.CHANGE},
             )
 
 
@@ -132,7 +131,7 @@ def switch_off(tx: Tx, service: Service, trigger: DeployedTrigger, reason: str) 
 
 def claim_polls(service: Service, limit: int) -> list[DeployedTrigger]:
     """Claim sources whose tick is due, the longest waiting first, each by a lease."""
-    due = {"now": service.clock(), "lease": LEASE, "busy": BUSY, "limit": limit}
+    due = {"now": service.clock(), "lease": leases.RUN, "busy": leases.CHANGE, "limit": limit}
     if service.store.one(f"{_CLAIMABLE} LIMIT 1", due) is None:
         return []  # an idle worker takes no write lock
     with service.store.write(shared=True) as tx:

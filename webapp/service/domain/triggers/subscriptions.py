@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from webapp.kit.clock import DAY, HOUR, MINUTE, TOLERANCE
 from webapp.service.components.calls import Reply
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import deployed_triggers, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Tx, among, claiming
 from webapp.store.table import Table
 
-LEASE = 2 * MINUTE  # longer than a renewal may take
 BACK_OFF = (MINUTE, 5 * MINUTE, 30 * MINUTE, HOUR, 6 * HOUR, DAY)
 _CONSIDERED = 64  # more than are renewed side by side, so that one of them is free
 
@@ -133,7 +133,7 @@ def claim(service: Service, limit: int) -> list[Subscription]:
             f"deployed_triggers WHERE id = trigger_id AND active = 1 AND deployed = 1 AND {lifecycle.FREE}) "
             f"ORDER BY renew_at LIMIT :limit{claiming(tx)}) UPDATE subscriptions SET renew_at = :now + :lease "
             f"WHERE trigger_id IN (SELECT trigger_id FROM due) RETURNING {_SUBSCRIPTIONS.columns}",
-            {"now": now, "limit": limit, "lease": LEASE, "busy": lifecycle.BUSY},
+            {"now": now, "limit": limit, "lease": leases.RENEWAL, "busy": leases.CHANGE},
         )
     return [_SUBSCRIPTIONS.make(row) for row in rows]
 
