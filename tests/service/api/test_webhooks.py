@@ -118,7 +118,8 @@ def test_pipelines(world: World, trigger: DeployedTrigger) -> None:
         True,
         "happy",
     )
-    assert world.call("PUT", path, server, json={"workflow_ids": ["p_none"]}).status_code == 400
+    refused = world.call("PUT", path, server, json={"workflow_ids": ["p_none"]})
+    assert (refused.status_code, refused.get_json()["details"][0]["field"]) == (400, "workflow_ids")
 
 
 def test_an_oauth_client_has_to_name_the_owner(world: World, trigger: DeployedTrigger) -> None:

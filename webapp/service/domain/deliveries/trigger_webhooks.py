@@ -89,14 +89,19 @@ def set_urls(
             )  # fmt: skip
 
 
-def set_workflows(tx: Tx, trigger: TriggerReference, workflow_ids: Sequence[str]) -> None:
-    """The workflows that events of ``trigger`` go to. Raises :class:`Invalid` for one that its scene does not have."""
+def set_workflows(
+    tx: Tx, trigger: TriggerReference, workflow_ids: Sequence[str], *, field: str = "workflow_ids"
+) -> None:
+    """The workflows that events of ``trigger`` go to.
+
+    Raises :class:`Invalid` for one that its scene does not have, by the ``field`` of the body that named it.
+    """
     workflow_ids = list(dict.fromkeys(workflow_ids))
     for workflow_id in workflow_ids:
         workflow = endpoints.find(tx, workflow_id)
         if workflow is None or workflow.owner != "workflow" or endpoints.scene_of(workflow) != trigger.scene:
             message = f"There is no workflow {workflow_id[:40]!r} in this project and environment."
-            raise Invalid.of("workflow_id", message)
+            raise Invalid.of(field, message)
     tx.run("DELETE FROM trigger_workflows WHERE trigger_id = :trigger", {"trigger": trigger.id})
     for position, workflow_id in enumerate(workflow_ids):
         tx.run(

@@ -189,7 +189,7 @@ def _begin(
         urls = [deployment.webhook_url] if deployment.webhook_url else []
         workflows = [deployment.workflow_id] if deployment.workflow_id else []
         trigger_webhooks.set_urls(tx, service, trigger, urls, deployment.webhook_not_found)
-        trigger_webhooks.set_workflows(tx, trigger, workflows)
+        trigger_webhooks.set_workflows(tx, trigger, workflows, field="workflow_id")
     return trigger
 
 
