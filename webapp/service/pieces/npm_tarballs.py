@@ -1,7 +1,8 @@
 """Unpacks the tarballs of npm by a lock, without npm and without a network.
 
-A tarball is a gzipped tar file whose members are below one folder, mostly ``package``. Members other than files and
-folders are refused, as are names that lead out of the target folder.
+A tarball is found by the SHA-512 of its bytes, so that none is unpacked but the one that the lock names. It is a
+gzipped tar file whose members are below one folder, mostly ``package``. Members other than files and folders are
+refused, as are names that lead out of the target folder.
 """
 
 import gzip

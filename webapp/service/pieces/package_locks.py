@@ -1,7 +1,8 @@
-"""The lock of a package: ``package-lock.json`` as npm writes it, which names each package with its integrity.
+"""Reads the lock of a package, and refuses one in which a package has no integrity, or one that is not SHA-512.
 
-https://docs.npmjs.com/cli/configuring-npm/package-lock-json. A package without an integrity, from git, or from an
-address that is not a registry's is refused.
+A lock is ``package-lock.json`` as npm writes it (https://docs.npmjs.com/cli/configuring-npm/package-lock-json).
+Packages from git, or from an address that is not a registry's, are refused as well. That a tarball has the integrity
+that the lock names is checked in :mod:`webapp.service.pieces.npm_tarballs`.
 """
 
 import base64

@@ -123,5 +123,8 @@ def page(reader: Reader, scene: Scene, window: cursors.Window, *, q: str | None 
 def erase(tx: Tx, user: ExternalUser) -> int:
     """Delete the row of ``user``, and with it their tokens, accounts, triggers and runs; return 0 if it was deleted
     before.
+
+    :func:`webapp.service.domain.instance.removal.user`, which calls it, first ends tokens and subscriptions, and
+    removes files and what else is kept of the user.
     """
     return _USERS.delete(tx, user.id)

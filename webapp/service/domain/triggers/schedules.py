@@ -1,9 +1,10 @@
 """Schedules, an interval or a cron expression in a time zone: when they tick, also after failures, and the payload.
 
-:mod:`configuration` decides which schedules are allowed. Ticks follow from the schedule itself: an interval's from its
-anchor, the time when it was set; a cron expression's from the calendar, where a job at a set time runs once on both
-days that change the clocks, as in Debian's cron. After an outage a schedule runs once for all missed ticks, and later
-ticks are unchanged.
+:mod:`configuration` decides which schedules are allowed: none is shorter than :data:`webapp.quotas.MIN_POLL_S`, or for
+a timer :data:`webapp.quotas.MIN_TIMER_S`. Ticks follow from the schedule itself: an interval's from its anchor, the
+time when it was set; a cron expression's from the calendar, where a job at a set time runs once on both days that
+change the clocks, as in Debian's cron. After an outage a schedule runs once for all missed ticks, and later ticks are
+unchanged.
 """
 
 import functools
