@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from webapp.dashboard.client.models.accounts import Account, App, Category
+from webapp.dashboard.client.models.accounts import Account, App, AppPage, Category
 from webapp.dashboard.client.models.lenient import Lenient, PageOf
 
 
@@ -36,6 +36,11 @@ def test_entries_that_cannot_be_read_are_left_out() -> None:
     page = PageOf[Category].model_validate(answer)
     assert [(category.id, category.count) for category in page.items] == [("a", None), ("b", None)]
     assert (page.total, page.end_cursor) == (2, "")
+
+
+def test_a_part_without_what_it_cannot_do_without_is_its_default() -> None:
+    page = AppPage.model_validate({"data": [{"id": "github"}], "counts": {"states": 5}})
+    assert ([app.slug for app in page.items], page.counts) == (["github"], None)
 
 
 @pytest.mark.parametrize("answer", [{}, {"data": "none", "page_info": 5}, {"data": {"a": 1}}])

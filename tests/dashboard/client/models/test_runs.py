@@ -30,3 +30,9 @@ def test_an_entry_of_the_history_says_what_it_did_or_why_not() -> None:
 def test_a_run_may_still_run_or_have_been_cut_off() -> None:
     states = {state: Run.model_validate({"ok": False, "status": state}).open for state in ("running", "unknown")}
     assert states == {"running": True, "unknown": True} and not Run.model_validate({"ok": True}).open
+
+
+def test_a_file_is_called_by_its_name_its_path_or_its_key() -> None:
+    files = [{"s3_key": "k", "name": "a", "path": "b"}, {"s3Key": "k", "name": None, "path": "b"}, {"s3_key": "k"}, {}]
+    written = Outcome.model_validate({"files": files}).files
+    assert [(file.name, file.key) for file in written] == [("a", "k"), ("b", "k"), ("k", "k")]

@@ -5,9 +5,10 @@ read is left out. A field without a default is what its model cannot do without:
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 
 Json = Mapping[str, Any]
 NonEmpty = Annotated[str, Field(min_length=1)]
@@ -20,17 +21,14 @@ class Lenient(BaseModel):
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="ignore")
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _default_what_is_wrong(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        if not isinstance(data, dict):
-            return handler(data)
-        known = data.values()
-        fields = {name: value for name, value in data.items() if value is not None} if None in known else data
-        try:
-            return handler(fields)
-        except ValidationError as error:
-            return handler(_without(fields, [problem["loc"] for problem in error.errors(include_url=False)]))
+    def __get_pydantic_core_schema__(cls, source: type[BaseModel], handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The schema of the model with lenient fields, so that no Python runs for each model of a long list."""
+        schema: Any = handler(source)
+        if schema["type"] == "model":  # else it is a reference to one that was seen before
+            for field in schema["schema"]["fields"].values():
+                field["schema"] = _lenient(field["schema"])
+        return cast(CoreSchema, schema)
 
 
 class PieceOrigin(Lenient):
@@ -86,14 +84,21 @@ class PageOf(Lenient, Generic[T]):
         return _PAGES[typevar_values]
 
 
-def _without(data: dict[str, Any], problems: list[tuple[int | str, ...]]) -> dict[str, Any]:
-    """``data`` without the fields that have problems; of a list or an object, without the entries in question."""
-    kept = dict(data)
-    for field in {location[0] for location in problems}:
-        entries = {location[1] for location in problems if location[0] == field and len(location) > 1}
-        value = kept.pop(str(field), None)
-        if isinstance(value, list) and entries:
-            kept[str(field)] = [entry for position, entry in enumerate(value) if position not in entries]
-        elif isinstance(value, dict) and entries:
-            kept[str(field)] = {name: entry for name, entry in value.items() if name not in entries}
-    return kept
+def _lenient(schema: Any) -> Any:
+    """The ``schema`` of a field that takes its default instead of what is wrong, without the entries that are wrong."""
+    match schema:
+        case {"type": "default", "schema": inner}:
+            return {**schema, "schema": _lenient(inner), "on_error": "default"}
+        case {"type": "nullable", "schema": inner}:
+            return {**schema, "schema": _lenient(inner)}
+        case {"type": "list", "items_schema": entry}:
+            return {**schema, "items_schema": _or_left_out(entry)}
+        case {"type": "tuple", "items_schema": [entry], "variadic_item_index": 0}:
+            return {**schema, "items_schema": [_or_left_out(entry)]}
+        case {"type": "dict", "values_schema": entry}:
+            return {**schema, "values_schema": _or_left_out(entry)}
+    return schema
+
+
+def _or_left_out(entry: CoreSchema) -> CoreSchema:
+    return core_schema.with_default_schema(entry, on_error="omit")

@@ -36,8 +36,9 @@ class Observation(Lenient):
 class WrittenFile(Lenient):
     """A file that a run wrote; ``key`` is its key in the file stash."""
 
-    name: NonEmpty = Field(validation_alias=AliasChoices("name", "path"))
     key: NonEmpty = Field(validation_alias=AliasChoices("s3_key", "s3Key"))
+    path: NonEmpty = Field(default_factory=lambda data: data["key"])
+    name: NonEmpty = Field(default_factory=lambda data: data["path"])
 
 
 class _Uploads(Lenient):
@@ -112,12 +113,18 @@ class Run(Outcome):
     """One entry of the run history (an extension)."""
 
     id: str = ""
-    at: str | int | None = Field(default=None, validation_alias=AliasChoices("started_at", "created_at"))
+    started_at: str | int | None = None
+    created_at: str | int | None = None
     inputs: dict[str, Any] = Field(default={}, alias="configured_props")
     dynamic_id: str = Field(default="", alias="dynamic_props_id")
     agent: str = ""
     component_key: str = ""
     app: str = ""
+
+    @property
+    def at(self) -> str | int | None:
+        """When it began, else when it was asked for."""
+        return self.created_at if self.started_at is None else self.started_at
 
     @property
     def summary(self) -> str:
