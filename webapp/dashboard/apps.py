@@ -45,6 +45,7 @@ blueprint = Blueprint("apps", __name__)
 tabs = Blueprint("components", __name__)
 
 STEP = 24
+CATEGORIES, FEWEST_FOLDED = 10, 3  # two rows of chips, and how many more are worth folding
 STARTERS = 3  # of each kind, for a newcomer
 COMPONENTS = 50  # on one page of a tab
 MATCHES = 6  # actions and triggers below the apps of a search
@@ -173,7 +174,7 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
     matches = None if after or query.category else _found(query.q)
     return {
         "found": matches,
-        "found_apps": {item.app: app for item in matches.items if (app := app_of(item.app))} if matches else {},
+        "found_rows": [(item, app) for item in matches.items if (app := app_of(item.app))] if matches else [],
         "query": query,
         "catalog": catalog,
         "category_nav": "" if after else _category_nav(user, query, catalog, apps),
@@ -195,11 +196,13 @@ def _category_nav(user: UserClient, query: AppsQuery, catalog: Catalog, apps: Gr
 
     What is drawn for a portal is not kept, since its address is in the links.
     """
+    if not catalog.categories:
+        return Markup()
     if query.searches:
         if apps.categories is None:
             return _drawn(query, user.categories(query.filter()))
-        counts = apps.categories
-        return _drawn(query, [each.model_copy(update={"count": counts.get(each.id, 0)}) for each in catalog.categories])
+        matching = [(each, count) for each in catalog.categories if (count := apps.categories.get(each.id))]
+        return _drawn(query, [each.model_copy(update={"count": count}) for each, count in matching])
     is_known = not query.category or any(query.category == category.id for category in catalog.categories)
     if g.get("portal") or not is_known:
         return _drawn(query, catalog.categories)
@@ -210,8 +213,18 @@ def _category_nav(user: UserClient, query: AppsQuery, catalog: Catalog, apps: Gr
 
 
 def _drawn(query: AppsQuery, categories: Sequence[Category]) -> Markup:
+    """The categories that have apps, in their order; of many, those with the fewest apps are folded."""
+    filled = [each for each in categories if each.count != 0]
+    largest = sorted(filled, key=lambda each: each.count or 0, reverse=True)
+    folded = {each.id for each in largest[CATEGORIES:]} if len(filled) >= CATEGORIES + FEWEST_FOLDED else set[str]()
     template = current_app.jinja_env.get_template("dashboard/apps/_categories.html")
-    return Markup(template.render(query=query, categories=categories)) if categories else Markup()  # noqa: S704
+    drawn = template.render(
+        query=query,
+        shown=[each for each in filled if each.id not in folded],
+        folded=[each for each in filled if each.id in folded],
+        opens=query.category in folded,
+    )
+    return Markup(drawn)  # noqa: S704  # of the template
 
 
 def _found(q: str) -> PageOf[Component] | None:
