@@ -29,7 +29,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The slugs of the apps whose cards are drawn from now on."""
     slugs, draw = list[str](), app_cards._drawn
 
-    def noting(app: App, *rest: Any) -> Any:
+    def noting(app: app_cards.Shown, *rest: Any) -> Any:
         slugs.append(app.slug)
         return draw(app, *rest)
 

@@ -60,7 +60,7 @@ class Dashboard:
     app_names: Memory[str]
     apps: Memory[App]
     app_lists: Memory[AppPage]
-    cards: Memory[tuple[App, Markup]]
+    cards: Memory[tuple[object, Markup]]
     components: Memory[Component]
     triggers: Memory[TriggerOverview]
     waiting: Memory[int]
