@@ -12,6 +12,7 @@ from typing import Any
 from tests.bench.meter import ROUNDS
 from tests.bench.serving import unbounded
 from webapp.app import create_app
+from webapp.cli.serving import process
 from webapp.dashboard.client.in_process import InProcess
 from webapp.dashboard.client.transport import Answer
 from webapp.dashboard.dashboard import KEY, Dashboard
@@ -45,9 +46,14 @@ class Split:
 
 
 def splits(data: Path, cookie: str, paths: Sequence[str], count: int) -> list[Split]:
-    """Of each of ``paths``, viewed ``count`` times in each round by who signed in to the server over ``data``."""
+    """Of each of ``paths``, viewed ``count`` times in each round by who signed in to the server over ``data``.
+
+    Garbage is collected from now on as in a process of ``patchbay serve``.
+    """
     settings = Settings.from_env({**unbounded(), "PATCHBAY_DATA": str(data), "PATCHBAY_LOG_LEVEL": "error"})
+    process.collect_garbage_rarely()
     app = create_app(settings)
+    process.freeze_garbage()
     try:
         board: Dashboard = app.extensions[KEY]
         with closing(InProcess(app.wsgi_app)) as sender:

@@ -7,9 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from email.message import Message
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -85,15 +86,16 @@ class Serve(Server):
         """The cookies of one of the people whom the scene has, as a browser keeps them from their first page on."""
         with closing(self.client()) as client:
             headers, page = client.answer(Request("GET", "/sign-in"))
+            kept = _kept({}, headers)
             token = re.search(rb'name="csrf_token" value="([^"]+)"', page)
             if token is None:
                 raise RuntimeError("the page to sign in has no form")
             fields = urlencode({"csrf_token": token[1].decode(), "email": email, "password": PASSWORD})
-            posted = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": _cookies(headers)}
+            posted = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": _cookie(kept)}
             headers, _ = client.answer(Request("POST", "/sign-in", posted, fields.encode(), 303))
-            session = _cookies(headers)
-            headers, _ = client.answer(Request("GET", "/settings", {"Cookie": session}))
-        return "; ".join(filter(None, (session, _cookies(headers))))
+            kept = _kept(kept, headers)
+            headers, _ = client.answer(Request("GET", "/settings", {"Cookie": _cookie(kept)}))
+        return _cookie(_kept(kept, headers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +156,14 @@ def serving(data: Path, netloc: str, **settings: str) -> Iterator[Serve]:
             process.wait(30)
 
 
-def _cookies(headers: object) -> str:
-    return "; ".join(cookie.partition(";")[0] for cookie in headers.get_all("Set-Cookie", []))  # type: ignore[attr-defined]
+def _kept(cookies: Mapping[str, str], headers: Message) -> dict[str, str]:
+    """``cookies`` by name, as a browser has them after an answer with ``headers``: an empty one is deleted."""
+    pairs = (line.partition(";")[0].partition("=") for line in headers.get_all("Set-Cookie", []))
+    return {name: value for name, value in {**cookies, **{name: value for name, _, value in pairs}}.items() if value}
+
+
+def _cookie(cookies: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}={value}" for name, value in cookies.items())
 
 
 def _verdict(reached: bool) -> str:
