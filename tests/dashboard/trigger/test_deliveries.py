@@ -90,6 +90,7 @@ def test_attempts_that_ended_alike_are_said_once(stage: Any, tower: Watchtower) 
     assert all(
         f'datetime="1970-01-01T00:{at}Z"' in page for at in ("00:01", "01:01", "03:20", "06:40", "13:20", "15:00")
     )
+    assert "1 Jan 1970, 00:01:01 UTC</time>" in page
     assert "Date: Mon" in page and "Date: Tue" in page and page.count("still down") == 1
 
 
