@@ -17,7 +17,7 @@ from tests.browser.test_link import allow
 from webapp.people import users
 from webapp.service.domain.access import oauth_clients, tokens
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole_chromium]
 GO = "Continue to Sandbox Tasks"
 SHOWN = os.environ.get("PATCHBAY_TEST_SCREENSHOTS")
 

@@ -9,7 +9,7 @@ import pytest
 from tests.browser.test_link import allow
 from webapp.service.domain.accounts import lifecycle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole_chromium]
 SHOWN = os.environ.get("PATCHBAY_TEST_SCREENSHOTS")
 USER, GO = "acme-desk-ada", "Continue to Sandbox Tasks"
 

@@ -1,6 +1,5 @@
 """Every component on one page, in Chromium: no CSP report, axe clean in both themes, 320 px, keyboard, no script."""
 
-import os
 import secrets
 import threading
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ import pytest
 from simpleicons.all import icons
 from werkzeug.serving import make_server
 
+from tests.browser.conftest import need
 from webapp import static_files
 from webapp.dashboard.shell import MenuItem
 from webapp.kit import assets, templates, translation
@@ -21,19 +21,9 @@ pytestmark = pytest.mark.browser
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-CHROMIUM = Path("/usr/bin/chromium")
 PAGES = ["/", "/link", "/ending", "/signin", "/error"]
 NOW = 1_800_000_000_000
 """Epoch milliseconds; the page's relative times are counted from the browser's own clock once it runs."""
-
-
-def need(condition: bool, reason: str) -> None:
-    """Skip where something is missing; in CI, which installs everything, fail instead."""
-    if condition:
-        return
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 def policy(nonce: str) -> str:
@@ -155,18 +145,6 @@ def url(app: flask.Flask) -> Iterator[str]:
     server.shutdown()
     thread.join()
     server.server_close()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    need(CHROMIUM.exists(), "there is no Chromium on this machine")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu", "--disable-quic"]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -119,6 +119,7 @@ def framed(product: Any, embedder: Any, user: str, query: str = "&app=sandbox") 
     return str(embedder.page(f"{product.url}/_static/connect.html?token={token}{query}"))
 
 
+@pytest.mark.whole_chromium
 def test_a_frame_on_another_site_needs_no_cookie(page: Any, product: Any, embedder: Any) -> None:
     page.goto(framed(product, embedder, "frame@example.com"))
     frame = page.frame_locator("iframe")
@@ -139,6 +140,7 @@ def test_a_frame_on_another_site_needs_no_cookie(page: Any, product: Any, embedd
     assert {re.sub("_[^_]*$", "", name) for name in names} == {"patchbay_signin"}  # the window's own, and no other
 
 
+@pytest.mark.whole_chromium
 def test_an_error_is_told_to_the_embedding_page(page: Any, product: Any, embedder: Any) -> None:
     page.goto(framed(product, embedder, "error@example.com", "&app=github"))
     page.wait_for_function("messages.length")
@@ -146,6 +148,7 @@ def test_an_error_is_told_to_the_embedding_page(page: Any, product: Any, embedde
     assert origin == product.url and message["type"] == "error" and "OAuth client" in message["error"]
 
 
+@pytest.mark.whole_chromium
 def test_a_blocked_window_in_a_frame_offers_a_new_tab(contexts: Any, product: Any, embedder: Any) -> None:
     context = contexts()
     context.add_init_script("window.open = () => null")
@@ -161,6 +164,7 @@ def test_a_blocked_window_in_a_frame_offers_a_new_tab(contexts: Any, product: An
     assert len(product.accounts("framed-blocked@example.com")) == 1
 
 
+@pytest.mark.whole_chromium
 def test_keys_in_a_frame(page: Any, product: Any, embedder: Any, contexts: Any) -> None:
     page.goto(framed(product, embedder, "keys@example.com", "&app=sandbox_keys"))
     frame = page.frame_locator("iframe")
@@ -216,6 +220,7 @@ def test_everything_but_the_window_works_without_javascript(contexts: Any, produ
     assert account.scope_profile == "read_only"
 
 
+@pytest.mark.whole_chromium
 def test_a_frame_works_without_javascript(contexts: Any, product: Any, embedder: Any) -> None:
     context = contexts(java_script_enabled=False)
     page = context.new_page()

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from werkzeug.serving import make_server
 
+from tests.browser.conftest import chromium, driver
 from tests.sandbox.conftest import CLIENT, ROOT, VERIFIER, Served
 from webapp.sandbox.app import create_sandbox
 from webapp.sandbox.state import EXTENSION
 
-playwright = pytest.importorskip("playwright.sync_api")
+__all__ = ["chromium", "driver"]
 pytestmark = pytest.mark.browser
 
 
@@ -37,13 +38,11 @@ def landing() -> Iterator[str]:
 
 
 @pytest.fixture
-def page() -> Iterator[Any]:
-    """A page of the machine's Chromium, JavaScript off."""
-    with playwright.sync_playwright() as driver:
-        flags = ["--no-sandbox", "--disable-gpu"]
-        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=flags)
-        yield browser.new_page(java_script_enabled=False)
-        browser.close()
+def page(chromium: Any) -> Iterator[Any]:
+    """A page without JavaScript."""
+    page = chromium.new_page(java_script_enabled=False)
+    yield page
+    page.close()
 
 
 def test_allow_by_keyboard_survives_redirects_to_other_origins(served: Served, landing: str, page: Any) -> None:

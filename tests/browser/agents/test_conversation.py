@@ -16,7 +16,7 @@ from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from tests.browser.person import Person
 from tests.fakes.served import Served, served
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole_chromium]
 
 CALLBACK = "https://helper.example/callback"
 TASK = {"project_id": "prj_001", "title": "Call Nadia"}

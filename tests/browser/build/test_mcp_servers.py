@@ -18,7 +18,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.instance import mcp_servers
 from webapp.service.domain.instance.mcp_servers import Asker
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole_chromium]
 GO = "Continue to Weather"
 BERN = {"degrees": 5.0, "sunny": True}
 

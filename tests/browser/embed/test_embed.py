@@ -12,7 +12,7 @@ from tests.browser.conftest import serving
 from tests.browser.embed.host import Host
 from tests.browser.test_link import allow
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole_chromium]
 GO = "Continue to Sandbox Tasks"
 READ = """async ([url, token, id]) => {
   const answer = await fetch(`${url}/v1/connect/accounts/${id}`, { headers: { Authorization: `Bearer ${token}` } });

@@ -19,7 +19,7 @@ from tests.browser.test_link import allow
 from tests.manual.documents import fences, text_of
 from webapp.service.domain.access import oauth_clients
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole_chromium]
 SERVERS = {"python": ("server.py", [sys.executable]), "javascript": ("server.mjs", ["node"])}
 
 

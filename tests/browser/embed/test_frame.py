@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.test_link import allow
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.whole_chromium]
 WHOLE = "position:fixed;inset:0;width:100%;height:100%;border:0"
 
 

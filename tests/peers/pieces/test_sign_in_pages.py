@@ -15,7 +15,7 @@ from tests.peers.pieces.conftest import Ours, Registry
 from tests.peers.pieces.owner import Owner
 from webapp.kit.clock import HOUR
 
-pytestmark = pytest.mark.peer
+pytestmark = [pytest.mark.peer, pytest.mark.whole_chromium]
 
 
 def played_for(page: Any, web: Web, *hosts: str) -> None:
