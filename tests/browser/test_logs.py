@@ -1,6 +1,7 @@
 """Logs in a real browser: filter, open a row, hear of what is new, save the list; and by links alone."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,8 @@ def test_without_a_script_filters_apply_and_rows_lead_to_their_pages(
     page.goto(f"{product.url}/logs")
     page.get_by_label("Status").select_option("succeeded")
     page.get_by_role("button", name="Apply").click()
-    assert "/logs?status=succeeded&" in page.url and page.locator("details.log").count() == 1
+    page.wait_for_url(re.compile(r"/logs\?status=succeeded&"))
+    assert page.locator("details.log").count() == 1
     page.locator("details.log summary").click()
     page.get_by_role("link", name="Its own page").click()
     page.get_by_text("Fetched a page").first.wait_for()

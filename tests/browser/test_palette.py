@@ -29,6 +29,7 @@ def test_from_a_page_to_an_action_by_keys_alone(person: Person, product: Any, ax
     palette.get_by_role("link", name="Accounts").wait_for()  # pages stand there at first
     assert page.evaluate("document.activeElement.id") == "palette-q"
     page.keyboard.type("sandbox create task")
+    palette.locator("[data-query='sandbox create task']").wait_for(state="attached")  # what is found for all of it
     palette.get_by_role("link", name="Create task").first.wait_for()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
