@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from webapp.service.components.limits import RUN_S
 from webapp.service.outbound.probe import RefusalRules
 from webapp.service.outbound.templates import Placement
 
@@ -23,8 +24,6 @@ ErrorKind = Literal[
     "crash",  # its process ended without a result
     "runner",  # the runner could not be reached
 ]
-RUN_S = 30.0
-CONFIGURE_S = 20.0
 USER_AGENT = "Patchbay/0.1"
 
 

@@ -12,7 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from webapp.service.components.calls import RUN_S, AccountGrant, Call, Method
+from webapp.service.components.calls import AccountGrant, Call, Method
+from webapp.service.components.limits import RUN_S
 from webapp.service.components.masking import Mask
 
 DECLARATION = "reads_secrets"

@@ -10,6 +10,8 @@ from functools import cache
 from math import ceil
 from pathlib import Path
 
+RUN_S = 30.0  # the deadline of a call that runs a component
+CONFIGURE_S = 20.0  # and of one for somebody who configures it, such as a prop's options
 MEMORY_BYTES = 512 * 1024 * 1024
 SPARE_BYTES = 64 * 1024 * 1024
 OUTPUT_BYTES = 6 * 1024 * 1024

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from webapp.service.components.calls import RUN_S
+from webapp.service.components.limits import RUN_S
 
 PackageMethod = Literal["describe", "validate", "verify", "parse"]
 

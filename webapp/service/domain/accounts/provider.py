@@ -17,7 +17,7 @@ from webapp.kit.crypto import new_id
 from webapp.kit.text import naming, one_line
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import SESSION_TOKEN
-from webapp.service.components.calls import CONFIGURE_S
+from webapp.service.components.limits import CONFIGURE_S
 from webapp.service.components.pieces import auth_values
 from webapp.service.components.pieces.package_calls import PackageCall
 from webapp.service.domain.accounts import accounts, oauth_apps

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from webapp.errors import Detail, Invalid, NotFound, about
 from webapp.service.catalog import variants
-from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, Observation, Reply
+from webapp.service.components.calls import Call, Observation, Reply
+from webapp.service.components.limits import CONFIGURE_S, RUN_S
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import (

@@ -11,11 +11,12 @@ from typing import Any, Literal
 
 from webapp.errors import Conflict, Invalid, NotFound, PatchbayError, Unavailable
 from webapp.service.catalog.components import ComponentInfo
-from webapp.service.components.calls import RUN_S, Call, Emitted, Method, Reply
+from webapp.service.components.calls import Call, Emitted, Method, Reply
 from webapp.service.components.declared import definition
 from webapp.service.components.declared.form import Push, TriggerForm
 from webapp.service.components.declared.webhooks import HOOK
 from webapp.service.components.errors import LoadError
+from webapp.service.components.limits import RUN_S
 from webapp.service.components.runner import LOST
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.accounts import Account

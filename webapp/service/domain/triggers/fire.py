@@ -12,7 +12,8 @@ from typing import Any
 
 from webapp import quotas
 from webapp.kit.clock import MINUTE
-from webapp.service.components.calls import RUN_S, Emitted, HttpAnswer, Reply
+from webapp.service.components.calls import Emitted, HttpAnswer, Reply
+from webapp.service.components.limits import RUN_S
 from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
