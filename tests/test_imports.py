@@ -19,7 +19,7 @@ RANKS = {
     "webapp.connect_tokens": 0,
     "webapp.errors": 0,
     "webapp.setting_values": 0,
-    "webapp.deadlines": 0.4,
+    "webapp.connection_limits": 0.4,
     "webapp.quotas": 0.5,
     "webapp.settings": 1,
     "webapp.frontend": 2,

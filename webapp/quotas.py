@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from webapp import deadlines
+from webapp import connection_limits
 from webapp.errors import Forbidden, Invalid, PatchbayError, Throttled, TooLarge
 
 MINUTE_S, HOUR_S = 60, 3_600
@@ -228,7 +228,7 @@ class Refusals:
     def counts(self) -> dict[str, int]:
         """The number of refusals by the name of each quota and deadline, in lower case."""
         with self._lock:
-            return {row.name.lower(): self._counts[row.name] for row in (*TABLE, *deadlines.TABLE)}
+            return {row.name.lower(): self._counts[row.name] for row in (*TABLE, *connection_limits.TABLE)}
 
 
 REFUSALS = Refusals()

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from webapp import deadlines, quotas
+from webapp import connection_limits, quotas
 from webapp import setting_values as read
 from webapp.setting_values import LAST_PORT, SmtpServer, is_ip_address
 from webapp.setting_values import BadSetting as BadSetting
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-BOUNDS = (*quotas.TABLE, *deadlines.TABLE)
+BOUNDS = (*quotas.TABLE, *connection_limits.TABLE)
 
 
 def is_loopback(host: str) -> bool:
@@ -222,7 +222,7 @@ class Settings:
     )
     oidc_required: bool = _setting(False, read.switch, "on or off: people sign in only at the provider.")
     quotas: Mapping[str, int] = field(default_factory=lambda: {row.name: row.default for row in BOUNDS}, hash=False)
-    """The value of each row of :data:`webapp.quotas.TABLE` and :data:`webapp.deadlines.TABLE`, by its name."""
+    """The value of each row of :data:`webapp.quotas.TABLE` and :data:`webapp.connection_limits.TABLE`, by its name."""
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None, **overrides: Any) -> "Settings":

@@ -15,7 +15,7 @@ from flask import Flask
 from waitress.adjustments import Adjustments
 
 from tests.cli.serving.test_httpd import read
-from webapp import deadlines
+from webapp import connection_limits
 from webapp.cli.serving import connections, httpd, listeners
 from webapp.cli.serving.connections import Channel
 from webapp.cli.serving.process import Stop
@@ -36,7 +36,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Serve:
     @contextmanager
     def serving(proxies: tuple[str, ...] = (), **bounds: float) -> Iterator[Connect]:
         (listener,) = listeners.listen("127.0.0.1", 0)
-        stop, given = Stop(), {**deadlines.DEFAULTS, **bounds}
+        stop, given = Stop(), {**connection_limits.DEFAULTS, **bounds}
         kwargs: dict[str, Any] = {"threads": 1, "stop": stop, "bounds": given, "proxies": proxies}
         thread = threading.Thread(target=httpd.serve, args=(app, [listener]), kwargs=kwargs)
         thread.start()
@@ -121,7 +121,7 @@ def test_a_sweep_looks_at_a_few_at_a_time_and_at_all_in_the_end(monkeypatch: pyt
     monkeypatch.setattr(connections, "AT_A_TIME", 3)
     monkeypatch.setattr(connections, "BETWEEN_S", 0.0)
     monkeypatch.setattr(connections, "EVERY_S", 30.0)
-    of_server = connections.Connections({}, deadlines.DEFAULTS, (), Channel)
+    of_server = connections.Connections({}, connection_limits.DEFAULTS, (), Channel)
     looks: list[list[Any]] = []
     monkeypatch.setattr(of_server, "_overdue", lambda channel, _: looks[-1].append(channel.descriptor))
     of_server._waiting.update({number: SimpleNamespace(descriptor=number, waits=True) for number in range(8)})  # type: ignore[misc]

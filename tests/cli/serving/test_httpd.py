@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from flask import Flask, request
 
-from webapp import deadlines
+from webapp import connection_limits
 from webapp.cli.serving import dispatcher as dispatching
 from webapp.cli.serving import httpd, listeners
 from webapp.cli.serving.connections import Channel, Connections
@@ -243,7 +243,7 @@ def test_what_has_come_is_dealt_with_once_no_request_computes(monkeypatch: pytes
     polled: dict[int, Any] = {}
     heard: list[bytes] = []
     connections, dispatcher, computing = (
-        Connections(polled, deadlines.DEFAULTS, (), Channel),
+        Connections(polled, connection_limits.DEFAULTS, (), Channel),
         Dispatcher(2, 1),
         _Computing(),
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from webapp.deadlines import DEFAULTS
+from webapp.connection_limits import DEFAULTS
 from webapp.service.worker import mail_sessions
 from webapp.service.worker.mail_sessions import MailSessions
 

@@ -1,9 +1,9 @@
 """The open connections of one HTTP server: where they wait, for how long at most, and how many there may be.
 
 A connection whose next request has not arrived whole waits in an epoll set: a thousand of them cost the server's loop
-nothing until one of them sends. Each has deadlines (:mod:`webapp.deadlines`). Where too many are open, in total or from
-one address, the one that has waited longest for its request is closed; the newest is refused only when requests of all
-others are being answered.
+nothing until one of them sends. Each has deadlines (:mod:`webapp.connection_limits`). Where too many are open, in total
+or from one address, the one that has waited longest for its request is closed; the newest is refused only when requests
+of all others are being answered.
 """
 
 import ipaddress
@@ -19,8 +19,8 @@ from typing import Any
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
 
-from webapp import deadlines
-from webapp.deadlines import Bound
+from webapp import connection_limits
+from webapp.connection_limits import Bound
 from webapp.kit.networks import network_of
 from webapp.quotas import REFUSALS
 
@@ -91,7 +91,7 @@ class Connections:
     def __init__(
         self, map: dict[int, Any], numbers: Mapping[str, float], proxies: Iterable[str], channel_class: type[Channel]
     ) -> None:
-        """``numbers`` are those of :data:`webapp.deadlines.TABLE`; ``proxies`` may have any number open."""
+        """``numbers`` are those of :data:`webapp.connection_limits.TABLE`; ``proxies`` may have any number open."""
         self._map, self._numbers, self._channel_class = map, numbers, channel_class
         self.count = 0
         self._proxies = [ipaddress.ip_network(proxy) for proxy in proxies]
@@ -206,12 +206,12 @@ class Connections:
         """Return the deadline that ``channel`` has missed, if any."""
         waited, numbers = now - channel.began_at, self._numbers
         if channel.request is None and channel.answered:
-            return deadlines.HEADERS_S if waited > IDLE_S else None
+            return connection_limits.HEADERS_S if waited > IDLE_S else None
         if channel.request is None or not channel.request.headers_finished:
-            return deadlines.HEADERS_S if waited > numbers[deadlines.HEADERS_S.name] else None
-        body_s = numbers[deadlines.HEADERS_S.name] + numbers[deadlines.BODY_S.name]
-        body_s += channel.received_bytes / deadlines.BODY_RATE
-        return deadlines.BODY_S if waited > body_s else None
+            return connection_limits.HEADERS_S if waited > numbers[connection_limits.HEADERS_S.name] else None
+        body_s = numbers[connection_limits.HEADERS_S.name] + numbers[connection_limits.BODY_S.name]
+        body_s += channel.received_bytes / connection_limits.BODY_RATE
+        return connection_limits.BODY_S if waited > body_s else None
 
     def _end(self, channel: Channel, bound: Bound) -> None:
         """Close ``channel``, after a 408 (RFC 9110, 15.5.9) where part of a request has arrived."""
@@ -224,7 +224,7 @@ class Connections:
 
     def _has_room(self, network: str | None) -> bool:
         """Return whether one more may be open, in total or from ``network``, closing one that waits where it must."""
-        bound = deadlines.CONNECTIONS if network is None else deadlines.ADDRESS_CONNECTIONS
+        bound = connection_limits.CONNECTIONS if network is None else connection_limits.ADDRESS_CONNECTIONS
         channels: Sequence[Channel] | set[Channel]
         if network is None:
             if self.count < self._numbers[bound.name]:

@@ -20,7 +20,7 @@ from waitress import wasyncore
 from waitress.server import create_server
 from waitress.task import ErrorTask, WSGITask
 
-from webapp import body_limits, deadlines
+from webapp import body_limits, connection_limits
 from webapp.cli.serving.connections import IDLE_S, Channel, Connections
 from webapp.cli.serving.dispatcher import Dispatcher
 from webapp.cli.serving.listeners import Share, shares
@@ -52,7 +52,7 @@ def serve(
     threads: int,
     slots: int = 1,
     stop: Stop,
-    bounds: Mapping[str, float] = deadlines.DEFAULTS,
+    bounds: Mapping[str, float] = connection_limits.DEFAULTS,
     proxies: Sequence[str] = (),
     share: Share | None = None,
 ) -> None:
@@ -60,10 +60,10 @@ def serve(
 
     Of the ``threads``, as many compute at a time as there are ``slots``: Python runs one thread at a time, and handing
     over between several costs more than finishing one after another. ``bounds`` are the numbers of
-    :data:`webapp.deadlines.TABLE`; the addresses of ``proxies`` speak for many clients. Several processes may listen on
-    the same ``sockets``, each with its ``share``.
+    :data:`webapp.connection_limits.TABLE`; the addresses of ``proxies`` speak for many clients. Several processes may
+    listen on the same ``sockets``, each with its ``share``.
     """
-    _raise_file_limit(int(bounds[deadlines.CONNECTIONS.name]))
+    _raise_file_limit(int(bounds[connection_limits.CONNECTIONS.name]))
     logging.getLogger("waitress").addFilter(_without_address)
     polled: dict[int, Any] = {}
     dispatcher = _DispatcherWithHealthThread(threads, slots)

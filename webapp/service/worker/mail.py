@@ -17,7 +17,7 @@ from contextlib import suppress
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from webapp import deadlines
+from webapp import connection_limits
 from webapp.errors import NotFound, PatchbayError, Throttled, TooLarge
 from webapp.kit.networks import network_of
 from webapp.service.domain.base.service import Service
@@ -182,7 +182,7 @@ class MailSession(SMTP):
 
     def _end_overdue(self) -> None:
         if not self.busy:
-            self._sessions.end(self, deadlines.MAIL_S, "No mail came for too long; connect again to send one.")
+            self._sessions.end(self, connection_limits.MAIL_S, "No mail came for too long; connect again to send one.")
 
 
 def _shown(address: str) -> str:
@@ -244,7 +244,7 @@ class MailServer:
         self._loop = asyncio.get_running_loop()
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="mail") as pool:
             handler = Handler(self._service, pool)
-            mail_s = self._service.settings.quotas[deadlines.MAIL_S.name]
+            mail_s = self._service.settings.quotas[connection_limits.MAIL_S.name]
             server = await self._listening(lambda: MailSession(handler, self._sessions, mail_s))
             if server is None:
                 return

@@ -1,4 +1,4 @@
-"""The open sessions of the mail server, and how many there may be (:mod:`webapp.deadlines`).
+"""The open sessions of the mail server, and how many there may be (:mod:`webapp.connection_limits`).
 
 If there are too many, in all or from one address, the one that has gone longest without a mail is ended for the newest;
 a session whose mail is being stored is not. The mails that are being received have a common limit in memory.
@@ -7,8 +7,8 @@ a session whose mail is being stored is not. The mails that are being received h
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
-from webapp import deadlines
-from webapp.deadlines import Bound
+from webapp import connection_limits
+from webapp.connection_limits import Bound
 from webapp.quotas import REFUSALS
 
 MOST_BYTES = 96 * 1024 * 1024
@@ -44,8 +44,8 @@ class MailSessions:
     def admit(self, sender: Sender) -> bool:
         """Add ``sender`` if it is allowed, ending another session if needed; return whether it was added."""
         for bound, counts in (
-            (deadlines.ADDRESS_MAIL_SESSIONS, lambda other: other.network == sender.network),
-            (deadlines.MAIL_SESSIONS, lambda other: True),
+            (connection_limits.ADDRESS_MAIL_SESSIONS, lambda other: other.network == sender.network),
+            (connection_limits.MAIL_SESSIONS, lambda other: True),
         ):
             if not self._make_room(bound, counts):
                 return False
