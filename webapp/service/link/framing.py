@@ -4,6 +4,8 @@ The browser says that a frame requests the page (``Sec-Fetch-Dest``) and, unless
 origin (``Referer``). Neither is proof: they can only reduce what is shown, and ``frame-ancestors`` protects the pages.
 """
 
+from collections.abc import Mapping, Sequence
+
 from flask import g, request
 
 from webapp.kit.origins import exact_origin, origin_of
@@ -13,6 +15,10 @@ from webapp.service.domain.base.service import Service
 from webapp.service.link.endings import ORIGIN_NOT_ALLOWED, Ended
 
 _NO_FRAME = ("", "document", "empty")
+_FOR_ISOLATED = {  # a page that isolates itself frames nothing without these
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
 
 
 def admit(service: Service, token: ConnectToken) -> None:
@@ -26,6 +32,20 @@ def admit(service: Service, token: ConnectToken) -> None:
     if origin is not None:
         refused_origins.note(service, token.scene, origin)
     raise Ended(ORIGIN_NOT_ALLOWED)
+
+
+def headers() -> tuple[Sequence[str], Mapping[str, str]]:
+    """What a response says about its frames: directives of its Content-Security-Policy, and further headers.
+
+    Any page may frame the page for strangers, which has nothing to protect.
+    """
+    if g.get("for_strangers"):
+        return (), _FOR_ISOLATED
+    current = g.get("visit")
+    origins = current.token.allowed_origins if current and (current.framed or current.of_portal) else ()
+    if not origins:
+        return ("frame-ancestors 'none'",), {"X-Frame-Options": "DENY"}
+    return (f"frame-ancestors {' '.join(origins)}",), _FOR_ISOLATED
 
 
 def is_framed(token: ConnectToken, connect_link: str) -> bool:

@@ -57,7 +57,7 @@ def prepare(blueprint: Blueprint, service: Service) -> None:
 
 
 def _with_headers(response: Response, service: Service) -> Response:
-    """``response`` with its headers. Any page may frame the page for strangers, which has nothing to protect."""
+    """``response`` with its headers; :mod:`framing` says who may frame it."""
     nonce = g.get("csp_nonce")
     style = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
     policy = [
@@ -70,16 +70,9 @@ def _with_headers(response: Response, service: Service) -> Response:
         "form-action 'self'",
         "base-uri 'none'",
     ]
-    if not g.get("for_strangers"):
-        current: Visit | None = g.get("visit")
-        origins = current.token.allowed_origins if current and (current.framed or current.of_portal) else ()
-        policy.append("frame-ancestors " + (" ".join(origins) or "'none'"))
-        if not origins:
-            response.headers["X-Frame-Options"] = "DENY"
-    if "X-Frame-Options" not in response.headers:  # a page that isolates itself frames nothing without these
-        response.headers["Cross-Origin-Embedder-Policy"] = "require-corp"
-        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-    response.headers["Content-Security-Policy"] = "; ".join(policy)
+    directives, headers = framing.headers()
+    response.headers.update(headers)
+    response.headers["Content-Security-Policy"] = "; ".join([*policy, *directives])
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"
