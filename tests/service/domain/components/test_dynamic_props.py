@@ -1,5 +1,6 @@
 """Dynamic props: kept for their user and component, and forgotten when nobody uses them."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,16 @@ PROPS = [{"name": "é", "type": "string", "label": "É"}]
 
 def prop(name: str = "it", kind: str = "string", **facts: Any) -> dict[str, Any]:
     return {"name": name, "type": kind, **facts}
+
+
+def test_values_that_decide_which_props_there_are_need_a_reload() -> None:
+    props = [prop("title"), prop("project", reloadProps=True)]
+    component: Any = SimpleNamespace(has_reload=True, props=props)
+    assert dynamic_props.must_be_reloaded(component, {"project": "p1"})
+    assert dynamic_props.must_be_reloaded(component, {"title": "Tea", "added": "x"})
+    assert not dynamic_props.must_be_reloaded(component, {"title": "Tea", "project": None, "added": None})
+    fixed: Any = SimpleNamespace(has_reload=False, props=props)
+    assert not dynamic_props.must_be_reloaded(fixed, {"project": "p1", "added": "x"})
 
 
 def test_kept_for_one_user_of_one_scene_and_one_component(service: Service, scene: Scene) -> None:

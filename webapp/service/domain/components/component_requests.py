@@ -96,7 +96,7 @@ def props_to_fill(service: Service, request: ComponentRequest) -> list[dict[str,
 
     Raises :class:`Invalid` if only a reload can return them, :class:`NotFound` for an unknown ``dynamic_props_id``.
     """
-    return props(service, request, needed=_must_be_reloaded(request))
+    return props(service, request, needed=dynamic_props.must_be_reloaded(request.component, request.configured))
 
 
 def props(service: Service, request: ComponentRequest, *, needed: bool) -> list[dict[str, Any]]:
@@ -126,26 +126,11 @@ def asks_for_dynamic(request: ComponentRequest, prop: str) -> bool:
     return request.component.has_reload and all(declared["name"] != prop for declared in request.component.props)
 
 
-def _must_be_reloaded(request: ComponentRequest) -> bool:
-    """Whether the props depend on the values, so that a run without the reloaded props would miss some."""
-    if not request.component.has_reload:
-        return False
-    props = request.component.props
-    deciding = [prop for prop in props if prop.get("reloadProps") and request.configured.get(prop["name"]) is not None]
-    return bool(deciding or _unknown(props, request.configured))
-
-
-def _unknown(props: Sequence[Prop], configured: Mapping[str, Any]) -> list[str]:
-    """The names in ``configured`` that have a value but are no props."""
-    known = {prop["name"] for prop in props}
-    return [name for name, value in configured.items() if name not in known and value is not None]
-
-
 def warnings(props: Sequence[Prop], configured: Mapping[str, Any]) -> list[dict[str, str]]:
     """A warning about each name in ``configured`` that is none of ``props`` (contract "Values"): misspelt, it would
     vanish without a word."""
     names, noted = [prop["name"] for prop in props], list[dict[str, str]]()
-    for name in _unknown(props, configured)[:MAX_WARNINGS]:
+    for name in prop_values.unknown(props, configured)[:MAX_WARNINGS]:
         shown = name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…"
         close = difflib.get_close_matches(shown, names, n=1)
         guess = f" Did you mean {close[0]}?" if close else ""

@@ -12,14 +12,24 @@ from typing import Any
 from webapp.errors import NotFound
 from webapp.kit.clock import DAY
 from webapp.kit.crypto import new_id
+from webapp.service.catalog.components import ComponentInfo
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components.prop_values import CHECKS, problem
+from webapp.service.domain.components.prop_values import CHECKS, problem, unknown
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Params, Tx
 
 KEPT = 30 * DAY
 _KNOWN_TYPES = frozenset({*CHECKS, "alert", "any"})
 _WHOLE_NUMBERS = ("min", "max")
+
+
+def must_be_reloaded(component: ComponentInfo, configured: Mapping[str, Any]) -> bool:
+    """Whether the props depend on the values, so that a run without the reloaded props would miss some."""
+    if not component.has_reload:
+        return False
+    props = component.props
+    deciding = [prop for prop in props if prop.get("reloadProps") and configured.get(prop["name"]) is not None]
+    return bool(deciding or unknown(props, configured))
 
 
 def keep(service: Service, scene: Scene, external_id: str, component_id: str, props: Sequence[dict[str, Any]]) -> str:

@@ -292,6 +292,12 @@ def refused(problems: Sequence[Detail]) -> Invalid:
     return Invalid(f"These values are not valid: {names}; see the details.", problems)
 
 
+def unknown(props: Sequence[Prop], configured: Mapping[str, Any]) -> list[str]:
+    """The names in ``configured`` that have a value but are no props."""
+    known = {prop["name"] for prop in props}
+    return [name for name, value in configured.items() if name not in known and value is not None]
+
+
 def without_secrets(props: Sequence[Prop], configured: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """``configured`` without secrets, to store and show, and the names of the values that were changed."""
     kept, masked = dict(configured), list[str]()
