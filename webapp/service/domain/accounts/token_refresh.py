@@ -1,4 +1,5 @@
-"""Refreshes the tokens of accounts, when they are used and before they expire.
+"""Refreshes the tokens of accounts, when they are used and before they expire. :mod:`lifecycle`, which writes their
+rows, claims a refresh for one caller and stores its outcome.
 
 Refreshing is single-flight: of all callers that find a token expired, one refreshes and the others wait for it. The
 lock is a lease in the account's row, which all processes respect and which lasts longer than the request's deadline.
