@@ -3,6 +3,9 @@
 At some providers, revoking one token revokes all access that a person has granted to a client (``revokes = "client"``).
 Revoking one account then ends all accounts of the same user, identity and client at the provider. Accounts of other
 users are never named.
+
+Which answers of a provider end an account is decided where they are read: to a refresh in
+:mod:`webapp.service.outbound.oauth`, to a test in :mod:`webapp.service.outbound.probe`.
 """
 
 from webapp.errors import Conflict, NotFound, PatchbayError, Refused, UpstreamFailed
