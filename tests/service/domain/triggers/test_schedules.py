@@ -1,4 +1,6 @@
-"""Ticks: from an anchor or the calendar, right across both DST changes, one for all that was slept through."""
+"""Which schedules may be kept. Ticks: from an anchor or the calendar, right across both DST changes, one for all that
+was slept through.
+"""
 
 import itertools
 from datetime import datetime
@@ -27,6 +29,40 @@ def ticks(schedule: dict[str, Any], start: str, end: str) -> list[str]:
 
 def cron(text: str, zone: str = "Europe/Berlin") -> dict[str, Any]:
     return {"cron": text, "timezone": zone}
+
+
+@pytest.mark.parametrize(
+    ("value", "floor", "kept"),
+    [
+        ({"intervalSeconds": 900}, 15, {"intervalSeconds": 900}),
+        ({"intervalSeconds": 15}, 15, {"intervalSeconds": 15}),
+        ({"intervalSeconds": 1}, 1, {"intervalSeconds": 1}),
+        ({"cron": " 0  9 * * MON-FRI "}, 15, {"cron": "0 9 * * MON-FRI", "timezone": "UTC"}),
+    ],
+)
+def test_what_may_be_kept(value: dict[str, Any], floor: int, kept: dict[str, Any]) -> None:
+    assert schedules.problem(value, floor) is None
+    assert schedules.stored(value) == kept
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (None, "missing"),
+        ({"intervalSeconds": 14}, "every 15 seconds"),
+        ({"intervalSeconds": 10**12}, "at most 366 days"),
+        ({"intervalSeconds": 31_622_401}, "at most 366 days"),
+        ({"cron": "* * * *"}, "five fields"),
+        ({"cron": "* * * * * *"}, "five fields"),
+        ({"cron": "61 * * * *"}, "cannot be read"),
+        ({"cron": "0 0 30 2 *"}, "cannot be read"),
+        ({"cron": "0 0 1 1 *", "timezone": "Mars/Olympus"}, "Europe/Berlin"),
+        ({"cron": "0 0 1 1 *", "timezone": "../../etc/passwd"}, "Europe/Berlin"),
+        ({"cron": "0 " + "0," * 200 + "1 * * *"}, "five fields"),
+    ],
+)
+def test_what_may_not(value: Any, said: str) -> None:
+    assert said in (schedules.problem(value, 15) or "")
 
 
 def test_an_interval_counts_from_its_anchor() -> None:

@@ -1,26 +1,71 @@
-"""Schedules, an interval or a cron expression in a time zone: when they tick, also after failures, and the payload.
+"""Schedules, an interval or a cron expression in a time zone: which are allowed, when they tick, also after failures,
+and the payload.
 
-:mod:`configuration` decides which schedules are allowed: none is shorter than :data:`webapp.quotas.MIN_POLL_S`, or for
-a timer :data:`webapp.quotas.MIN_TIMER_S`. Ticks follow from the schedule itself: an interval's from its anchor, the
-time when it was set; a cron expression's from the calendar, where a job at a set time runs once on both days that
-change the clocks, as in Debian's cron. After an outage a schedule runs once for all missed ticks, and later ticks are
-unchanged.
+No interval is shorter than :data:`webapp.quotas.MIN_POLL_S`, or for a timer :data:`webapp.quotas.MIN_TIMER_S`. Ticks
+follow from the schedule itself: an interval's from its anchor, the time when it was set; a cron expression's from the
+calendar, where a job at a set time runs once on both days that change the clocks, as in Debian's cron. After an outage
+a schedule runs once for all missed ticks, and later ticks are unchanged.
 """
 
 import functools
 import zoneinfo
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from cronsim import CronSim
+from cronsim import CronSim, CronSimError
 
+from webapp import quotas
+from webapp.kit import clock
 from webapp.kit.clock import HOUR, MINUTE, SECOND
 from webapp.kit.retries import back_off
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.triggers.deployed_triggers import Emitter
 
 Schedule = Mapping[str, Any]
 MAX_INTERVAL_S = 366 * 24 * 3600
+MAX_CRON = 200
 CLOCK_TOLERANCE = 3 * HOUR
+
+
+def shortest_s(service: Service, emitter: Emitter) -> int:
+    """The shortest interval of such a trigger that the operator allows, in seconds."""
+    floor = quotas.MIN_TIMER_S if emitter == "timer" else quotas.MIN_POLL_S
+    return service.settings.quotas[floor.name]
+
+
+def problem(value: Any, floor_s: int) -> str | None:
+    """Why ``value`` is no schedule to keep, in a sentence; ``floor_s`` is its shortest interval in seconds.
+
+    It has passed the check of its prop type.
+    """
+    if value is None:
+        return "It is missing; choose when the trigger runs."
+    interval = value.get("intervalSeconds")
+    if interval is not None:
+        if interval < floor_s:
+            return quotas.MIN_TIMER_S.words(floor_s)
+        return None if interval <= MAX_INTERVAL_S else "Its intervalSeconds must be at most 366 days."
+    zone = value.get("timezone") or "UTC"
+    if zone not in _zones():
+        return "Its timezone is not known; name one such as Europe/Berlin."
+    cron = value["cron"]
+    if len(cron) > MAX_CRON or not cron.isascii() or len(cron.split()) != 5:
+        return "Its cron must have five fields: minute, hour, day of month, month, day of week."
+    try:
+        CronSim(_single_spaced(cron), datetime.now(UTC))
+    except CronSimError as error:
+        return f"Its cron cannot be read ({error}); use five fields such as 0 9 * * 1-5."
+    if next_after(stored(value), 0, clock.now()) is None:
+        return "Its cron has no future dates; choose days that exist."
+    return None
+
+
+def stored(value: Mapping[str, Any]) -> dict[str, Any]:
+    """``value``, which has no :func:`problem`, as the schedule that is stored."""
+    if value.get("intervalSeconds") is not None:
+        return {"intervalSeconds": value["intervalSeconds"]}
+    return {"cron": _single_spaced(value["cron"]), "timezone": value.get("timezone") or "UTC"}
 
 
 def next_after(schedule: Schedule, anchor: int, after: int) -> int | None:
@@ -91,6 +136,15 @@ def tick_payload(schedule: Mapping[str, Any], at: int) -> dict[str, Any]:
     if "intervalSeconds" in schedule:
         return {"timestamp": at, "interval_seconds": schedule["intervalSeconds"]}
     return {"timestamp": at, "cron": schedule["cron"], "timezone": schedule.get("timezone") or "UTC"}
+
+
+def _single_spaced(cron: str) -> str:
+    return " ".join(cron.split())
+
+
+@functools.cache
+def _zones() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())
 
 
 @functools.lru_cache(maxsize=4096)  # thousands of triggers share few expressions, and finding a tick is slow
