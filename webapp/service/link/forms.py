@@ -19,8 +19,8 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
+from webapp.service.link.access_choices import addition_of, chosen_client
 from webapp.service.link.responses import page
-from webapp.service.link.scope_profiles import addition_of, chosen_client
 from webapp.service.link.visit import Visit
 
 PREFIX = "cf_"

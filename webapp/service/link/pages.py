@@ -19,9 +19,9 @@ from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import LinkUsed
 from webapp.service.domain.base.service import Service
 from webapp.service.link import endings, forms, framing, outcome_page, redirects, visit
+from webapp.service.link.access_choices import addition_of, choices
 from webapp.service.link.endings import Ended
 from webapp.service.link.responses import ended, page, see_other
-from webapp.service.link.scope_profiles import addition_of, choices
 from webapp.service.link.visit import Visit
 from webapp.service.outbound.templates import fill_url
 from webapp.settings import Settings

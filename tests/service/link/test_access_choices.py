@@ -3,7 +3,7 @@
 from typing import Any
 
 from webapp.service.domain.access import tokens
-from webapp.service.link.scope_profiles import choices
+from webapp.service.link.access_choices import choices
 from webapp.service.link.visit import Visit
 
 
