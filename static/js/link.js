@@ -21,12 +21,17 @@
     if (!framed && origins.length) window.close();
   }
 
-  /* What the page shows in the end; each outcome is told once. */
+  /* What the page shows in the end; each outcome is told once, also if two answers draw it one after the other. */
+  let told = "";
   function settle() {
-    const outcome = $("[data-outcome]:not([data-told])");
-    if (!outcome) return;
-    outcome.dataset.told = "";
+    const outcome = $("[data-outcome]");
+    if (!outcome) told = "";
+    if (!outcome || outcome.hasAttribute("data-settled")) return;
+    const said = JSON.stringify(outcome.dataset);
+    outcome.dataset.settled = "";
     $("[data-focus]", outcome)?.focus();
+    if (said === told) return;
+    told = said;
     if (outcome.dataset.outcome === "success") succeed(outcome);
     else if (outcome.dataset.outcome === "error") {
       const { code, error } = outcome.dataset;

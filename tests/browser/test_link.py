@@ -140,6 +140,25 @@ def test_a_frame_on_another_site_needs_no_cookie(page: Any, product: Any, embedd
     assert {re.sub("_[^_]*$", "", name) for name in names} == {"patchbay_signin"}  # the window's own, and no other
 
 
+def test_an_outcome_that_two_answers_draw_is_told_once(page: Any, product: Any, embedder: Any) -> None:
+    page.goto(framed(product, embedder, "told-once@example.com"))
+    frame = page.frame_locator("iframe")
+    held: list[Any] = []
+    with page.expect_popup() as opened:
+        frame.get_by_role("link", name="Continue to Sandbox Tasks").click()
+    page.route("**/connect/status", lambda route: route.continue_() if held else held.append(route))
+    with opened.value.expect_event("close"):
+        allow(opened.value)
+    while not held:
+        page.wait_for_timeout(50)
+    page.frames[1].evaluate("htmx.trigger('[data-poll]', 'poll')")  # as when the window says that it is done
+    with page.expect_response("**/connect/status"), page.expect_response("**/connect/status"):
+        held[0].continue_()
+    frame.get_by_role("heading", name="Connected").wait_for()
+    page.wait_for_timeout(500)
+    assert [message["type"] for _, message in page.evaluate("messages")] == ["success", "close"]
+
+
 @pytest.mark.whole_chromium
 def test_an_error_is_told_to_the_embedding_page(page: Any, product: Any, embedder: Any) -> None:
     page.goto(framed(product, embedder, "error@example.com", "&app=github"))
