@@ -116,6 +116,17 @@ def test_what_is_new_is_announced_and_moves_nothing(eventful: Any) -> None:
     assert "30 or more new entries" in browser.get(ask, htmx=True).text
 
 
+def test_the_first_entries_come_by_themselves(eventful: Any) -> None:
+    browser = eventful.signed_in()
+    kept, eventful.connect.log_entries[:] = list(eventful.connect.log_entries), []
+    ask, filtered = news_url(browser.get("/logs").text), news_url(browser.get("/logs?app=github").text)
+    eventful.connect.log_entries[:] = kept[:1]
+    news = browser.get(ask, htmx=True).text
+    assert 'hx-get="/logs" hx-target="#results" hx-trigger="load"' in news
+    assert "1 new entry" in browser.get(filtered, htmx=True).text
+    assert "load" not in browser.get(filtered, htmx=True).text, "a filter may be typed at that moment"
+
+
 def test_what_is_filtered_is_saved_whole(eventful: Any) -> None:
     eventful.connect.log_entries[3]["title"] = '=HYPERLINK("https://x.example"), “ä”'
     browser = eventful.signed_in()

@@ -226,12 +226,14 @@ def entry_context(place: Place, entry: LogEntry) -> dict[str, Any]:
 class News:
     """Where the page asks for what is new, and how many entries there are; ``words`` is "" while there are none.
 
-    ``changed`` are rows that the page shows and that may have changed since.
+    The ``first`` entries of a list come by themselves, since nothing is read there that they would move. ``changed``
+    are rows that the page shows and that may have changed since.
     """
 
     url: str
     list_url: str
     words: str = ""
+    first: bool = False
     changed: Sequence["Row"] = ()
 
     @classmethod
@@ -266,6 +268,7 @@ def show_news(place: Place) -> AnyResponse:
         _news_url(place, query, {"newest": newest, "at": newest_at, "seen": seen, "shown": str(count)}),
         place.url() + query.query_string(after=""),
         sentence.format(count=count) if count else "",
+        not newest and not query.filtered,
         _rows(place, page_of_known, _subjects(page_of_known), _app_names({entry.app for entry in known})),
     )
     return Response(

@@ -53,7 +53,8 @@ def delivered(bench: PieceBench, key: str) -> list[Any]:
 def see(person: Owner, payload: str, *, told: bool = False) -> None:
     """The event that came is shown, what it holds, and that it was delivered; with ``told`` by the open page itself."""
     page, trigger = person.page, person.page.url
-    page.get_by_role("link", name="Show 1 new entry").click() if told else page.reload()
+    if not told:
+        page.reload()
     page.locator("details.log summary").first.click()
     page.get_by_role("region", name=re.compile("^Payload evt_")).get_by_text(payload).first.wait_for()
     page.get_by_role("link", name="Deliveries", exact=True).click()
