@@ -119,7 +119,7 @@ class Process:
         self.pid = self._process.pid
         for _ in range(600):
             assert self._process.poll() is None, "the process ended by itself"
-            with suppress(requests.ConnectionError):
+            with suppress(requests.ConnectionError, requests.Timeout):  # it listens before it can answer
                 if requests.get(f"{settings.public_url}/readyz", timeout=5).status_code == 200:
                     return
             time.sleep(0.05)
