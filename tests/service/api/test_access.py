@@ -98,7 +98,7 @@ class TestWithoutAValidToken:
 
 def is_admitted(scope: str, operation: Operation) -> bool:
     """Whether a token of ``scope`` only may call ``operation``."""
-    return not operation.scopes or any(oauth_clients.covers([scope], needed) for needed in operation.scopes)
+    return not operation.scopes or any(token_scopes.covers([scope], needed) for needed in operation.scopes)
 
 
 class TestScopes:

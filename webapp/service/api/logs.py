@@ -14,8 +14,8 @@ from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Answer, AppName, Data, DateTime, ExternalUserId, Flag, Paged
 from webapp.service.api.base.operations import OWNER, Example, Group, Operations, PathParameter
 from webapp.service.api.deliveries import Moment
-from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.accounts import apps
+from webapp.service.domain.base import token_scopes
 from webapp.service.domain.logs import logs
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects import log_entries as domain
@@ -149,7 +149,7 @@ def _sources(call: Call, kind: Kind | None) -> list[LogSource]:
     of_kind = [source for source in logs.SOURCES if kind in (None, source.kind)]
     call.caller.require(*sorted({scope for source in of_kind for scope in source.scopes}))
     granted = call.caller.scopes
-    return [source for source in logs.SOURCES if any(oauth_clients.covers(granted, scope) for scope in source.scopes)]
+    return [source for source in logs.SOURCES if any(token_scopes.covers(granted, scope) for scope in source.scopes)]
 
 
 def _filter(call: Call, external_user_id: str | None) -> LogFilter:

@@ -160,28 +160,6 @@ def test_tokens_are_signed_with_sha256_and_those_of_sha1_are_read_until_they_exp
     assert oauth_clients.verify_token(service, earlier)[0] == client
 
 
-@pytest.mark.parametrize(
-    ("granted", "needed", "covered"),
-    [
-        (token_scopes.ALL, token_scopes.PROJECTS_WRITE, True),
-        (token_scopes.ALL, token_scopes.CONNECT, True),
-        (token_scopes.CONNECT, token_scopes.ACCOUNTS_READ, True),
-        (token_scopes.CONNECT, token_scopes.ACTIONS, True),
-        (token_scopes.CONNECT, token_scopes.ALL, False),
-        (token_scopes.ACTIONS, token_scopes.ACTIONS, True),
-        (token_scopes.ACTIONS, token_scopes.TRIGGERS, False),
-        (token_scopes.ACCOUNTS_READ, token_scopes.ACCOUNTS_WRITE, False),
-        (token_scopes.ACCOUNTS_READ, token_scopes.CONNECT, False),
-    ],
-)
-def test_what_covers_what(granted: str, needed: str, covered: bool) -> None:
-    assert oauth_clients.covers([granted], needed) is covered
-
-
-def test_nothing_covers_nothing() -> None:
-    assert not oauth_clients.covers([], token_scopes.ACCOUNTS_READ)
-
-
 def test_when_a_client_called_last_is_told_to_the_minute(service: Service, clock: FakeClock) -> None:
     client, _ = oauth_clients.create(service, name="Server")
     token = oauth_clients.issue_token(service, client, None).token

@@ -45,7 +45,7 @@ class Caller:
 
     def require(self, *needed: str) -> None:
         """Raise :class:`Forbidden` unless one of the scopes ``needed`` is granted; without any, every token may."""
-        if needed and not any(oauth_clients.covers(self.scopes, scope) for scope in needed):
+        if needed and not any(token_scopes.covers(self.scopes, scope) for scope in needed):
             raise Forbidden(f"This needs the scope {' or '.join(needed)}, which the token does not have.")
 
     def require_oauth(self) -> None:

@@ -20,7 +20,7 @@ import base64
 import functools
 import hashlib
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -237,11 +237,6 @@ class AccessToken:
     created_at: int
 
 
-def covers(granted: Iterable[str], needed: str) -> bool:
-    """Whether one of ``granted`` admits ``needed``: itself, or a wildcard above it."""
-    return any(have == needed or (have.endswith("*") and needed.startswith(have[:-1])) for have in granted)
-
-
 def issue_token(service: Service, client: OAuthClient, scope: str | None, credential: str = "") -> AccessToken:
     """Return an access token for ``client``, narrowed to ``scope`` if given.
 
@@ -251,7 +246,7 @@ def issue_token(service: Service, client: OAuthClient, scope: str | None, creden
     own = token_scopes.parse(client.scope)
     requested = token_scopes.parse(scope) if scope and scope.strip() else own
     for name in requested:
-        if not covers(own, name):
+        if not token_scopes.covers(own, name):
             raise token_scopes.UnknownScope(f"This client may not ask for the scope {name!r}.")
     now = service.clock() // SECOND
     granted = " ".join(requested)

@@ -1,4 +1,6 @@
-"""The scopes of OAuth access tokens and Connect tokens (contract "Scopes")."""
+"""The scopes of OAuth access tokens and Connect tokens, and which of them covers which (contract "Scopes")."""
+
+from collections.abc import Iterable
 
 ALL = "*"
 CONNECT = "connect:*"
@@ -54,3 +56,8 @@ def parse(text: str) -> tuple[str, ...]:
         if scope not in KNOWN:
             raise UnknownScope(f"{scope!r} is not a scope.")
     return names
+
+
+def covers(granted: Iterable[str], needed: str) -> bool:
+    """Whether one of ``granted`` admits ``needed``: itself, or a wildcard above it."""
+    return any(have == needed or (have.endswith("*") and needed.startswith(have[:-1])) for have in granted)
