@@ -391,5 +391,9 @@
   }
   document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", start) : start();
 
+  /* By itself, htmx listens only some time after the page is loaded, and what is done until then is lost: a palette that
+     was opened would stay empty. Every script is there by now, and hears of what htmx asks for at once. */
+  document.addEventListener("DOMContentLoaded", () => window.htmx?.process(document.body));
+
   window.patchbay = Object.freeze({ announce, fill, openDialog });
 })();

@@ -46,6 +46,13 @@ def test_from_a_page_to_an_action_by_keys_alone(person: Person, product: Any, ax
     palette.wait_for(state="hidden")
 
 
+def test_it_is_filled_from_the_moment_at_which_it_can_be_opened(person: Person, product: Any) -> None:
+    page = person.page
+    page.add_init_script("addEventListener('DOMContentLoaded', () => patchbay.openDialog('palette'))")
+    page.goto(f"{product.url}/accounts")
+    page.get_by_role("dialog", name="Search everything").get_by_role("link", name="Accounts").wait_for()
+
+
 def test_what_is_not_found_is_said_and_enter_leads_to_the_page(person: Person, product: Any) -> None:
     page = person.page
     page.goto(f"{product.url}/apps")
