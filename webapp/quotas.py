@@ -116,8 +116,8 @@ ADDRESS_MB = Quota(
     2_048,
     10_000_000,
     Throttled,
-    "One address may send {limit} MB to triggers an hour; send this later.",
-    "MB of bodies that one network address may send to triggers an hour.",
+    "One address may send {limit} MiB to triggers an hour; send this later.",
+    "MiB of bodies that one network address may send to triggers an hour.",
     HOUR_S,
     MB,
 )
@@ -126,8 +126,8 @@ TRIGGER_MB = Quota(
     1_024,
     10_000_000,
     TooLarge,
-    "This trigger keeps {limit} MB of events, which is all it may; older ones go with time, or when it is deleted.",
-    "MB of events that came from outside and are kept of one trigger.",
+    "This trigger keeps {limit} MiB of events, which is all it may; older ones go with time, or when it is deleted.",
+    "MiB of events that came from outside and are kept of one trigger.",
     unit=MB,
 )
 USER_MB = Quota(
@@ -135,7 +135,7 @@ USER_MB = Quota(
     4_096,
     10_000_000,
     TooLarge,
-    "The triggers of this user keep {limit} MB of events, which is all they may; older ones go with time.",
+    "The triggers of this user keep {limit} MiB of events, which is all they may; older ones go with time.",
     "The same of all triggers of one external user.",
     unit=MB,
 )
@@ -144,8 +144,8 @@ USER_STORE_KB = Quota(
     1_024,
     10_000_000,
     TooLarge,
-    "Integrations keep at most {limit} KB for one user.",
-    "KB that integrations from npm may keep in their stores for one external user.",
+    "Integrations keep at most {limit} KiB for one user.",
+    "KiB that integrations from npm may keep in their stores for one external user.",
     unit=KB,
 )
 USER_AGENTS = Quota(

@@ -182,7 +182,7 @@ class Settings:
         read.base_url,
         "npm registry of added integrations (that of the machine's .npmrc, or npm's own).",
     )
-    piece_mb: int = _setting(100, read.number(1, 10_000), "MB that an added integration may have, with what it needs.")
+    piece_mb: int = _setting(100, read.number(1, 10_000), "MiB that an added integration may have, with what it needs.")
     piece_processes: int = _setting(8, read.number(1, 64), "Processes of Node that run pieces side by side, at most.")
     piece_memory_mb: int = _setting(256, read.number(64, 4096), "MiB of memory that each of them may take.")
     piece_idle_s: int = _setting(

@@ -39,12 +39,13 @@ class ReadFile(Action):
             for number, text in enumerate(content.decode().splitlines(), 1)
         ]
 """
+MIB = 1024 * 1024
 PATH = "/apps/sandbox/actions/~/read-file"
 TEXT = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"=1+1\n<b>two</b>\nthree"}
 
 
-def sized(megabytes: int) -> dict[str, Any]:
-    return {"name": f"big {megabytes}.bin", "mimeType": "x/y", "buffer": bytes(megabytes * 1_000_000)}
+def sized(mebibytes: int) -> dict[str, Any]:
+    return {"name": f"big {mebibytes}.bin", "mimeType": "x/y", "buffer": bytes(mebibytes * MIB)}
 
 
 @pytest.fixture(scope="module")
@@ -90,18 +91,18 @@ def drop(page: Any, script: str) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["javascript", "without"])
-def test_nine_megabytes_are_given_to_a_run(contexts: Any, started: Served, connected: Any, scripts: bool) -> None:
+def test_nine_mebibytes_are_given_to_a_run(contexts: Any, started: Served, connected: Any, scripts: bool) -> None:
     page = opened(contexts, started, connected, java_script_enabled=scripts)
     page.locator("#f-file").set_input_files(sized(9))
     if scripts:
-        page.get_by_text("big 9.bin · 9.0 MB").wait_for()
+        page.get_by_text("big 9.bin · 9.0 MiB").wait_for()
     outcome = ran(page)
-    assert "9000000" in outcome.locator("dl.facts").inner_text()
+    assert str(9 * MIB) in outcome.locator("dl.facts").inner_text()
     with page.expect_download() as saved:
         outcome.get_by_role("link", name="copy of big 9.bin").click()
-    assert Path(saved.value.path()).stat().st_size == 9_000_000
+    assert Path(saved.value.path()).stat().st_size == 9 * MIB
     page.goto(started.url + PATH)
-    assert page.get_by_text("big 9.bin · 9.0 MB").count() == 1, "it is part of the draft"
+    assert page.get_by_text("big 9.bin · 9.0 MiB").count() == 1, "it is part of the draft"
     with page.expect_download():
         page.get_by_role("link", name="copy of big 9.bin").click()
 
@@ -112,7 +113,7 @@ def test_what_cannot_be_taken_is_said_and_leaves_nothing(contexts: Any, started:
     page.on("request", lambda request: sent.append(request.url) if "/files/" in request.url else None)
     choose, said = page.locator("#f-file"), page.locator(".file-problem")
     for file, sentence in (
-        (sized(11), "“big 11.bin” is larger than 10 MB. Choose a smaller file."),
+        (sized(11), "“big 11.bin” is larger than 10 MiB. Choose a smaller file."),
         ({**TEXT, "buffer": b""}, "“notes.txt” is empty."),
     ):
         choose.set_input_files(file)
@@ -162,11 +163,11 @@ def test_fields_that_come_late_keep_what_was_done_to_files_meanwhile(
     expect(page.locator("#f-more-files li")).to_contain_text(["notes.txt", "third.txt"])
 
 
-def test_eleven_megabytes_without_javascript(contexts: Any, started: Served, connected: Any) -> None:
+def test_eleven_mebibytes_without_javascript(contexts: Any, started: Served, connected: Any) -> None:
     page = opened(contexts, started, connected, java_script_enabled=False)
     page.locator("#f-file").set_input_files(sized(11))
     page.get_by_role("button", name="Run action").click()
-    page.get_by_text("You can send at most 10 MB. Send less.").wait_for()
+    page.get_by_text("You can send at most 10 MiB. Send less.").wait_for()
 
 
 def test_from_apps_to_a_result_with_a_file_by_the_keyboard(

@@ -10,6 +10,7 @@ from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
 from tests.fakes.catalogs import Plurals, Words, teach
+from webapp.body_limits import REQUEST
 from webapp.kit import templates, translation
 from webapp.kit.message_files import read
 from webapp.kit.translation import choose, gettext, language, lazy, moment, ngettext, speak
@@ -201,13 +202,14 @@ def test_a_choice_comes_first_then_what_the_browser_prefers_then_the_setting(
     ("count", "english", "german"),
     [
         (7, "7 B", "7 B"),
-        (99_400, "99 kB", "99 kB"),
-        (999_499, "999 kB", "999 kB"),
-        (999_500, "1.0 MB", "1,0 MB"),
-        (12_340_000, "12.3 MB", "12,3 MB"),
+        (1_023, "1023 B", "1023 B"),
+        (101_000, "99 KiB", "99 KiB"),
+        (1_048_063, "1,023 KiB", "1.023 KiB"),
+        (1_048_064, "1.0 MiB", "1,0 MiB"),
+        (REQUEST, "10.0 MiB", "10,0 MiB"),
     ],
 )
-def test_sizes_stay_on_one_line(count: int, english: str, german: str) -> None:
+def test_sizes_have_the_units_of_limits_and_stay_on_one_line(count: int, english: str, german: str) -> None:
     for tag, words in (("en", english), ("de", german)):
         speak(tag)
         assert translation.size(count) == words.replace(" ", "\xa0")
@@ -216,10 +218,10 @@ def test_sizes_stay_on_one_line(count: int, english: str, german: str) -> None:
 @pytest.mark.parametrize(
     ("text", "together"),
     [
-        ("At most 10 MB. Enter", "At most 10_MB. Enter"),
+        ("At most 10 MiB. Enter", "At most 10_MiB. Enter"),
         ("in {minutes} min {seconds} s", "in {minutes}_min {seconds}_s"),
         ("in %(ms)s ms", "in %(ms)s_ms"),
-        ("10 Mo au plus", "10_Mo au plus"),
+        ("10 Mio au plus", "10_Mio au plus"),
         ("2 metres, {name} may, %(count)s members", "2 metres, {name} may, %(count)s members"),
     ],
 )

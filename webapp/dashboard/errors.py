@@ -34,7 +34,7 @@ _PAGES: Mapping[int, tuple[str, str]] = {
         _("That is not possible here"),
         _("This address does not accept that request. Go back and use the page."),
     ),
-    413: (_("That is too large"), _("You can send at most 10 MB. Send less.")),
+    413: (_("That is too large"), _("You can send at most 10 MiB. Send less.")),
 }
 _WHAT: Mapping[str, str] = {
     "apps": _("Apps"), "components": _("This app"), "component": _("This form"), "runs": _("This run"),

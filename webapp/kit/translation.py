@@ -21,7 +21,6 @@ from babel import Locale
 from babel.core import get_global
 from babel.dates import format_skeleton, format_timedelta
 from babel.numbers import format_decimal
-from babel.units import format_unit
 
 from webapp.kit import sentences
 from webapp.kit.message_files import read
@@ -41,7 +40,7 @@ LANGUAGES: Mapping[str, str] = {
 }
 _DOCUMENTATION = "See the documentation"  # the text of the links in the descriptions of components
 # A number or its placeholder, before a unit of the messages in any language.
-_MEASURE = re.compile(r"(\d|\}|\)s) (?=(?:B|[kK]B|MB|GB|[kMG]o|ms|s|min|h|m)(?!\w))")
+_MEASURE = re.compile(r"(\d|\}|\)s) (?=(?:B|[kKMG]i?[Bo]|ms|s|min|h|m)(?!\w))")
 _FOLDER = Path(__file__).parent.parent / "translations"
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT)
 _packages: list[PackageTranslations] = []
@@ -178,12 +177,7 @@ def _folder(language: str) -> Path:
     return _FOLDER / language.replace("-", "_")
 
 
-# From how many bytes on which unit of CLDR is used, its length in bytes, and how the number is written.
-_SIZES = (
-    (999_500, 1_000_000, "digital-megabyte", "#,##0.0"),
-    (1_000, 1_000, "digital-kilobyte", "#,##0"),
-    (0, 1, "digital-byte", "#,##0"),
-)
+_KIB, _MIB = 1 << 10, 1 << 20
 _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 7 * 86400
 
 
@@ -209,10 +203,13 @@ def duration(seconds: int) -> str:
 
 
 def size(count: int) -> str:
-    """``count`` bytes such as ``7 B``, ``99 kB`` or ``8.6 MB``, in powers of 1,000 (IEC 80000-13), on one line."""
-    _least, length, unit, pattern = next(each for each in _SIZES if count >= each[0])
-    written = format_unit(count / length, unit, "narrow", pattern, locale=_locale(language()))
-    return re.sub(r"(?<=\d)\s?(?=\D+$)", "\N{NO-BREAK SPACE}", written)
+    """``count`` bytes such as ``7 B``, ``99 KiB`` or ``8.6 MiB`` on one line: in the units of limits (IEC 80000-13)."""
+    locale = _locale(language())
+    if round(count / _KIB) >= _KIB:
+        return gettext("{number} MiB").format(number=format_decimal(count / _MIB, "#,##0.0", locale))
+    if count >= _KIB:
+        return gettext("{number} KiB").format(number=format_decimal(count / _KIB, "#,##0", locale))
+    return gettext("{number} B").format(number=count)
 
 
 @functools.lru_cache(maxsize=8192)  # lists show the same times again and again

@@ -148,8 +148,8 @@ def test_check_says_how_far_the_quotas_are_used(patchbay: Commands, data: Path) 
     assert said_of("quotas", patchbay) == [
         ("ok", "The user with the most triggers has 0 of 100."),
         ("ok", "The project with the most triggers has 0 of 10,000."),
-        ("ok", "The trigger with the most MB of events keeps 0 of 1,024."),
-        ("ok", "The user with the most MB of events keeps 0 of 4,096."),
+        ("ok", "The trigger with the most MiB of events keeps 0 of 1,024."),
+        ("ok", "The user with the most MiB of events keeps 0 of 4,096."),
     ]
 
 

@@ -331,5 +331,5 @@ def test_what_is_no_file_is_said_at_its_field(stage: Any, studio: Studio, monkey
     none = browser.send(f"{url}/runs", drawn | {"file.file": attached("a.pdf")})
     assert (none.status_code, "This service takes no files." in none.text) == (422, True)
     large = browser.send(f"{url}/draft", drawn | {"file.file": attached("a.pdf", size=101)})
-    assert (large.status_code, "“a.pdf” is larger than 10\xa0MB." in large.text) == (422, True)
+    assert (large.status_code, "“a.pdf” is larger than 10\xa0MiB." in large.text) == (422, True)
     assert not studio.files and not studio.ran

@@ -53,8 +53,8 @@ Results = Iterator[tuple[Verdict, str]]
 _FULLEST = (
     (limits.USER_TRIGGERS, "The user with the most triggers has"),
     (limits.PROJECT_TRIGGERS, "The project with the most triggers has"),
-    (limits.TRIGGER_MB, "The trigger with the most MB of events keeps"),
-    (limits.USER_MB, "The user with the most MB of events keeps"),
+    (limits.TRIGGER_MB, "The trigger with the most MiB of events keeps"),
+    (limits.USER_MB, "The user with the most MiB of events keeps"),
 )
 _NOBODY = "patchbay-check"
 # The part of the dashboard that needs each extension, by the extension's path below the project.

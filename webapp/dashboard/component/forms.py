@@ -298,7 +298,7 @@ def uploaded(sent: FileStorage) -> Option:
     if not content:
         raise Invalid(gettext("“{name}” is empty.").format(name=sent.filename))
     if len(content) > prop_values.MAX_FILE_BYTES:
-        raise TooLarge(gettext("“{name}” is larger than 10 MB. Choose a smaller file.").format(name=sent.filename))
+        raise TooLarge(gettext("“{name}” is larger than 10 MiB. Choose a smaller file.").format(name=sent.filename))
     file = components().upload(sent.filename or "", content)
     if file is None:
         raise Invalid(gettext("This service takes no files. Give an address instead."))

@@ -44,7 +44,7 @@ class Stopped(PatchbayError):
 
 @dataclass(frozen=True, slots=True)
 class Installer:
-    """Downloads packages to ``places``, each of at most ``most_mb`` MB; ``stopped`` is called repeatedly meanwhile.
+    """Downloads packages to ``places``, each of at most ``most_mb`` MiB; ``stopped`` is called repeatedly meanwhile.
 
     The versions ``in_use`` keep their digests.
     """
@@ -123,7 +123,7 @@ class Installer:
             if self.stopped():
                 return "it was stopped"
             large = packages.size(draft) > 3 * self.most_mb * packages.MB  # packed, unpacked and cached
-            return f"it has more than {self.most_mb} MB (PATCHBAY_PIECE_MB)" if large else ""
+            return f"it has more than {self.most_mb} MiB (PATCHBAY_PIECE_MB)" if large else ""
 
         answer = npm.call(arguments, draft, registry=self.registry, deadline_s=DEADLINE_S, stopped=stopped)
         if self.stopped():

@@ -37,7 +37,7 @@ def read(path: Path, most_mb: int) -> bytes:
     except OSError as error:
         raise Invalid(f"{path} cannot be read ({(error.strerror or 'no reason given').lower()}).") from error
     if len(content) > most_mb * MB:
-        raise Invalid(f"{path.name} has more than {most_mb} MB. Raise PATCHBAY_PIECE_MB to take it.")
+        raise Invalid(f"{path.name} has more than {most_mb} MiB. Raise PATCHBAY_PIECE_MB to take it.")
     return content
 
 

@@ -138,7 +138,7 @@ def _bring(package: Package, draft: Path, registry: str | None) -> None:
 def _large(draft: Path) -> Callable[[], str]:
     def stopped() -> str:
         size = sum(path.stat().st_size for path in draft.glob("*.*") if path.is_file())
-        return f"it has more than {MOST_MB} MB" if size > MOST_MB * MB else ""
+        return f"it has more than {MOST_MB} MiB" if size > MOST_MB * MB else ""
 
     return stopped
 

@@ -109,7 +109,7 @@ def check(folder: Path, most_mb: int) -> int:
             raise Invalid(f"The package has more than {MOST_FILES:,} files; it is not added.")
         if size > most_mb * MB:
             raise Invalid(
-                f"The package has more than {most_mb} MB; it is not added. Whoever runs this machine can raise "
+                f"The package has more than {most_mb} MiB; it is not added. Whoever runs this machine can raise "
                 "PATCHBAY_PIECE_MB."
             )
     return size

@@ -42,7 +42,7 @@ def test_it_is_brought_while_the_page_shows_how_far_it_is(office: Embedded, tmp_
     assert browser.get(f"{PROGRESS}?known=waiting.looking.0", htmx=True, code=204) == ""
     put(office, state="working", step="downloading", done=12_300_000)
     part = browser.get(f"{PROGRESS}?known=waiting.looking.0", htmx=True)
-    assert 'max="45000000" value="12300000"' in part and "12.3\xa0MB of about 45.0\xa0MB" in part
+    assert 'max="45000000" value="12300000"' in part and "11.7\xa0MiB of about 42.9\xa0MiB" in part
     put(office, state="working", step="indexing", done=1_200)
     assert "1,200 of about 2,640 documents" in browser.get(PROGRESS, htmx=True)
     brought(office.service.settings.data, tmp_path)

@@ -129,7 +129,7 @@ def test_what_npm_has_is_listed_with_what_is_here(
     finds(monkeypatch, "@acme/piece-fakturoid", "@activepieces/piece-slack", piece.package, exact=True)
     page = office.browser().get(f"{PAGE}/packages?q=shop")
     assert HOSTILE not in page and "&lt;img src=x onerror=alert(1)&gt;" in page
-    for words in ("Version 1.2.0", "620\xa0kB", "MIT, Acme", "<code>@acme/piece-fakturoid</code>", "Already built in",
+    for words in ("Version 1.2.0", "605\xa0KiB", "MIT, Acme", "<code>@acme/piece-fakturoid</code>", "Already built in",
                   'href="/apps/slack"', f'href="{PAGE}/{piece.id}"', 'aria-label="Look at Fakturoid"',
                   "Only packages of exactly this name were searched for"):  # fmt: skip
         assert words in page

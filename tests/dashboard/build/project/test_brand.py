@@ -51,7 +51,7 @@ def test_a_logo_is_kept_and_shown(studio: Embedded) -> None:
     "hue, logo, field, sentence",
     [
         ("20", b"<svg/>", "logo", "not a PNG, JPEG or WebP"), ("20", png(127, 400), "logo", "127 × 400 pixels"),
-        ("20", png(200, 200, 2_000), "logo", "at most 1\xa0MB"), ("361", b"", "hue", "from the bar"),
+        ("20", png(200, 200, 2_000), "logo", "at most 1\xa0MiB"), ("361", b"", "hue", "from the bar"),
         ("", b"", "hue", "from the bar"), ("9" * 5000, b"", "hue", "from the bar"), ("-1", png(200, 200), "hue", "bar"),
     ],
 )  # fmt: skip

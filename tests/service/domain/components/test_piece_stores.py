@@ -101,7 +101,7 @@ def test_all_of_one_user_are_bounded_together(service: Service, scene: Scene) ->
         for user, component in (("alice", SHOP), ("alice", SHOP), ("alice", OTHER), ("bob", OTHER))
     ]
     assert [reply.ok for reply in replies] == [True, True, False, True]
-    assert replies[2].error is not None and "at most 1 KB for one user" in replies[2].error.message
+    assert replies[2].error is not None and "at most 1 KiB for one user" in replies[2].error.message
 
 
 def test_it_stands_sealed_and_is_sealed_anew_with_new_keys(service: Service, scene: Scene, keep: Any) -> None:

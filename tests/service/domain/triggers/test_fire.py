@@ -69,13 +69,13 @@ def test_what_comes_from_outside_is_bounded_in_bytes_and_what_is_found_is_kept(s
             fire.record_request(tx, strict, trigger, request_of(body), "POST /", 1)
 
     come(first)
-    with pytest.raises(TooLarge, match=r"^This trigger keeps 1 MB of events, which is all it may"):
+    with pytest.raises(TooLarge, match=r"^This trigger keeps 1 MiB of events, which is all it may"):
         come(first)
     come(second)
     come(third)
     with service.store.write() as tx:
         fire.record(tx, strict, first, [Emitted({"x": body}, None, None, 5)])
-    with pytest.raises(TooLarge, match=r"^The triggers of this user keep 2 MB"):
+    with pytest.raises(TooLarge, match=r"^The triggers of this user keep 2 MiB"):
         come(deploy(strict, scene, "http-new-requests"))
     assert service.store.tuples("SELECT COUNT(*) FROM events") == [(4,)]
 

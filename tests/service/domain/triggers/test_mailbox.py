@@ -166,7 +166,7 @@ def test_mail_is_taken_until_a_quota_is_full(service: Service, scene: Scene) -> 
     local = trigger.email_local or ""
     strict = with_quotas(service, TRIGGER_REQUESTS=2, TRIGGER_MB=1)
     assert mailbox.receive(strict, mail(service, local)) == 1
-    with pytest.raises(TooLarge, match="keeps 1 MB"):
+    with pytest.raises(TooLarge, match="keeps 1 MiB"):
         mailbox.receive(strict, mail(service, local, "x" * 2**20))
     with pytest.raises(Throttled):
         mailbox.receive(strict, mail(service, local))

@@ -52,7 +52,7 @@ def _hue(text: str) -> int:
 def _image(logo: bytes) -> Image:
     """The chosen logo. Raises :class:`Invalid`."""
     if len(logo) > MAX_LOGO_BYTES:
-        raise Invalid.of("logo", gettext("This file is too large. Choose one of at most 1 MB."))
+        raise Invalid.of("logo", gettext("This file is too large. Choose one of at most 1 MiB."))
     image = images.measure(logo)
     if image is None:
         raise Invalid.of("logo", gettext("This is not a PNG, JPEG or WebP image. Choose another file."))
