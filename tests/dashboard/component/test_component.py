@@ -9,6 +9,7 @@ import pytest
 from tests.dashboard.component.task_form import URL, filled, picked
 from tests.dashboard.fake_components import ACCOUNT, FILES, PROJECT, Studio
 from webapp.dashboard.component import prop_values
+from webapp.kit.clock import iso
 
 
 def test_lists_with_filter_and_badges(stage: Any, studio: Studio) -> None:
@@ -74,6 +75,27 @@ def test_a_broken_account_is_reconnected_from_the_form(stage: Any, studio: Any) 
     assert "accountId" not in browser.send(f"{URL}/accounts", filled(reconnect="apn_999999x")).location
     more = browser.send(f"{URL}/accounts", filled(reconnect="apn_000000x", more="1"))
     assert more.location.endswith("&accountId=apn_000000x&action=tasks-create-task")
+
+
+def test_the_account_that_works_is_selected_or_the_newest_with_its_sentence(stage: Any, studio: Any) -> None:
+    first = stage.connect.accounts["apn_000000x"]
+    now = stage.connect.clock()
+    stage.connect.add_account(
+        stage.alice.id,
+        "tasks",
+        name="Newer",
+        healthy=False,
+        error="Tasks took too long to answer.",
+        created_at=iso(now),
+    )
+    page = stage.signed_in().get(URL).text
+    assert re.search(r'value="apn_000000x" selected', page)
+    assert "Tasks took too long to answer." not in page
+    first.update(dead=True, healthy=False, error="Tasks withdrew the access.")
+    page = stage.signed_in().get(URL).text
+    assert re.search(r'value="apn_000001x" selected', page)
+    assert "Newer: Retrying" in page and "Tasks took too long to answer." in page
+    assert "Tasks withdrew the access." not in page and 'name="reconnect"' not in page
 
 
 def test_new_fields_stand_open(stage: Any, studio: Any) -> None:

@@ -252,14 +252,17 @@ def test_optional_fields_stand_open_when_something_is_in_them() -> None:
     assert fields.field_groups(form(title | {"reloadProps": True}, due, accounts=NOBODY)).reloads
 
 
-def test_a_field_of_accounts_offers_those_of_its_app_with_broken_ones_last() -> None:
+def test_a_field_of_accounts_offers_those_of_its_app_with_the_newest_that_work_first() -> None:
     app = {"name_slug": "tasks"}
     accounts = [
-        Account.model_validate({"id": "apn_dead", "dead": True, "app": app}),
-        Account.model_validate({"id": "apn_good", "app": app}),
-        Account.model_validate({"id": "apn_other", "app": {"name_slug": "github"}}),
-    ]
+        Account.model_validate({"id": f"apn_{name}", "created_at": f"2030-01-0{day}", "app": app, **state})
+        for day, name, state in (
+            (2, "dead", {"dead": True}), (4, "retrying", {"healthy": False}), (1, "old", {}), (3, "good", {})
+        )
+    ]  # fmt: skip
+    other = Account.model_validate({"id": "apn_other", "app": {"name_slug": "github"}})
     groups = fields.field_groups(
-        form({"name": "tasks", "type": "app", "app": "tasks"}, accounts=Overview(tuple(accounts), 3, ""))
+        form({"name": "tasks", "type": "app", "app": "tasks"}, accounts=Overview((*accounts, other), 5, ""))
     )
-    assert [account.id for account in groups.required[0].accounts] == ["apn_good", "apn_dead"]
+    offered = [account.id for account in groups.required[0].accounts]
+    assert offered == ["apn_good", "apn_old", "apn_retrying", "apn_dead"]

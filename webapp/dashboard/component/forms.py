@@ -89,9 +89,10 @@ class ComponentForm:
         return prop.type == "app" and self.app.auth_type == "none" and prop.app in ("", self.app.slug)
 
     def accounts(self, prop: Prop) -> list[Account]:
-        """The person's accounts for an ``app`` prop, broken ones last."""
+        """The person's accounts for an ``app`` prop, newest first: those that work before those that do not."""
         accounts = self.overview.of_app(prop.app or self.app.slug)
-        return sorted(accounts, key=lambda account: account.state == "needs-you")
+        newest_first = sorted(accounts, key=lambda account: account.created_at or "", reverse=True)
+        return sorted(newest_first, key=lambda account: account.state != "working")
 
     def values(self) -> tuple[dict[str, Any], dict[str, str]]:
         """The values for the API, and the errors by prop."""
