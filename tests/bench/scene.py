@@ -9,7 +9,7 @@ from pathlib import Path
 
 from webapp.kit.crypto import new_id
 from webapp.people import users
-from webapp.service.domain.access import oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, oauth_clients, tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import credentials, lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
@@ -100,7 +100,7 @@ def prepare(
     service = open_service(settings)
     try:
         client, _ = oauth_clients.scripted(service)
-        token = oauth_clients.issue_token(service, client, None).token
+        token = access_tokens.issue(service, client, None).token
         people = [
             users.create(service.store, service.clock, email=email(number), password=PASSWORD, role="owner").id
             for number in range(people_count)

@@ -19,7 +19,7 @@ from webapp.kit.clock import Clock, now
 from webapp.kit.cursors import Window
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
-from webapp.service.domain.access import oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, oauth_clients, tokens
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import wake_nobody
@@ -107,7 +107,7 @@ class Installation:
     def server_token(self, scope: str | None = None) -> str:
         """An OAuth access token of a client of this project."""
         client, _ = oauth_clients.create(self.service, name="Server", project_id=self.project.id)
-        return oauth_clients.issue_token(self.service, client, scope).token
+        return access_tokens.issue(self.service, client, scope).token
 
     def api(self, method: str, path: str, token: str, **more: Any) -> requests.Response:
         """One call of the API below the project, over HTTP."""

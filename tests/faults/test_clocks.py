@@ -21,7 +21,7 @@ from tests.fakes.triggers import deploy
 from webapp.errors import Unauthorized
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, FakeClock
 from webapp.service.components.calls import Emitted
-from webapp.service.domain.access import oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, oauth_clients, tokens
 from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import claims
@@ -116,7 +116,7 @@ class Gone:
         with pytest.raises(Unauthorized, match="expired"):
             tokens.verify(self.service, self.connect)
         with pytest.raises(Unauthorized, match="expired"):
-            oauth_clients.verify_token(self.service, self.access)
+            access_tokens.verify(self.service, self.access)
 
 
 def quarters(start: int, end: int) -> list[int]:
@@ -147,7 +147,7 @@ def tell(capsys: pytest.CaptureFixture[str], what: str, day: Day) -> None:
 def test_time_that_was_skipped(day: Day, slept: int, what: str, capsys: pytest.CaptureFixture[str]) -> None:
     start = day.clock.at
     client, _ = oauth_clients.create(day.service, name="Old")
-    access = oauth_clients.issue_token(day.service, client, None).token
+    access = access_tokens.issue(day.service, client, None).token
     day.live(80 * MINUTE)
     left = day.clock.at - STEP  # the last turn
     day.clock.advance(slept)
@@ -170,7 +170,7 @@ def test_time_that_was_skipped(day: Day, slept: int, what: str, capsys: pytest.C
     assert max(later - one for one, later in itertools.pairwise(polls) if one > woke) <= QUARTER + STEP
     assert day.largest <= len(SCHEDULES)
     with pytest.raises(Unauthorized, match="expired"):
-        oauth_clients.verify_token(day.service, access)
+        access_tokens.verify(day.service, access)
 
 
 @pytest.mark.parametrize("day", ["2027-06-02T00:07:00"], indirect=True)
@@ -179,7 +179,7 @@ def test_a_clock_that_is_set_back(day: Day, scene: Scene, back: int, capsys: pyt
     start = day.clock.at
     client, _ = oauth_clients.create(day.service, name="Old")
     made = tokens.create(day.service, scene, tokens.TokenRequest("alice", expires_in=600), client_id=None)
-    gone = Gone(day.service, made["token"], oauth_clients.issue_token(day.service, client, None).token)
+    gone = Gone(day.service, made["token"], access_tokens.issue(day.service, client, None).token)
     day.live(160 * MINUTE)  # past the job of the night
     gone.check()
     left = day.clock.at - STEP

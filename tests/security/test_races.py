@@ -21,7 +21,7 @@ from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from tests.once import stores
 from webapp.kit.clock import now
-from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access import access_tokens, oauth_clients
 from webapp.service.domain.instance import rotation
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -94,7 +94,7 @@ class Crowd:
         self.installation, self.receiver, self.scene = installation, receiver, scene
         self.random = random.Random(seed)
         client, _ = oauth_clients.create(installation.service, name="Server")
-        self.server = oauth_clients.issue_token(installation.service, client, None).token
+        self.server = access_tokens.issue(installation.service, client, None).token
         self.answers: list[tuple[str, TestResponse]] = []
         self.browser = installation.app.test_client()
 

@@ -17,7 +17,7 @@ from tests.fakes.tenants import Tenants, call_api, comparable, connected
 from tests.fakes.thirdparty import GOOD_KEY
 from webapp.kit.crypto import new_id
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access import access_tokens, oauth_clients
 from webapp.service.domain.accounts import oauth_apps
 
 ABSENT = "ses_00000000000000"
@@ -127,7 +127,7 @@ def test_a_server_of_another_project(tenants: Tenants) -> None:
     other = tenants.foreign["another project's"].scene
     client, _ = oauth_clients.create(tenants.installation.service, name="Theirs", project_id=other.project_id)
     headers = {
-        "Authorization": f"Bearer {oauth_clients.issue_token(tenants.installation.service, client, None).token}",
+        "Authorization": f"Bearer {access_tokens.issue(tenants.installation.service, client, None).token}",
         "x-pd-environment": "development",
     }
     asked = 0

@@ -36,7 +36,7 @@ from webapp.sandbox.people import PEOPLE
 from webapp.sandbox.state import EXTENSION, Sandbox
 from webapp.sandbox.store import Store
 from webapp.service.api import wiring as api
-from webapp.service.domain.access import oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, oauth_clients, tokens
 from webapp.service.domain.access.oauth_clients import OAuthClient
 from webapp.service.domain.accounts import attempts, connections, health, lifecycle, oauth_apps, provider, token_refresh
 from webapp.service.domain.accounts.accounts import Account
@@ -283,7 +283,7 @@ class _Story:
     def _call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What the API answers to the product's server."""
         app, client = self._server
-        token = oauth_clients.issue_token(self._service, client, None).token
+        token = access_tokens.issue(self._service, client, None).token
         answer = app.test_client().open(
             f"/v1/connect/{self._project.id}/{path}",
             method=method,

@@ -17,7 +17,7 @@ from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.dashboard import KEY
 from webapp.kit.clock import SECOND, FakeClock
 from webapp.people import invitations, users
-from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access import access_tokens, oauth_clients
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import activity, external_users, usage
@@ -75,7 +75,7 @@ def test_steps_are_done_by_what_happens_and_stay_so_after_a_restart(fresh: Embed
     happened("trigger")
     client, _ = oauth_clients.create(service, name="Web app")
     happened("client")
-    oauth_clients.verify_token(service, oauth_clients.issue_token(service, client, None).token)
+    access_tokens.verify(service, access_tokens.issue(service, client, None).token)
     oauth_clients.flush_uses(service)
     happened("embed")
     oauth_apps.add(service, app="github", client_id="id", client_secret="secret", project_id=fresh.project.id)

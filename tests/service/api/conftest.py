@@ -19,7 +19,7 @@ from webapp.service.api.base.addresses import collapse_slashes
 from webapp.service.api.base.models import NoContent, RawContent
 from webapp.service.api.table import OPERATIONS
 from webapp.service.api.wiring import NAME, register
-from webapp.service.domain.access import oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, oauth_clients, tokens
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service
@@ -42,7 +42,7 @@ class World:
     def server(self, scope: str | None = None, project_id: str | None = None) -> str:
         """An OAuth access token."""
         client, _ = oauth_clients.create(self.service, name="Server", project_id=project_id)
-        return oauth_clients.issue_token(self.service, client, scope).token
+        return access_tokens.issue(self.service, client, scope).token
 
     def frontend(self, user: str = "alice", scene: Scene | None = None, **order: Any) -> str:
         """A Connect token."""

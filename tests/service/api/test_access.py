@@ -15,7 +15,7 @@ from webapp.people import api_keys, users
 from webapp.service.api import proxy
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access import access_tokens, oauth_clients
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -58,10 +58,10 @@ def server_of_other(shared: Any, other: Scene, refused: dict[str, str | None]) -
 def refused(shared: Any) -> dict[str, str | None]:
     """Everything that is no token, or is one no more, by what is wrong with it."""
     old, rotated = shared.server(), oauth_clients.create(shared.service, name="Rotated")[0]
-    revoked = oauth_clients.issue_token(shared.service, rotated, None).token
+    revoked = access_tokens.issue(shared.service, rotated, None).token
     oauth_clients.rotate(shared.service, rotated.id)
     expired = shared.frontend(expires_in=1)
-    shared.clock.advance(oauth_clients.LIFETIME_S * SECOND)
+    shared.clock.advance(access_tokens.LIFETIME_S * SECOND)
     return {
         "none": None, "empty": "", "garbage": "garbage", "dots": "a.b.c", "no ASCII": "é", "long": "x" * 9000,
         "unknown": "ctok_" + "0" * 32, "malformed": "ctok_nonsense", "no API key": "pbk_none", "expired": expired,

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from tests.fakes.served import served
-from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access import access_tokens, oauth_clients
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.settings import Settings
@@ -27,7 +27,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     with served(data) as product:
         service = open_service(Settings.from_env({}, data=data))
         project = projects.create(service, name="Live")
-        token = oauth_clients.issue_token(service, oauth_clients.create(service, name="Live")[0], None).token
+        token = access_tokens.issue(service, oauth_clients.create(service, name="Live")[0], None).token
         close_service(service)
         sessions: list[requests.Session] = []
 

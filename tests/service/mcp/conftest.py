@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from tests.service.conftest import GOOD_KEY
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.access import oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, oauth_clients, tokens
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
@@ -124,7 +124,7 @@ class World:
     def server_agent(self, user: str = "alice", scope: str | None = None) -> Agent:
         """An agent of the product's own server, with an OAuth access token."""
         client, _ = oauth_clients.create(self.service, name="Server")
-        token = oauth_clients.issue_token(self.service, client, scope).token
+        token = access_tokens.issue(self.service, client, scope).token
         where = {"x-pd-project-id": self.scene.project_id, "x-pd-environment": self.scene.environment}
         return Agent(self.http, {"Authorization": f"Bearer {token}", **where, "x-pd-external-user-id": user})
 

@@ -21,7 +21,7 @@ from webapp.service.api.base.call import Call, answer, holds_nul, read_json
 from webapp.service.api.base.models import Answer, Body, Seconds
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.base.problems import OAuthProblem
-from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access import access_tokens, oauth_clients
 from webapp.service.domain.access.oauth_clients import OAuthClient
 from webapp.service.domain.base import token_scopes
 
@@ -79,14 +79,14 @@ def create_access_token(call: Call) -> Response:
     _check_grant(fields)
     client, credential = _authenticated(call, fields)
     try:
-        token = oauth_clients.issue_token(call.service, client, fields.get("scope"), credential)
+        token = access_tokens.issue(call.service, client, fields.get("scope"), credential)
     except token_scopes.UnknownScope as error:
         raise OAuthProblem("invalid_scope", str(error)) from error
     response = answer(
         {
             "access_token": token.token,
             "token_type": "Bearer",
-            "expires_in": oauth_clients.LIFETIME_S,
+            "expires_in": access_tokens.LIFETIME_S,
             "scope": token.scope,
             "created_at": token.created_at,
         }

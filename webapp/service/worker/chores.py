@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from webapp.kit.clock import MINUTE, SECOND
-from webapp.service.domain.access import api_calls, oauth_clients, refused_calls, refused_origins, tokens
+from webapp.service.domain.access import access_tokens, api_calls, oauth_clients, refused_calls, refused_origins, tokens
 from webapp.service.domain.accounts import attempts, oauth_apps
 from webapp.service.domain.agents import approvals, request_signals, sessions
 from webapp.service.domain.base.service import Service
@@ -30,7 +30,7 @@ def all_due() -> list[Chore]:
     return [
         Chore("end tokens", MINUTE, tokens.expire),
         Chore("purge tokens", 10 * MINUTE, tokens.purge),
-        Chore("purge access tokens", 60 * MINUTE, oauth_clients.purge_tokens),
+        Chore("purge access tokens", 60 * MINUTE, access_tokens.purge),
         Chore("forget old secrets", 60 * MINUTE, oauth_clients.forget_old_secrets),
         Chore("purge refused origins", 24 * 60 * MINUTE, refused_origins.purge),
         Chore("purge calls of the API", 10 * MINUTE, api_calls.purge),

@@ -14,7 +14,7 @@ from webapp.dashboard.build.keys.clients import WORDS, in_words
 from webapp.dashboard.client.build import projects as listed
 from webapp.dashboard.dashboard import KEY
 from webapp.kit.clock import DAY, HOUR, FakeClock
-from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access import access_tokens, oauth_clients
 from webapp.service.domain.access.oauth_clients import OAuthClient
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.projects import projects
@@ -88,7 +88,7 @@ def test_rows_say_what_clients_may_do_and_when_they_called(
     page = office.browser().get(LIST)
     row = re.findall(rf"<tr>(?:(?!</tr>).)*{client.id}.*?</tr>", page, re.DOTALL)[-1]
     assert "See accounts · See usage" in row and "All projects" in row and "Not yet" in row
-    oauth_clients.verify_token(office.service, oauth_clients.issue_token(office.service, client, None).token)
+    access_tokens.verify(office.service, access_tokens.issue(office.service, client, None).token)
     oauth_clients.flush_uses(office.service)
     office_clock.advance(2 * HOUR)
     assert "2 hours ago" in office.browser().get(LIST)
@@ -121,7 +121,7 @@ def test_one_that_is_in_use_is_deleted_by_somebody_who_says_that_they_know(
 ) -> None:
     browser, path = office.browser(), f"{URL}/clients/{client.id}/removal"
     assert "It has not been used yet." in browser.get(path)
-    oauth_clients.verify_token(office.service, oauth_clients.issue_token(office.service, client, None).token)
+    access_tokens.verify(office.service, access_tokens.issue(office.service, client, None).token)
     oauth_clients.flush_uses(office.service)
     assert "It is in use." in browser.get(path)
     refused = browser.send(path)
@@ -161,7 +161,7 @@ def test_a_developer_s_client_acts_for_any_user_and_the_audit_says_who_made_it(o
     browser.send(f"{URL}/clients", FORM | {"name": "Any user", "access": "connect:*"})
     client = next(client for client in oauth_clients.every(office.service.store) if client.name == "Any user")
     assert client.scope == "connect:*"
-    token = oauth_clients.issue_token(office.service, client, None).token
+    token = access_tokens.issue(office.service, client, None).token
     made = office.app.test_client().post(
         f"/v1/connect/{office.project.id}/tokens",
         base_url=BASE,

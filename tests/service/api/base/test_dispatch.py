@@ -15,7 +15,7 @@ from webapp.service.api.base import cors, dispatch, operations
 from webapp.service.api.base.addresses import collapse_slashes
 from webapp.service.api.table import OPERATIONS
 from webapp.service.api.wiring import register
-from webapp.service.domain.access import oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, oauth_clients, tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.base.rate_limits import LIMITS, Limit, LimitState
 from webapp.service.domain.projects import projects
@@ -217,7 +217,7 @@ def test_each_person_of_the_own_dashboard_is_counted_alone(world: Any, narrow: N
     assert [left(world.get("P/accounts", ann)) for _ in range(5)] == [4, 3, 2, 1, 0]
     assert world.get("P/accounts", ann).status_code == 429
     assert left(world.get("P/accounts", bob)) == left(world.get("P/accounts", world.frontend("u_ann"))) == 4
-    own = oauth_clients.issue_token(world.service, oauth_clients.find(world.service, client_id), None).token  # type: ignore[arg-type]  # it is there
+    own = access_tokens.issue(world.service, oauth_clients.find(world.service, client_id), None).token  # type: ignore[arg-type]  # it is there
     assert left(world.get("P/accounts", own)) == 4
     assert left(world.get("P/accounts", world.server())) == 3  # as the token of a product's frontend before
 

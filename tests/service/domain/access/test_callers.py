@@ -5,7 +5,7 @@ import pytest
 from webapp import audit
 from webapp.audit import Actor
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
-from webapp.service.domain.access import callers, oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, callers, oauth_clients, tokens
 from webapp.service.domain.access.callers import Caller
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.base.service import Service
@@ -22,7 +22,7 @@ def frontend(service: Service, scene: Scene) -> Caller:
 @pytest.fixture
 def server(service: Service) -> Caller:
     client, _ = oauth_clients.create(service, name="Server")
-    return callers.authenticate(service, oauth_clients.issue_token(service, client, None).token)
+    return callers.authenticate(service, access_tokens.issue(service, client, None).token)
 
 
 def test_the_two_kinds_of_token(server: Caller, frontend: Caller, project: Project) -> None:
@@ -79,7 +79,7 @@ def test_a_server_names_its_scene(service: Service, server: Caller, project: Pro
 def test_a_client_of_one_project_does_not_see_the_other(service: Service, project: Project) -> None:
     other = projects.create(service, name="Other")
     client, _ = oauth_clients.create(service, name="Server", project_id=project.id)
-    caller = callers.authenticate(service, oauth_clients.issue_token(service, client, None).token)
+    caller = callers.authenticate(service, access_tokens.issue(service, client, None).token)
     assert callers.scene(service, caller, project.id, "development").project_id == project.id
     with pytest.raises(NotFound):
         callers.scene(service, caller, other.id, "development")
@@ -88,7 +88,7 @@ def test_a_client_of_one_project_does_not_see_the_other(service: Service, projec
 def test_what_a_person_does_in_the_dashboard_is_their_doing(service: Service, server: Caller) -> None:
     own = oauth_clients.find(service, oauth_clients.DASHBOARD_ID)
     assert own is not None
-    dashboard = callers.authenticate(service, oauth_clients.issue_token(service, own, None).token)
+    dashboard = callers.authenticate(service, access_tokens.issue(service, own, None).token)
     assert dashboard.actor == Actor("client", "dashboard"), "a request from outside, even with the dashboard's secret"
     with audit.acting(Actor("person", "u_olga")):
         assert dashboard.actor == Actor("person", "u_olga")

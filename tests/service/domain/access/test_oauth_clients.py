@@ -1,25 +1,20 @@
-"""OAuth clients and their access tokens.
-
-What happens to OAuth clients: rotation with and without an overlap, and the client for scripts.
+"""OAuth clients: secrets, rotation with and without an overlap, and the client for scripts.
 
 Public keys of clients, and assertions: every way in which one proves nothing.
 """
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import orjson
 import pytest
-from itsdangerous import URLSafeSerializer
 from joserfc import jwk, jwt
 
 from webapp.errors import Conflict, Invalid, NotFound, Unauthorized
 from webapp.kit.clock import HOUR, MINUTE, SECOND, FakeClock
-from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access import access_tokens, oauth_clients
 from webapp.service.domain.access.oauth_clients import BadAssertion, OAuthClient
-from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 
@@ -67,117 +62,24 @@ def test_the_example_products_client_sees_one_project_and_is_there_with_the_sand
     assert oauth_clients.find(without, client_id) is None
 
 
-def test_a_token_lives_an_hour(service: Service, clock: FakeClock) -> None:
-    client, _ = oauth_clients.create(service, name="Server")
-    token = oauth_clients.issue_token(service, client, None)
-    assert token.created_at == clock() // SECOND
-    clock.advance(3599 * SECOND)
-    assert oauth_clients.verify_token(service, token.token) == (client, frozenset({"*"}))
-    clock.advance(SECOND)
-    with pytest.raises(Unauthorized, match="expired"):
-        oauth_clients.verify_token(service, token.token)
-
-
-def test_a_token_from_a_clock_far_ahead_is_refused(service: Service, clock: FakeClock) -> None:
-    client, _ = oauth_clients.create(service, name="Server")
-    token = oauth_clients.issue_token(service, client, None).token
-    clock.advance(-61 * SECOND)
-    with pytest.raises(Unauthorized):
-        oauth_clients.verify_token(service, token)
-
-
-def test_a_request_narrows_scopes_and_never_widens(service: Service) -> None:
-    client, _ = oauth_clients.create(service, name="Server", scope="connect:accounts:read connect:actions:*")
-    assert oauth_clients.issue_token(service, client, None).scope == "connect:accounts:read connect:actions:*"
-    assert oauth_clients.issue_token(service, client, "  ").scope == "connect:accounts:read connect:actions:*"
-    assert oauth_clients.issue_token(service, client, "connect:actions:*").scope == "connect:actions:*"
-    for wider in ("*", "connect:*", "connect:accounts:write", "nonsense"):
-        with pytest.raises(token_scopes.UnknownScope):
-            oauth_clients.issue_token(service, client, wider)
-    with pytest.raises(token_scopes.UnknownScope):
-        oauth_clients.create(service, name="Bad", scope="nonsense")
-
-
-@pytest.mark.parametrize("token", ["", "x", "a.b", "ctok_" + "0" * 32, "é.è", "W10.abc", "\ud800.x", "a" * 10_000])
-def test_garbage_is_no_token(service: Service, token: str) -> None:
-    with pytest.raises(Unauthorized):
-        oauth_clients.verify_token(service, token)
-
-
-def test_a_token_changed_in_one_character_is_refused(service: Service) -> None:
-    client, _ = oauth_clients.create(service, name="Server")
-    token = oauth_clients.issue_token(service, client, None).token
-    middle = len(token) // 3
-    changed = token[:middle] + ("A" if token[middle] != "A" else "B") + token[middle + 1 :]
-    with pytest.raises(Unauthorized):
-        oauth_clients.verify_token(service, changed)
-
-
-def test_a_token_that_was_refused_as_expired_stays_so_when_the_clock_is_set_back(
-    service: Service, clock: FakeClock
-) -> None:
-    client, _ = oauth_clients.create(service, name="Server")
-    token, other = (
-        oauth_clients.issue_token(service, client, scope).token for scope in (None, "connect:accounts:read")
-    )
-    clock.advance(oauth_clients.LIFETIME_S * SECOND)
-    with pytest.raises(Unauthorized, match="expired"):
-        oauth_clients.verify_token(service, token)
-    clock.advance(-oauth_clients.LIFETIME_S * SECOND)
-    with pytest.raises(Unauthorized, match="expired"):
-        oauth_clients.verify_token(service, token)
-    assert oauth_clients.verify_token(service, other)[0] == client
-    assert oauth_clients.purge_tokens(service) == 0
-    clock.advance(oauth_clients.REMEMBERED + oauth_clients.LIFETIME_S * SECOND + 1)
-    assert oauth_clients.purge_tokens(service) == 1
-
-
-def test_a_call_asks_for_its_client_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    client, _ = oauth_clients.create(service, name="Server")
-    token, statements = oauth_clients.issue_token(service, client, None).token, list[str]()
-    tuples = type(service.store).tuples
-
-    def noted(store: Any, sql: str, params: Any) -> Any:
-        statements.append(sql)
-        return tuples(store, sql, params)
-
-    monkeypatch.setattr(type(service.store), "tuples", noted)
-    monkeypatch.setattr(type(service.store), "one", None)
-    assert oauth_clients.verify_token(service, token)[0] == client
-    assert len(statements) == 1
-
-
-def test_tokens_are_signed_with_sha256_and_those_of_sha1_are_read_until_they_expire(
-    service: Service, clock: FakeClock
-) -> None:
-    client, _ = oauth_clients.create(service, name="Server")
-    token = oauth_clients.issue_token(service, client, None).token
-    payload = URLSafeSerializer("", salt="oauth").loads_unsafe(token)[1]
-    key = service.keys.derive(oauth_clients.PURPOSE)
-    assert URLSafeSerializer(key, salt="oauth", signer_kwargs={"digest_method": hashlib.sha256}).loads(token) == payload
-    earlier = URLSafeSerializer(key, salt="oauth").dumps(payload)
-    assert earlier != token
-    assert oauth_clients.verify_token(service, earlier)[0] == client
-
-
 def test_when_a_client_called_last_is_told_to_the_minute(service: Service, clock: FakeClock) -> None:
     client, _ = oauth_clients.create(service, name="Server")
-    token = oauth_clients.issue_token(service, client, None).token
+    token = access_tokens.issue(service, client, None).token
     oauth_clients.flush_uses(service)
     assert oauth_clients.get(service.store, client.id).last_used_at is None
     began = clock()
     for wait, told in ((0, 0), (MINUTE - 1, 0), (1, MINUTE)):
         clock.advance(wait)
-        oauth_clients.verify_token(service, token)
+        access_tokens.verify(service, token)
         oauth_clients.flush_uses(service)
         assert oauth_clients.get(service.store, client.id).last_used_at == began + told
 
 
 def test_no_call_waits_until_it_is_written_who_called(service: Service) -> None:
     client, _ = oauth_clients.create(service, name="Server")
-    token = oauth_clients.issue_token(service, client, None).token
+    token = access_tokens.issue(service, client, None).token
     with service.store.write():
-        oauth_clients.verify_token(service, token)
+        access_tokens.verify(service, token)
     assert oauth_clients.get(service.store, client.id).last_used_at is None
     oauth_clients.flush_uses(service)
     assert oauth_clients.get(service.store, client.id).last_used_at is not None
@@ -194,12 +96,12 @@ def test_the_scripted_client_is_made_once_and_keeps_its_secret(service: Service)
 
 def test_rotation_ends_every_token_at_once(service: Service) -> None:
     client, secret = oauth_clients.create(service, name="Server")
-    token = oauth_clients.issue_token(service, client, None).token
+    token = access_tokens.issue(service, client, None).token
     rotated, fresh = oauth_clients.rotate(service, client.id)  # in the same millisecond
     assert oauth_clients.authenticate(service, client.id, secret) is None
     assert oauth_clients.authenticate(service, client.id, fresh) == rotated
     with pytest.raises(Unauthorized, match="revoked"):
-        oauth_clients.verify_token(service, token)
+        access_tokens.verify(service, token)
     with pytest.raises(NotFound):
         oauth_clients.rotate(service, "nobody")
 
@@ -218,24 +120,24 @@ def test_both_secrets_work_until_the_overlap_ends(service: Service, clock: FakeC
 
 def test_tokens_end_with_the_secret_that_they_were_issued_for(service: Service, clock: FakeClock) -> None:
     client, _ = oauth_clients.create(service, name="Server")
-    token = oauth_clients.issue_token(service, client, None, client.secret_hash).token
+    token = access_tokens.issue(service, client, None, client.secret_hash).token
     rotated, _ = oauth_clients.rotate(service, client.id, overlap_s=1800)
-    fresh = oauth_clients.issue_token(service, rotated, None).token
-    assert oauth_clients.verify_token(service, token)[0] == rotated
+    fresh = access_tokens.issue(service, rotated, None).token
+    assert access_tokens.verify(service, token)[0] == rotated
     clock.advance(1800 * SECOND + 1)
     with pytest.raises(Unauthorized, match="revoked"):
-        oauth_clients.verify_token(service, token)
-    assert oauth_clients.verify_token(service, fresh)[0] == rotated
+        access_tokens.verify(service, token)
+    assert access_tokens.verify(service, fresh)[0] == rotated
 
 
 def test_the_old_secret_is_ended_by_hand(service: Service) -> None:
     client, old = oauth_clients.create(service, name="Server")
-    token = oauth_clients.issue_token(service, client, None).token
+    token = access_tokens.issue(service, client, None).token
     _, new = oauth_clients.rotate(service, client.id, overlap_s=3600)
     oauth_clients.end_old_secret(service, client.id)
     assert oauth_clients.authenticate(service, client.id, old) is None
     with pytest.raises(Unauthorized, match="revoked"):
-        oauth_clients.verify_token(service, token)
+        access_tokens.verify(service, token)
     assert oauth_clients.authenticate(service, client.id, new)
     oauth_clients.end_old_secret(service, client.id)
     verbs = [row["verb"] for row in service.store.all("SELECT verb FROM audit ORDER BY id")]
@@ -258,7 +160,7 @@ def test_an_old_secret_whose_time_is_over_is_forgotten_and_no_clock_revives_it(
     service: Service, clock: FakeClock
 ) -> None:
     client, first = oauth_clients.create(service, name="Server")
-    token = oauth_clients.issue_token(service, client, None).token
+    token = access_tokens.issue(service, client, None).token
     rotated, second = oauth_clients.rotate(service, client.id, overlap_s=600)
     assert oauth_clients.forget_old_secrets(service) == 0 and oauth_clients.authenticate(service, client.id, first)
     clock.advance(600 * SECOND + 1)
@@ -268,7 +170,7 @@ def test_an_old_secret_whose_time_is_over_is_forgotten_and_no_clock_revives_it(
     assert oauth_clients.authenticate(service, client.id, first) is None
     assert oauth_clients.authenticate(service, client.id, second)
     with pytest.raises(Unauthorized, match="revoked"):
-        oauth_clients.verify_token(service, token)
+        access_tokens.verify(service, token)
     assert oauth_clients.get(service.store, client.id).rotated_at == rotated.rotated_at
 
 
@@ -359,8 +261,8 @@ def test_each_counts_once_however_the_clock_moves(service: Service, sign: Sign, 
 
 
 def test_tokens_end_with_the_key(service: Service, client: OAuthClient) -> None:
-    token = oauth_clients.issue_token(service, client, None, client.credentials(service.clock())[0]).token
-    assert oauth_clients.verify_token(service, token)[0].id == client.id
+    token = access_tokens.issue(service, client, None, client.credentials(service.clock())[0]).token
+    assert access_tokens.verify(service, token)[0].id == client.id
     assert oauth_clients.authenticate(service, client.id, "") is None, "it has no secret"
     with pytest.raises(Conflict):
         oauth_clients.remove_key(service, client.id)
@@ -372,7 +274,7 @@ def test_tokens_end_with_the_key(service: Service, client: OAuthClient) -> None:
     oauth_clients.remove_key(service, client.id)
     oauth_clients.remove_key(service, client.id)
     with pytest.raises(Exception, match="revoked"):
-        oauth_clients.verify_token(service, token)
+        access_tokens.verify(service, token)
     verbs = [row["verb"] for row in service.store.all("SELECT verb FROM audit ORDER BY id")]
     assert verbs == ["created", "rotated", "key_removed"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from webapp.errors import Conflict, Invalid, Unauthorized
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access import access_tokens, oauth_clients
 from webapp.service.domain.base.keyring import MissingKey, Place, WeakKey, WrongKey
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints
@@ -60,7 +60,7 @@ def test_what_is_derived_changes_and_scripts_get_their_secret_from_init(
     before = open_service(settings, clock)
     client, secret = oauth_clients.scripted(before)
     own, own_secret = oauth_clients.create(before, name="Server")
-    token = oauth_clients.issue_token(before, client, None).token
+    token = access_tokens.issue(before, client, None).token
     close_service(before)
     instance_key.rotate(settings, clock)
     after = open_service(settings, clock)
@@ -71,7 +71,7 @@ def test_what_is_derived_changes_and_scripts_get_their_secret_from_init(
     assert oauth_clients.authenticate(after, client.id, secret) is None
     assert oauth_clients.authenticate(after, own.id, own_secret), "a secret that was made at random stays"
     with pytest.raises(Unauthorized):
-        oauth_clients.verify_token(after, token)
+        access_tokens.verify(after, token)
 
 
 def test_a_key_from_the_settings_is_replaced_by_the_one_given(

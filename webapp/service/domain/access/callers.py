@@ -6,7 +6,7 @@ from webapp import audit, connect_tokens
 from webapp.audit import Actor
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
 from webapp.people import api_keys, users
-from webapp.service.domain.access import oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, oauth_clients, tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
@@ -85,7 +85,7 @@ def authenticate(service: Service, bearer: str) -> Caller:
         return Caller(token.scopes, project_id=token.scene.project_id, connect=token)
     if bearer.startswith(api_keys.PREFIX):
         return Caller(frozenset({token_scopes.ALL}), person_id=_person(service, bearer))
-    client, granted = oauth_clients.verify_token(service, bearer)
+    client, granted = access_tokens.verify(service, bearer)
     return Caller(granted, client_id=client.id, project_id=client.project_id)
 
 

@@ -1,15 +1,10 @@
-"""OAuth clients of the workspace and their access tokens (table ``oauth_clients``; contract "Access tokens"; RFC
-6749).
+"""OAuth clients of the workspace (table ``oauth_clients``; contract "OAuth clients"; RFC 6749): what they authenticate
+with. The tokens that they get are left to :mod:`.access_tokens`.
 
 Clients use only the client-credentials grant. A secret is stored as its SHA-256. When a client gets a new secret, the
 previous one can stay valid until a set time or until it is ended; the access tokens that were issued for it end with
 it. The client for scripts, which ``patchbay init`` prints, derives its secret from the instance key, so that it can be
-printed again.
-
-Access tokens are signed and not stored, so checking one is cheap; each contains a mark of the secret that it was issued
-for, and is invalid without that secret. Tokens that were refused as expired are recorded (table
-``ended_access_tokens``), so that a clock that is set back does not revive them. The time of a client's last call is
-written a moment after the call.
+printed again. The time of a client's last call is written a moment after the call.
 
 A client may have one public key, instead of a secret or in addition: RSA of 2,048 bits or more (RS256), P-256 (ES256)
 or Ed25519 (EdDSA). At the token endpoint it then presents an assertion (RFC 7523, RFC 7521 section 4.2), which is
@@ -17,8 +12,6 @@ recent and accepted once across all processes. The library ``joserfc`` is import
 """
 
 import base64
-import functools
-import hashlib
 import warnings
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -27,10 +20,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
-from itsdangerous import BadData, URLSafeSerializer
 
 from webapp import audit
-from webapp.errors import Conflict, Invalid, NotFound, Unauthorized, Unavailable
+from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.kit.crypto import hash_token, random_base62, same
@@ -82,6 +74,11 @@ class OAuthClient:
     last_used_at: int | None = None
     public_key: str = ""
 
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it is the dashboard's or the example product's, which are never stored."""
+        return self.origin == "dashboard"
+
     def old_secret_works(self, now: int) -> bool:
         """Whether the secret before this one still works at ``now``."""
         return self.old_secret_ends_at is not None and now < self.old_secret_ends_at
@@ -97,7 +94,6 @@ class OAuthClient:
 
 
 _CLIENTS = Table("oauth_clients", OAuthClient)
-_REFUSED = "SELECT 1 FROM ended_access_tokens WHERE token_hash = :hash"
 
 
 def create(
@@ -191,12 +187,13 @@ def example(service: Service) -> tuple[str, str]:
     return EXAMPLE_ID, service.keys.derive("example-client").hex()
 
 
-def find(service: Service, client_id: str) -> OAuthClient | None:
-    """The client under ``client_id``, those that are never stored included."""
-    return _never_stored(service, client_id) or _CLIENTS.get(service.store, client_id)
+def find(service: Service, client_id: str, *, unless: str = "FALSE", **params: str) -> OAuthClient | None:
+    """The client under ``client_id``, or None; also for one that is stored while the condition ``unless`` holds."""
+    stored = f"id = :id AND NOT ({unless})"
+    return _built_in(service, client_id) or _CLIENTS.one(service.store, stored, {"id": client_id, **params})
 
 
-def _never_stored(service: Service, client_id: str) -> OAuthClient | None:
+def _built_in(service: Service, client_id: str) -> OAuthClient | None:
     own_id, own_secret = dashboard(service)
     if client_id == own_id:
         return OAuthClient(own_id, None, "Dashboard", token_scopes.ALL, hash_token(own_secret), "dashboard", 0, 0)
@@ -222,96 +219,6 @@ def authenticate(service: Service, client_id: str, client_secret: str) -> OAuthC
     return client if any(right) else None
 
 
-LIFETIME_S = 3600
-REMEMBERED = 30 * DAY
-PURPOSE = "access-tokens"  # what the key that signs them is derived for
-_MARK = 16  # characters of a credential's hash in a token
-
-
-@dataclass(frozen=True, slots=True)
-class AccessToken:
-    """An access token that was just issued (RFC 6749 section 5.1). ``created_at`` is in Unix seconds."""
-
-    token: str
-    scope: str
-    created_at: int
-
-
-def issue_token(service: Service, client: OAuthClient, scope: str | None, credential: str = "") -> AccessToken:
-    """Return an access token for ``client``, narrowed to ``scope`` if given.
-
-    It is valid as long as ``credential``, the hash of what the client presented; by default the newest secret's. Raises
-    :class:`webapp.service.domain.base.token_scopes.UnknownScope` for a scope that is unknown or not the client's.
-    """
-    own = token_scopes.parse(client.scope)
-    requested = token_scopes.parse(scope) if scope and scope.strip() else own
-    for name in requested:
-        if not token_scopes.covers(own, name):
-            raise token_scopes.UnknownScope(f"This client may not ask for the scope {name!r}.")
-    now = service.clock() // SECOND
-    granted = " ".join(requested)
-    mark = (credential or client.secret_hash)[:_MARK]
-    signed = _serializer(service.keys.derive(PURPOSE)).dumps([client.id, granted, now, mark])
-    return AccessToken(signed if isinstance(signed, str) else signed.decode(), granted, now)
-
-
-def verify_token(service: Service, token: str) -> tuple[OAuthClient, frozenset[str]]:
-    """The client and the scopes of an access token. Raises :class:`Unauthorized`."""
-    try:
-        client_id, granted, issued, mark = _signed_by(service.keys.derive(PURPOSE), token)
-    except (BadData, ValueError, TypeError, UnicodeError) as error:
-        raise Unauthorized("The access token is not valid; get a new one at /v1/oauth/token.") from error
-    own, params = _never_stored(service, client_id), {"id": client_id, "hash": hash_token(token)}
-    stored = None if own else _CLIENTS.one(service.store, f"id = :id AND NOT EXISTS ({_REFUSED})", params)
-    age = service.clock() // SECOND - issued
-    if not -60 <= age < LIFETIME_S or (stored is None and _has_ended(service, token)):
-        if age >= LIFETIME_S:
-            _end(service, token)
-        raise Unauthorized("The access token has expired; get a new one at /v1/oauth/token.")
-    client = own or stored
-    if client is None or all(mark != credential[:_MARK] for credential in client.credentials(service.clock())):
-        raise Unauthorized("The access token was revoked; get a new one at /v1/oauth/token.")
-    _note_use(service, client)
-    return client, frozenset(granted.split())
-
-
-def purge_tokens(service: Service) -> int:
-    """Forget those that were refused more than 30 days ago; how many there were."""
-    limit = {"limit": service.clock() - REMEMBERED}
-    if service.store.one("SELECT 1 FROM ended_access_tokens WHERE ended_at < :limit LIMIT 1", limit) is None:
-        return 0
-    with service.store.write() as tx:
-        return tx.run("DELETE FROM ended_access_tokens WHERE ended_at < :limit", limit)
-
-
-def _has_ended(service: Service, token: str) -> bool:
-    """Whether ``token`` was refused as expired before."""
-    return service.store.one(_REFUSED, {"hash": hash_token(token)}) is not None
-
-
-def _end(service: Service, token: str) -> None:
-    """Remember that ``token`` has expired. It is refused either way, so a store that is busy does not matter."""
-    if _has_ended(service, token):
-        return
-    sql = "INSERT INTO ended_access_tokens (token_hash, ended_at) VALUES (:hash, :now) ON CONFLICT DO NOTHING"
-    with suppress(Unavailable), service.store.write() as tx:
-        tx.run(sql, {"hash": hash_token(token), "now": service.clock()})
-
-
-@functools.lru_cache(maxsize=1024)  # whose signature it is never changes; whether it still counts is asked each time
-def _signed_by(key: bytes, token: str) -> tuple[str, str, int, str]:
-    client_id, granted, issued, mark = _serializer(key).loads(token)
-    return client_id, granted, issued, mark
-
-
-def _serializer(key: bytes) -> URLSafeSerializer:
-    """The serializer, which signs with HMAC-SHA256, and reads SHA-1 signatures of earlier versions until they
-    expire.
-    """
-    sha256, sha1 = {"digest_method": hashlib.sha256}, {"digest_method": hashlib.sha1}
-    return URLSafeSerializer(key, salt="oauth", signer_kwargs=sha256, fallback_signers=[sha1])
-
-
 WRITTEN_EVERY = MINUTE  # the last call of a client is shown to the minute
 
 
@@ -325,10 +232,10 @@ _USES = WriteBuffer(_write_uses)
 flush_uses = _USES.flush
 
 
-def _note_use(service: Service, client: OAuthClient) -> None:
+def note_use(service: Service, client: OAuthClient) -> None:
     """Keep that ``client`` called; no call waits until that is written."""
     now = service.clock()
-    if client.origin != "dashboard" and now - (client.last_used_at or 0) >= WRITTEN_EVERY:
+    if not client.is_built_in and now - (client.last_used_at or 0) >= WRITTEN_EVERY:
         _USES.note(service, client.id, now)
 
 
