@@ -25,7 +25,7 @@ from webapp.service.components import loader
 from webapp.service.components.calls import Call, Emitted, ErrorInfo, HttpAnswer, Reply
 from webapp.service.components.errors import ComponentError, HttpError
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.components import grants
+from webapp.service.domain.components import component_calls
 from webapp.service.domain.triggers import app_events
 from webapp.service.domain.triggers.inbound_requests import InboundRequest
 from webapp.service.outbound import id_tokens
@@ -159,5 +159,5 @@ def in_process(gmail: Gmail) -> Iterator[None]:
             return Reply(None, error=ErrorInfo("exception", type(error).__name__, str(error)))
         return Reply(value, events=tuple(context.emitted), state=context.state, ends_at=context.ends_at)
 
-    with patch.object(grants, "call", call), patch.dict(id_tokens.KEYS, clear=True):
+    with patch.object(component_calls, "call", call), patch.dict(id_tokens.KEYS, clear=True):
         yield

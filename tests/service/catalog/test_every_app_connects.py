@@ -27,7 +27,7 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts, connections, credentials, health, provider, token_refresh
 from webapp.service.domain.accounts.attempts import Question, Undecided
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown
-from webapp.service.domain.components import grants
+from webapp.service.domain.components import account_grants
 from webapp.service.outbound.oauth import OAuthFailure
 
 
@@ -174,7 +174,7 @@ def test_the_token_of_a_page_does_not_expire_and_is_that_of_the_page(bench: Benc
     account = bench.connect(app)
     kept = credentials.read(bench.service, account)
     assert (account.expires_at, account.next_refresh_at, "oauth_refresh_token" in kept) == (None, None, False)
-    secrets = set(grants.account_grant(app, kept).secrets or ())
+    secrets = set(account_grants.of_values(app, kept).secrets or ())
     assert {"page_token", "oauth_access_token"} <= secrets and "page_id" not in secrets
     assert fake.asked[0] == "oauth.look_up"
 

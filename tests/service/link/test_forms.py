@@ -18,7 +18,7 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts, app_overrides, credentials, health, oauth_apps, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import AppOverride, Draft
-from webapp.service.domain.components import grants
+from webapp.service.domain.components import account_grants
 from webapp.service.link import forms
 from webapp.service.link.visit import Visit
 
@@ -275,7 +275,7 @@ def test_each_account_is_used_in_the_way_in_which_it_was_connected(
     service = world.service
     for account, place in ((entered, "header"), (signed_in, "bearer")):
         used = accounts.get(service.store, account.scene, account.id)
-        granted = grants.grant_accounts(service, {"app": used}, two_ways).accounts["app"]
+        granted = account_grants.grant(service, {"app": used}, two_ways).accounts["app"]
         assert [each.kind for each in granted.placements] == [place]
         assert health.check(service, used).healthy
     renewed = token_refresh.refresh(service, accounts.get(service.store, signed_in.scene, signed_in.id))

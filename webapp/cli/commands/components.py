@@ -18,7 +18,7 @@ from webapp.service.components.checker import NAME, check
 from webapp.service.components.declared.source import ENDING
 from webapp.service.components.executor import Executor
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants
+from webapp.service.domain.components import account_grants
 
 FIRST = "0.0.1"
 HOOKS = ("deploy", "activate", "renew", "deactivate")
@@ -145,8 +145,8 @@ def _accounts(service: Service, path: Path, text: str | None) -> tuple[dict[str,
         else [prop for prop in declared.value.get("configurable_props", ()) if prop["type"] == "app"]
     )
     apps = {prop["name"]: service.app(prop["app"]) for prop in props}
-    allow_hosts = grants.allow_hosts(service, list(apps.values()))
-    return {name: grants.account_grant(app, values) for name, app in apps.items()}, allow_hosts
+    allow_hosts = account_grants.allow_hosts(service, list(apps.values()))
+    return {name: account_grants.of_values(app, values) for name, app in apps.items()}, allow_hosts
 
 
 def _object(option: str, text: str) -> dict[str, Any]:

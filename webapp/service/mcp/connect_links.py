@@ -16,7 +16,7 @@ from webapp.service.domain.accounts import accounts, connections
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.rate_limits import LIMITS, key_of
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants
+from webapp.service.domain.components import component_calls
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.mcp.arguments import Unconnected
 from webapp.service.mcp.authentication import Visitor
@@ -72,7 +72,7 @@ def after_refusal(
     if user is None or not errors:
         return None
     lacks, action = errors[-1].get("account_id"), request.component.key
-    if not lacks and errors[-1]["name"] != grants.UNUSABLE:
+    if not lacks and errors[-1]["name"] != component_calls.UNUSABLE:
         return None
     chosen = [value["authProvisionId"] for value in request.configured.values() if _is_account(value)]
     for account in accounts.of_user(service.store, user):

@@ -62,7 +62,7 @@ from webapp.service.domain.accounts.attempts import Attempt, AttemptRequest
 from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, WrongAccount
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants, proxy
+from webapp.service.domain.components import account_grants, proxy
 from webapp.service.domain.components.proxy import ProxyRequest
 from webapp.service.domain.pieces import lifecycle
 from webapp.service.domain.projects import activity, projects
@@ -647,7 +647,7 @@ def test_a_project_that_asks_for_no_test_keeps_them_and_begins_later(bench: Any,
 
 
 def test_a_component_gets_the_session_and_not_what_it_was_got_for(bench: Any, door: Door) -> None:
-    granted = grants.grant_accounts(bench.service, {"account": connect_by_session(bench)}, "acmekeys").accounts[
+    granted = account_grants.grant(bench.service, {"account": connect_by_session(bench)}, "acmekeys").accounts[
         "account"
     ]
     assert granted.values == {"user": "ada", "session_token": "canary-session-1", "site": "eu"}

@@ -9,7 +9,7 @@ from webapp.kit.clock import MINUTE
 from webapp.service.components.calls import Call, Reply
 from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants
+from webapp.service.domain.components import component_calls
 from webapp.service.domain.projects.projects import Scene
 
 NAME = "@activepieces/piece-shop"
@@ -59,16 +59,19 @@ class Played:
 
 
 def test_a_call_knows_its_user_by_a_hash_only_and_what_it_may_reach(service: Service) -> None:
-    played, request = Played(), Call("x/1.0.0.json", user=grants.user_key(Scene("prj", "development"), "alice"))
+    played, request = (
+        Played(),
+        Call("x/1.0.0.json", user=component_calls.user_key(Scene("prj", "development"), "alice")),
+    )
     seen = replace(service, executor=played)  # type: ignore[arg-type]
     assert piece_hosts.call(seen, request).value == "done"
     piece_hosts.call(seen, replace(request, user=""))
     assert (played.got.user, played.got.hosts) == ("", ())
     assert hosts(service) == ["cdn.shop.example"]
-    grants.call(seen, request, {}, None)
+    component_calls.call(seen, request, {}, None)
     assert len(played.got.user) == 64
     assert "alice" not in played.got.user
-    grants.call(seen, replace(request, path="x/1.0.0.py"), {}, None)
+    component_calls.call(seen, replace(request, path="x/1.0.0.py"), {}, None)
     assert "alice" in played.got.user  # which no other kind of component is told
 
 

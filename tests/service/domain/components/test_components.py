@@ -19,7 +19,7 @@ from webapp.service.components.calls import Call, ErrorInfo, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import component_requests, components, grants, run_files, runs
+from webapp.service.domain.components import component_calls, component_requests, components, run_files, runs
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.components import OptionsQuery
 from webapp.service.domain.projects.projects import Scene
@@ -60,7 +60,7 @@ def test_what_a_component_keeps_goes_into_its_next_run(
         states.append(asked.state)
         return Reply("done", state={"flow:count": len(states)})
 
-    monkeypatch.setattr(grants, "call", call)
+    monkeypatch.setattr(component_calls, "call", call)
     for _ in range(2):
         assert components.run(service, request(service, scene, "~/fail", token="t"))["ret"] == "done"
     assert states == [{}, {"flow:count": 1}]

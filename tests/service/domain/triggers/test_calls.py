@@ -12,7 +12,7 @@ from webapp.kit import cursors
 from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.components.runner import LOST
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants
+from webapp.service.domain.components import component_calls
 from webapp.service.domain.projects import activity
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, runs, trigger_state
@@ -29,7 +29,7 @@ def test_a_component_that_left_the_catalog_fails_with_a_sentence(service: Servic
         reply.error.message
         == "It waits, because version 9.9.9 was removed from this service. Change it to version 1.0.0."
     )
-    assert (reply.error.name, reply.ok) == (grants.UNUSABLE, False)
+    assert (reply.error.name, reply.ok) == (component_calls.UNUSABLE, False)
 
 
 def test_values_that_do_not_fit_any_more_fail_too(service: Service, scene: Scene) -> None:
@@ -70,7 +70,7 @@ def test_a_trigger_that_was_deleted_meanwhile_keeps_nothing(service: Service, sc
 def test_the_error_of_a_failed_hook() -> None:
     refused = Reply(None, error=ErrorInfo("exception", "ComponentError", "No."))
     away = Reply(None, error=ErrorInfo("runner", "Runner", "Not now."))
-    account = Reply(None, error=ErrorInfo("exception", grants.UNUSABLE, "Reconnect."))
+    account = Reply(None, error=ErrorInfo("exception", component_calls.UNUSABLE, "Reconnect."))
     assert isinstance(HookFailed("deploy", refused).to_error(), Invalid)
     assert isinstance(HookFailed("deploy", away).to_error(), Unavailable)
     assert HookFailed("deploy", account).unusable

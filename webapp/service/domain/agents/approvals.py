@@ -22,7 +22,7 @@ from webapp.service.domain.agents import sessions
 from webapp.service.domain.agents.sessions import AgentSession
 from webapp.service.domain.base import retention, token_scopes
 from webapp.service.domain.base.service import SealedColumn, Service
-from webapp.service.domain.components import component_requests, grants, prop_values, run_files
+from webapp.service.domain.components import account_grants, component_requests, prop_values, run_files
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.prop_values import Values
 from webapp.service.domain.projects import external_users
@@ -215,7 +215,7 @@ def ask(service: Service, request: ComponentRequest, session: AgentSession) -> A
     """
     props = component_requests.props_to_fill(service, request)
     values = prop_values.checked(props, request.configured, whole=True)
-    grants.find_accounts(service, request.scene, request.external_id, props, values.accounts)
+    account_grants.find_accounts(service, request.scene, request.external_id, props, values.accounts)
     kept, masked = prop_values.without_secrets(props, run_files.described(props, _shown(values)))
     now, digest = service.clock(), _digest(service, request)
     with service.store.write() as tx:

@@ -17,17 +17,18 @@ from webapp.service.components.limits import CONFIGURE_S, RUN_S
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import (
+    account_grants,
+    component_calls,
     component_requests,
     dynamic_props,
-    grants,
     held_tools,
     piece_stores,
     prop_values,
     run_files,
     runs,
 )
+from webapp.service.domain.components.account_grants import AccountUnusable
 from webapp.service.domain.components.component_requests import ComponentRequest
-from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.components.prop_values import Values, option_value
 from webapp.service.outbound.databases import ENGINES, DatabaseOutcome, Table, account_of
 
@@ -172,7 +173,7 @@ def _call(
     component = request.component
     if accounts is None:
         accounts = _accounts(service, request, props, values)
-    return grants.call(
+    return component_calls.call(
         service,
         Call(
             path=str(component.path),
@@ -190,7 +191,7 @@ def _call(
             state=piece_stores.values(service, request) if method == "run" else {},
             files=run_files.with_stash(service, request, files or {}),
             stash=request.stash_id is not None,
-            user=grants.user_key(request.scene, request.external_id),
+            user=component_calls.user_key(request.scene, request.external_id),
             careful=bool(request.agent) and not held_tools.is_noted(service.store, component.key),
         ),
         accounts,
@@ -202,7 +203,7 @@ def _accounts(
     service: Service, request: ComponentRequest, props: Sequence[Prop], values: Values
 ) -> Mapping[str, Account]:
     """The accounts that were chosen, by their props. Raises :class:`Invalid` where one is not the user's."""
-    return grants.find_accounts(service, request.scene, request.external_id, props, values.accounts)
+    return account_grants.find_accounts(service, request.scene, request.external_id, props, values.accounts)
 
 
 def _database(service: Service, request: ComponentRequest, account_prop: Prop, values: Values) -> dict[str, Any]:
@@ -214,7 +215,7 @@ def _database(service: Service, request: ComponentRequest, account_prop: Prop, v
     try:
         tables = _sql_tables(service, account)
     except AccountUnusable as error:
-        return _failed_options(grants.failed(service, error.message))
+        return _failed_options(component_calls.failed(service, error.message))
     return {"options": None, "stringOptions": None, "observations": [], "context": {"dbInfo": tables}, "errors": []}
 
 
@@ -314,7 +315,9 @@ def _sql_tables(service: Service, account: Account) -> dict[str, Any]:
     """The tables of the account's database by name, each with its columns. Raises :class:`AccountUnusable`."""
     app = service.app(account.app)
     engine = ENGINES[app.test_kind or ""]()
-    where = account_of(grants.given_values(service, grants.fresh(service, account)), engine.DEFAULT_PORT)
+    where = account_of(
+        account_grants.given_values(service, account_grants.fresh(service, account)), engine.DEFAULT_PORT
+    )
     if where is None:
         raise AccountUnusable("The port of this account is not a number from 1 to 65535. Reconnect it.")
     result = engine.tables(service.client_for(app).guard, where)

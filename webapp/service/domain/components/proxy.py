@@ -21,7 +21,7 @@ from webapp.service.components.masking import MASK, BodyMask, Mask
 from webapp.service.domain.accounts import accounts, health, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants
+from webapp.service.domain.components import account_grants
 from webapp.service.domain.projects import usage
 from webapp.service.outbound.client import RESERVED
 from webapp.service.outbound.failures import Failure
@@ -63,7 +63,7 @@ def send(service: Service, account: Account, request: ProxyRequest) -> Stream:
         try:
             after = health.after_refusal(service, used)
             if after.dead:
-                raise Refused(grants.reconnect(service, after, after.error).message)
+                raise Refused(account_grants.reconnect(service, after, after.error).message)
         except BaseException:
             answer.close()
             raise
@@ -115,8 +115,10 @@ def _send(service: Service, account: Account, request: ProxyRequest, ends: float
 def _grant(service: Service, account: Account) -> AccountGrant:
     """The grant for a request with ``account``."""
     try:
-        return grants.account_grant(accounts.app_of(service, account), grants.given_values(service, account))
-    except grants.AccountUnusable as error:
+        return account_grants.of_values(
+            accounts.app_of(service, account), account_grants.given_values(service, account)
+        )
+    except account_grants.AccountUnusable as error:
         raise Refused(error.message) from error
 
 

@@ -18,7 +18,7 @@ from webapp.service.catalog.hosted_servers import key_way
 from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.accounts import accounts, registered_clients
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants
+from webapp.service.domain.components import account_grants
 from webapp.service.domain.instance import app_imports
 from webapp.service.domain.instance.app_imports import IN_SERVER, Source
 from webapp.service.domain.projects.projects import Scene
@@ -214,12 +214,12 @@ def _client(service: Service, url: str, asker: Asker) -> McpClient:
 def _of_account(service: Service, url: str, asker: Asker) -> McpClient:
     if asker.scene is None:
         raise Invalid.of("account_id", "Name the project and the environment of the account, too.")
-    account = grants.fresh(service, accounts.get(service.store, asker.scene, asker.account_id))
+    account = account_grants.fresh(service, accounts.get(service.store, asker.scene, asker.account_id))
     app = accounts.app_of(service, account)
     spec = app.mcp_request
     if spec is None or spec.url != url:
         raise Invalid.of("account_id", f"This account is one of {app.name}, which does not sign in to this server.")
-    return _made(mcp_client(service.client_for(app), spec, grants.given_values(service, account)))
+    return _made(mcp_client(service.client_for(app), spec, account_grants.given_values(service, account)))
 
 
 def _made(client: McpClient | ProbeOutcome) -> McpClient:

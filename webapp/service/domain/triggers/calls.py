@@ -21,8 +21,8 @@ from webapp.service.components.runner import LOST
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants, prop_values
-from webapp.service.domain.components.grants import AccountUnusable
+from webapp.service.domain.components import account_grants, component_calls, prop_values
+from webapp.service.domain.components.account_grants import AccountUnusable
 from webapp.service.domain.projects import activity
 from webapp.service.domain.triggers import (
     deployed_triggers,
@@ -55,7 +55,7 @@ class HookFailed(Exception):
     @property
     def unusable(self) -> bool:
         """Whether its account could not be used, rather than the app having refused."""
-        return self.reply.error is not None and self.reply.error.name == grants.UNUSABLE
+        return self.reply.error is not None and self.reply.error.name == component_calls.UNUSABLE
 
     @property
     def unknown(self) -> bool:
@@ -98,11 +98,13 @@ def call(
             raise AccountUnusable(trigger_accounts.missing_reason(service, trigger))
         configured = deployed_triggers.configured(service, trigger) if configured is None else configured
         values = prop_values.checked(trigger.props, configured, whole=True)
-        accounts = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
+        accounts = account_grants.find_accounts(
+            service, trigger.scene, trigger.external_id, trigger.props, values.accounts
+        )
         endpoint = _endpoint(service, trigger, accounts)
     except (AccountUnusable, Invalid, NotFound) as error:
-        return grants.failed(service, error.message, round((time.monotonic() - started) * 1000))
-    return grants.call(
+        return component_calls.failed(service, error.message, round((time.monotonic() - started) * 1000))
+    return component_calls.call(
         service,
         Call(
             path=str(component.path),
@@ -116,7 +118,7 @@ def call(
             endpoint=endpoint,
             mask=(*prop_values.secrets_in(trigger.props, values.props), *_keys(endpoint)),
             deadline_s=deadline_s,
-            user=grants.user_key(trigger.scene, trigger.external_id),
+            user=component_calls.user_key(trigger.scene, trigger.external_id),
         ),
         accounts,
         component.app,
@@ -237,7 +239,7 @@ def _listen(
     try:
         event_listeners.listen(service, trigger, configured, listeners)
     except (AccountUnusable, Invalid, NotFound) as error:
-        raise HookFailed("activate", grants.failed(service, error.message)) from error
+        raise HookFailed("activate", component_calls.failed(service, error.message)) from error
 
 
 def run_hook(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> Reply:
@@ -257,7 +259,7 @@ def _listen_to_hook(service: Service, trigger: DeployedTrigger, configured: Mapp
     if not _is_notified_at_client(service, trigger):
         return
     values = prop_values.checked(trigger.props, configured, whole=True)
-    chosen = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
+    chosen = account_grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
     account = _notified_account(trigger, chosen)
     with service.store.write() as tx:
         if deployed_triggers.find(tx, trigger.id) is not None:
@@ -287,7 +289,7 @@ def _store_result(service: Service, trigger: DeployedTrigger, hook: Hook, began_
     try:
         _write_result(service, trigger, hook, began_at, reply, remember=True)
     except StateTooLarge as error:
-        reply = grants.failed(service, str(error), reply.took_ms)
+        reply = component_calls.failed(service, str(error), reply.took_ms)
         _write_result(service, trigger, hook, began_at, reply, remember=False)
     return reply
 

@@ -12,7 +12,7 @@ import orjson
 
 from webapp.errors import Detail, Invalid
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants, prop_values, run_files
+from webapp.service.domain.components import account_grants, prop_values, run_files
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import schedules
 from webapp.service.domain.triggers.deployed_triggers import Emitter
@@ -80,7 +80,7 @@ def checked_values(
     if problems := run_files.lasting_problems(props, values.props):
         raise prop_values.refused(problems)
     schedule = chosen_schedule(props, values.props, floor_s=schedules.shortest_s(service, kind.emitter))
-    grants.find_accounts(service, scene, external_id, props, values.accounts)
+    account_grants.find_accounts(service, scene, external_id, props, values.accounts)
     known = {prop["name"] for prop in props if prop["type"] != "alert"}
     kept = {name: value for name, value in configured.items() if name in known and value is not None}
     if len(orjson.dumps(kept)) > MAX_VALUES:

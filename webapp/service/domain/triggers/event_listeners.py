@@ -27,7 +27,7 @@ from webapp.service.catalog.spec import Request, SeenBy
 from webapp.service.domain.accounts import accounts, credentials, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants, prop_values
+from webapp.service.domain.components import account_grants, prop_values
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.outbound import probe
@@ -78,13 +78,13 @@ def listen(
     The names of events come from the trigger's declaration, or from ``listeners`` if a piece names them. A piece gives
     identifiers only for an app that it added.
 
-    Raises :class:`Invalid`, :class:`NotFound` or :class:`grants.AccountUnusable` if it cannot.
+    Raises :class:`Invalid`, :class:`NotFound` or :class:`account_grants.AccountUnusable` if it cannot.
     """
     prop = next((prop for prop in trigger.props if prop["type"] == TYPE), None)
     if prop is None:
         return  # it does not receive events of its app
     values = prop_values.checked(trigger.props, configured, whole=True)
-    chosen = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
+    chosen = account_grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
     account = chosen.get(prop["appProp"])
     if account is None:
         raise Invalid("Choose the account whose events this trigger receives.")
@@ -99,7 +99,7 @@ def listen(
         by_identifier = listener_names_by_identifier(listeners or ())
         by_key = {key: replace(listener, event_names=events) for key, events in by_identifier.items()}
     else:
-        answer = _answer(service, app, grants.fresh(service, account))
+        answer = _answer(service, app, account_grants.fresh(service, account))
         listener = replace(listener, person=_person(app, answer))
         by_key = dict.fromkeys(_keys(app, answer), listener)
         asked_at = service.clock() if _changes(app) else None
@@ -120,7 +120,7 @@ def _listen_if_possible(
     if app.spec.events is not None and account.oauth_app_id is not None:
         listener = EventListener(trigger.id, account.id, "", tuple(prop.get("eventNames") or ()))
         try:
-            by_key = dict.fromkeys(_keys(app, _answer(service, app, grants.fresh(service, account))), listener)
+            by_key = dict.fromkeys(_keys(app, _answer(service, app, account_grants.fresh(service, account))), listener)
             asked_at = service.clock() if _changes(app) else None
         except Invalid as error:
             log.warning("%s only polls at its times: %s", trigger.id, error.message)
@@ -189,7 +189,7 @@ def renew(service: Service) -> int:
             if trigger is not None:
                 account = accounts.get(service.store, trigger.scene, listener.account_id)
                 app = accounts.app_of(service, account)
-                keys = _keys(app, _answer(service, app, grants.fresh(service, account)))
+                keys = _keys(app, _answer(service, app, account_grants.fresh(service, account)))
         except PatchbayError as error:  # such as a provider that is down: what is known is used until the next time
             log.info("The provider could not be asked whose events %s receives: %s", listener.trigger_id, error.message)
         with service.store.write() as tx:
@@ -298,7 +298,7 @@ def _provider_shows(
 ) -> bool | None:
     """Whether the provider shows the event to ``account`` when the account itself asks; None without an answer."""
     try:
-        values = credentials.read(service, grants.fresh(service, account))
+        values = credentials.read(service, account_grants.fresh(service, account))
     except PatchbayError:
         return None
     of_event = {name: at_path(event, path) for name, path in seen_by.event.items()}

@@ -16,7 +16,7 @@ from webapp.service.components.calls import Emitted, HttpAnswer, Reply
 from webapp.service.components.limits import RUN_S
 from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants
+from webapp.service.domain.components import component_calls
 from webapp.service.domain.deliveries import events, stats
 from webapp.service.domain.deliveries.events import Event, ReceivedRequest
 from webapp.service.domain.triggers import (
@@ -196,7 +196,7 @@ def _commit_run(
         with service.store.write() as tx:
             events = _commit(tx, service, trigger, cause, began_at, reply, complete_request)
     except StateTooLarge as error:
-        reply = grants.failed(service, str(error), reply.took_ms)
+        reply = component_calls.failed(service, str(error), reply.took_ms)
         with service.store.write() as tx:
             events = _commit(tx, service, trigger, cause, began_at, reply, complete_request)
     if events:

@@ -16,7 +16,7 @@ from webapp.service.components.calls import USER_AGENT, AccountGrant, Call, Repl
 from webapp.service.components.declared.interpreter import Interpreter
 from webapp.service.components.declared.source import is_declared
 from webapp.service.components.executor import Executor
-from webapp.service.domain.components.grants import account_grant
+from webapp.service.domain.components import account_grants
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
@@ -78,4 +78,4 @@ def harness_of(
     app: App, values: Mapping[str, str], provider: FakeProvider, interpreter: Interpreter, executor: Executor
 ) -> CallsHarness:
     """A harness for an account of ``app`` with ``values``."""
-    return CallsHarness(app, account_grant(app, values), provider, interpreter, executor)
+    return CallsHarness(app, account_grants.of_values(app, values), provider, interpreter, executor)

@@ -1,4 +1,4 @@
-"""Calls with accounts: the user's alone, of the app that the prop names; looked after when they are refused in use.
+"""Calls with accounts, which are looked after when they are refused in use.
 
 The provider is a fake of the tests, and stands for no real one.
 """
@@ -12,17 +12,12 @@ from typing import Any
 
 import pytest
 
-from webapp.errors import Invalid, NotFound
 from webapp.service.components.calls import Call, ErrorInfo, ErrorKind, Reply
 from webapp.service.domain.accounts import accounts, credentials, lifecycle
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants
-from webapp.service.domain.components.grants import AccountUnusable
-from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.components import account_grants, component_calls
 
 Plant = Callable[..., Account]
-PROP = {"name": "account", "type": "app", "app": "tinykeys"}
 COMPONENT = """
 from webapp.service.components.authoring import Action, app
 
@@ -37,44 +32,6 @@ class Reads(Action):
         ctx.log("asked")
         return ctx.http.get("/things", check=ctx.extra["check"]).json()
 """
-
-
-def test_an_account_is_its_users_and_of_the_props_app(service: Service, scene: Scene, plant: Plant) -> None:
-    account, other = plant("alice"), plant("alice", app="tinyoauth")
-    assert grants.find_accounts(service, scene, "alice", [PROP], {"account": account.id}) == {"account": account}
-    for user in ("bob", "nobody"):
-        with pytest.raises(NotFound):
-            grants.find_accounts(service, scene, user, [PROP], {"account": account.id})
-    with pytest.raises(Invalid, match="It must be an account of"):
-        grants.find_accounts(service, scene, "alice", [PROP], {"account": other.id})
-
-
-def test_the_refresh_token_stays_here(service: Service, plant: Plant) -> None:
-    values = {credentials.ACCESS_TOKEN: "a", credentials.REFRESH_TOKEN: "r", credentials.UID: "u"}
-    account = plant(app="tinyoauth", values=values)
-    grant = grants.grant_accounts(service, {"account": account}, None).accounts["account"]
-    assert grant.values == {credentials.ACCESS_TOKEN: "a", credentials.UID: "u"}
-    assert grant.secrets == (credentials.ACCESS_TOKEN,)
-
-
-def test_what_a_sign_in_keeps_is_secret_unless_the_app_shows_it(service: Service) -> None:
-    highlevel, docusign = service.catalog.app("gohighlevel"), service.catalog.app("docusign")
-    assert highlevel is not None
-    assert docusign is not None
-    token = {credentials.ACCESS_TOKEN: "a"}
-    assert grants.account_grant(highlevel, {**token, "location_id": "L1"}).secrets == (credentials.ACCESS_TOKEN,)
-    values = {"environment": "account.docusign.com", "base_uri": "https://eu.docusign.net", "account_id": "7"}
-    assert grants.account_grant(docusign, {**token, **values}).secrets == (
-        credentials.ACCESS_TOKEN,
-        "base_uri",
-        "account_id",
-    )
-
-
-def test_a_dead_account_is_refused_with_a_sentence(service: Service, plant: Plant) -> None:
-    dead = lifecycle.mark_dead(service, plant(name="Work"), "The key was revoked.")
-    with pytest.raises(AccountUnusable, match="account Work no longer works; reconnect it"):
-        grants.fresh(service, dead)
 
 
 class Things:
@@ -111,7 +68,7 @@ def component(tmp_path: Path) -> Path:
 
 def use(bench: Any, component: Path, account: Account, *, posts: tuple[str, ...] = (), check: bool = True) -> Reply:
     call = Call(str(component), "acme-read", "0.0.1", props={"posts": list(posts), "check": check})
-    return grants.call(bench.service, call, {"account": account}, None)
+    return component_calls.call(bench.service, call, {"account": account}, None)
 
 
 def state(bench: Any, account: Account) -> Account:
@@ -141,7 +98,7 @@ def test_what_is_refused_for_good_is_marked_at_once(bench: Any, component: Path)
     bench.acme.me_status, bench.acme.dead = 401, True
     reply = use(bench, component, account)
     assert reply.error is not None
-    assert reply.error.name == grants.UNUSABLE
+    assert reply.error.name == component_calls.UNUSABLE
     assert reply.error.message.startswith("The Acme account Ada no longer works; reconnect it. ")
     after = state(bench, account)
     assert (after.healthy, after.dead) == (False, True)
@@ -213,8 +170,10 @@ def test_a_refused_operation_names_the_scopes_that_the_account_was_not_given(
     path.parent.mkdir()
     path.write_text(OPERATION)
     call = Call(str(path), "acme-api-things", "0.0.1")
-    granted = grants.grant_accounts(bench.service, {"account": account}, None)
-    reply = grants._naming_scopes(bench.service, call, granted, grants._make(bench.service, call, granted))
+    granted = account_grants.grant(bench.service, {"account": account}, None)
+    reply = component_calls._naming_scopes(
+        bench.service, call, granted, component_calls._make(bench.service, call, granted)
+    )
     assert reply.error and reply.error.status == 403
     sentence = "The account Work was not given everything, which this needs; reconnect it."
     assert (sentence in reply.error.message) is bool(told)
@@ -228,4 +187,4 @@ def test_a_refused_operation_names_the_scopes_that_the_account_was_not_given(
     ("status", "kind", "told"), [(200, "http", True), (404, "http", False), (403, "result", False)]
 )
 def test_a_refusal_is_one_of_the_app(status: int, kind: ErrorKind, told: bool) -> None:
-    assert grants._is_refusal(ErrorInfo(kind, "HttpError", "No.", status=status)) is told
+    assert component_calls._is_refusal(ErrorInfo(kind, "HttpError", "No.", status=status)) is told

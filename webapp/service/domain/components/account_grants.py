@@ -1,25 +1,19 @@
-"""Calls a component with accounts: found through their owner, refreshed, and opened for this call.
+"""The accounts that a call of a component gets: found through their owner, refreshed, and opened for this call.
 
 A component gets the address of an account's app and the credentials that requests to the app need, but never the
-refresh token. If a provider refuses the credential during the call, the account is checked at once
-(``health.after_refusal``): if it is renewed, and the call has changed nothing, the call is made again; otherwise it is
-marked, and the person must reconnect it.
+refresh token.
 """
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from webapp.errors import Detail, Invalid, NotFound, PatchbayError, Refused
 from webapp.service.catalog.app import App
-from webapp.service.components.calls import AccountGrant, Call, ErrorInfo, Observation, Reply
-from webapp.service.components.pieces.form import ENDING as PIECE
-from webapp.service.domain.accounts import accounts, credentials, health, provider_scopes, token_refresh
+from webapp.service.components.calls import AccountGrant
+from webapp.service.domain.accounts import accounts, credentials, token_refresh
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components.prop_values import FIELD
 from webapp.service.domain.projects import external_users
@@ -27,8 +21,6 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.templates import TemplateError, fill, fill_hosts, fill_url
 
 Prop = Mapping[str, Any]
-_REFUSALS = (401, 403)
-UNUSABLE = "AccountError"
 
 
 class AccountUnusable(PatchbayError):
@@ -45,39 +37,6 @@ class CallGrants:
     accounts: Mapping[str, AccountGrant]
     allow_hosts: tuple[str, ...]
     used: Mapping[str, Account]
-
-
-def call(service: Service, request: Call, chosen: Mapping[str, Account], app_slug: str | None) -> Reply:
-    """Make the call ``request`` with the ``chosen`` accounts, by app prop, for a component of the app ``app_slug``.
-
-    An account that cannot be used is a failed reply, as everything is that goes wrong.
-    """
-    started = time.monotonic()
-    try:
-        granted = grant_accounts(service, chosen, app_slug)
-        reply = _naming_scopes(service, request, granted, _make(service, request, granted))
-        if not reply.refused:
-            return reply
-        after = {prop: _settle(service, granted.used[prop], reply) for prop in reply.refused}
-        renewed = all(account.revision != granted.used[prop].revision for prop, account in after.items())
-        left_s = request.deadline_s - (time.monotonic() - started)
-        if reply.ok or not renewed or not reply.repeatable or left_s < 1:
-            return reply
-        again = grant_accounts(service, {**granted.used, **after}, app_slug)
-        return _make(service, replace(request, deadline_s=left_s), again)
-    except (AccountUnusable, NotFound) as error:
-        return failed(service, error.message, round((time.monotonic() - started) * 1000))
-
-
-def user_key(scene: Scene, external_id: str) -> str:
-    """A key of an external user among those of all projects and environments."""
-    return f"{scene.project_id}/{scene.environment}/{external_id}"
-
-
-def failed(service: Service, sentence: str, took_ms: int = 0) -> Reply:
-    """A reply that says why an account could not be used."""
-    info = ErrorInfo("exception", UNUSABLE, sentence)
-    return Reply(None, observations=(Observation("error", service.clock(), err=info),), error=info, took_ms=took_ms)
 
 
 def find_accounts(
@@ -102,12 +61,12 @@ def find_accounts(
     return found_accounts
 
 
-def grant_accounts(service: Service, chosen: Mapping[str, Account], app_slug: str | None) -> CallGrants:
+def grant(service: Service, chosen: Mapping[str, Account], app_slug: str | None) -> CallGrants:
     """``chosen`` as a component may use them. Raises :class:`AccountUnusable`, with a sentence for the person."""
     apps = {name: accounts.app_of(service, account) for name, account in chosen.items()}
     own = service.catalog.app(app_slug) if app_slug else None
     used = {name: fresh(service, account) for name, account in chosen.items()}
-    granted = {name: account_grant(apps[name], given_values(service, account)) for name, account in used.items()}
+    granted = {name: of_values(apps[name], given_values(service, account)) for name, account in used.items()}
     return CallGrants(granted, allow_hosts(service, [*apps.values(), *([own] if own else [])]), used)
 
 
@@ -143,7 +102,7 @@ def given_values(service: Service, account: Account) -> dict[str, str]:
     return {name: value for name, value in credentials.read(service, account).items() if name not in kept_back}
 
 
-def account_grant(app: App, values: Mapping[str, str]) -> AccountGrant:
+def of_values(app: App, values: Mapping[str, str]) -> AccountGrant:
     """The grant of an account of ``app`` with these credentials. Raises :class:`AccountUnusable`."""
     try:
         return AccountGrant(
@@ -182,42 +141,3 @@ def _of_another_app(service: Service, prop: Prop, account: Account) -> Invalid:
         f"not of {chosen.name if chosen else account.app}."
     )
     return Invalid(f"{prop['name']} is not valid: {message}", [Detail(f"{FIELD}.{prop['name']}", message)])
-
-
-def _make(service: Service, request: Call, granted: CallGrants) -> Reply:
-    whole = replace(request, accounts=granted.accounts, allow_hosts=granted.allow_hosts)
-    return piece_hosts.call(service, whole) if request.path.endswith(PIECE) else service.executor.call(whole)
-
-
-def _naming_scopes(service: Service, request: Call, granted: CallGrants, reply: Reply) -> Reply:
-    """``reply``; if the app refused an action that needs scopes which the account was not given, it names them."""
-    error = reply.error
-    if error is None or not _is_refusal(error) or request.method != "run":
-        return reply
-    alternatives = provider_scopes.alternatives(Path(request.path))
-    for account in granted.used.values():
-        lacking = provider_scopes.lacking(accounts.app_of(service, account), account.authorized_scopes, alternatives)
-        if lacking:
-            name = account.name or account.identity_name or account.id
-            sentence = f"The account {name} was not given {', '.join(lacking)}, which this needs; reconnect it."
-            message = f"{error.message} {sentence}"
-            named = replace(error, message=message, account_id=account.id, lacking_scopes=lacking)
-            *others, last = reply.observations
-            return replace(reply, error=named, observations=(*others, replace(last, err=named)))
-    return reply
-
-
-def _is_refusal(error: ErrorInfo) -> bool:
-    """Whether the app refused a request, maybe with a status that others answer a success with, as Slack does."""
-    return error.kind == "http" and (error.status in _REFUSALS or 200 <= (error.status or 0) < 300)
-
-
-def _settle(service: Service, used: Account, reply: Reply) -> Account:
-    """The account after it was checked. Raises :class:`AccountUnusable` if it must be reconnected.
-
-    The effects of a component whose account was refused are kept.
-    """
-    account = health.after_refusal(service, used)
-    if account.dead and not reply.ok:
-        raise reconnect(service, account, account.error)
-    return account
