@@ -153,6 +153,13 @@ HARD_CODED = {
     "shopify_developer_app-create-product": ("shopify-create-product", {"title"}),
     "jira-create-issue": ("jira-create-issue", {"jira", "cloudId", "projectId", "issueTypeId", "summary"}),
     "salesforce_rest_api-delete-record": ("salesforce-delete-record", {"sobjectType", "sobjectId"}),
+    "google_sheets-add-multiple-rows": ("google_sheets-add-rows", {"drive", "sheetId", "worksheetId", "rows"}),
+    "google_sheets-add-worksheet": ("google_sheets-create-worksheet", {"spreadsheetId", "title"}),
+    "google_sheets-clear-cell": ("google_sheets-clear-values", {"drive", "sheetId", "worksheetId", "cell"}),
+    "google_sheets-get-cell": ("google_sheets-get-cell", {"drive", "sheetId", "worksheetId", "cell"}),
+    "google_sheets-get-values-in-range": ("google_sheets-get-values", {"drive", "sheetId", "worksheetId", "range"}),
+    "google_sheets-list-spreadsheets": ("google_sheets-list-spreadsheets", {"query", "limit"}),
+    "google_sheets-update-cell": ("google_sheets-update-cell", {"drive", "sheetId", "worksheetId", "cell", "newCell"}),
 }
 
 
