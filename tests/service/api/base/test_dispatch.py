@@ -9,12 +9,11 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from tests.service.api.application import Application
 from webapp.errors import Unavailable
 from webapp.kit.clock import SECOND
 from webapp.service.api.base import cors, dispatch, operations
-from webapp.service.api.base.addresses import collapse_slashes
 from webapp.service.api.table import OPERATIONS
-from webapp.service.api.wiring import register
 from webapp.service.domain.access import access_tokens, oauth_clients, tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.base.rate_limits import LIMITS, Limit, LimitState
@@ -332,10 +331,7 @@ def test_an_unknown_custom_limit_is_refused(world: Any) -> None:
 
 def test_a_custom_limit_is_kept_over_a_restart(world: Any) -> None:
     header = custom(world, 2)
-    app = Flask("another_process")
-    register(app, world.service)
-    app.wsgi_app = collapse_slashes(app.wsgi_app)  # type: ignore[method-assign, assignment]
-    again = replace(world, http=app.test_client(use_cookies=False))
+    again = replace(world, http=Application(world.service).test_client(use_cookies=False))
     assert left(again.get("P/runs", world.server(), headers=header)) == 1
 
 
