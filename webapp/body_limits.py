@@ -1,8 +1,8 @@
 """How large the body of a request may be, in bytes, from what the server refuses unread to what single routes take.
 
-A larger one is answered with 413. How large a file in a body may be is decided where files are kept
-(:mod:`webapp.service.domain.components.file_stash`, :mod:`webapp.service.domain.projects.project_logos`), and a mail in
-:mod:`webapp.service.worker.mail`.
+A larger one is answered with 413, where nothing else is said. How large a file in a body may be is decided where files
+are kept (:mod:`webapp.service.domain.components.file_stash`, :mod:`webapp.service.domain.projects.project_logos`), and
+a mail in :mod:`webapp.service.worker.mail`.
 """
 
 KB, MB = 1 << 10, 1 << 20
@@ -15,6 +15,8 @@ UPLOAD = REQUEST + 64 * KB
 """A form of a page or of the API with the largest file, and what is around it."""
 AGENT_MESSAGE = 14 * MB
 """A message of an agent (MCP) with the largest file as a data URL, which takes a third more."""
+AGENT_REGISTRATION = 32 * KB
+"""What an agent tells of itself to be registered; a larger one is answered with 400, as errors of RFC 7591 are."""
 AGENT_SIGN_IN = 16 * KB
 """A form of the protocol by which agents sign in."""
 DEMO_FORM = 64 * KB

@@ -10,6 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from webapp import body_limits
 from webapp.errors import Unauthorized
 from webapp.people import users
 from webapp.people.agents import clients, grants
@@ -110,7 +111,7 @@ def test_what_cannot_be_let_in_is_refused(ask_for_client: Ask, changes: dict[str
 
 
 def test_a_body_that_is_none_or_too_large_is_refused(http: FlaskClient) -> None:
-    for body in (b"", b"[]", b"{" + b" " * 40_000 + b"}"):
+    for body in (b"", b"[]", b"{" + b" " * body_limits.AGENT_REGISTRATION + b"}"):
         answer = http.post("/mcp/oauth/register", data=body, content_type="application/json")
         assert (answer.status_code, answer.get_json()["error"]) == (400, "invalid_client_metadata")
 

@@ -24,7 +24,6 @@ from webapp.service.domain.base.service import Service
 SCOPE = "mcp"
 BASE = "/mcp/oauth"
 RESOURCE = "/mcp"
-MAX_REGISTRATION_BYTES = 32 * 1024
 _REVISION = "mcp-protocol-version"  # a header that clients also send here
 
 
@@ -116,7 +115,7 @@ def _server_metadata(service: Service) -> dict[str, Any]:
 def _register_agent(service: Service, request: Request) -> dict[str, Any]:
     """The agent as it is registered. Raises :class:`OAuthProblem`, and :class:`webapp.errors.Throttled`."""
     service.count(quotas.AGENT_REGISTRATIONS, network_of(request.remote_addr or ""))
-    if (request.content_length or 0) > MAX_REGISTRATION_BYTES:
+    if (request.content_length or 0) > body_limits.AGENT_REGISTRATION:
         raise _invalid_registration("The body is too large.")
     try:
         body = read_json(request)
