@@ -133,7 +133,7 @@ _WANTS_CHECK = "SELECT id FROM accounts WHERE next_check_at IS NOT NULL AND next
 
 
 def claim_checks(service: Service, limit: int) -> list[Account]:
-    """Accounts to check now, each claimed for 10 minutes, so that no other process checks it too."""
+    """Accounts to check now, each claimed (:data:`leases.CHECK`), so that no other process checks it too."""
     now = service.clock()
     if service.store.one(f"{_WANTS_CHECK} LIMIT 1", {"now": now}) is None:
         return []  # an idle worker takes no write lock

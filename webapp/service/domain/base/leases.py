@@ -1,9 +1,10 @@
-"""How long a worker may hold what it claimed, in milliseconds.
+"""How long a process, mostly the worker, may hold what it claimed, in milliseconds.
 
-A claim writes the end of its lease into the row, and nobody else claims the row before then. It is longer than the work
-may take, so what is due again after it belonged to a worker that died or hung; its late result is not written. When a
-dead process is noticed sooner, its claims are released at once (:mod:`webapp.service.domain.instance.takeover`). On one
-machine, the worker is the process that holds the worker's lock (:mod:`webapp.store.lock_files`).
+A claim writes the end of its lease into the row, and nobody else claims the row before then. A lease is longer than the
+work may take, so what is due again after it belonged to a process that died or hung. Whether its late result still
+counts is decided where results are stored. When a dead process is noticed sooner, its claims are released at once
+(:mod:`webapp.service.domain.instance.takeover`), but for :data:`RENEWAL` and :data:`RECONNECT_MAIL`, which run out. On
+one machine, the worker is the process that holds the worker's lock (:mod:`webapp.store.lock_files`).
 """
 
 from webapp.kit.clock import MINUTE, SECOND
@@ -22,3 +23,5 @@ RECEIVED = 2 * MINUTE
 """A received request, while its trigger runs with it."""
 CHANGE = 5 * MINUTE
 """A change of a deployed trigger, while its hooks run; no run of it is claimed meanwhile."""
+RECONNECT_MAIL = 5 * MINUTE
+"""A mail that asks a person to reconnect accounts: longer than the deadline of sending it."""

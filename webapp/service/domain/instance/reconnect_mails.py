@@ -30,6 +30,7 @@ from webapp.people.users import User
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.health import REVOKED_HERE
+from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import reconnect_links
 from webapp.service.domain.projects import projects
@@ -48,7 +49,6 @@ GATHER = 15 * MINUTE  # so that accounts that fail together are in one mail, and
 REMIND = 7 * DAY
 MAILS = 2  # about the same credentials
 APART = DAY
-CLAIM = 5 * MINUTE  # longer than the deadline of sending
 MAX_NAME, MAX_REASON = 80, 200
 
 
@@ -206,7 +206,8 @@ def _claim(service: Service, user_id: str) -> Claim | None:
         person, needing, due = _wanted(service, tx, user_id)
         if person is None or not due:
             return None
-        claimed = _State(user_id, now + CLAIM, state.attempt + 1, state.failures, state.error, state.sent_at)
+        until = now + leases.RECONNECT_MAIL
+        claimed = _State(user_id, until, state.attempt + 1, state.failures, state.error, state.sent_at)
         _STATES.upsert(tx, claimed, keep=())
         return Claim(person, claimed.attempt, claimed.failures, tuple(needing), tuple(due))
 
