@@ -4,8 +4,9 @@ At some providers, revoking one token revokes all access that a person has grant
 Revoking one account then ends all accounts of the same user, identity and client at the provider. Accounts of other
 users are never named.
 
-Which answers of a provider end an account is decided where they are read: to a refresh in
-:mod:`webapp.service.outbound.oauth`, to a test in :mod:`webapp.service.outbound.probe`.
+Which answers of a provider end an account is decided where they are read: to a test in
+:mod:`webapp.service.outbound.probe`, to a refresh in the modules that :mod:`token_refresh` names. Where an app has no
+test, a refusal of the credentials ends it at once, unless they can be renewed (:func:`after_refusal`).
 """
 
 from webapp.errors import Conflict, NotFound, PatchbayError, Refused, UpstreamFailed

@@ -1,12 +1,13 @@
-"""Refreshes the tokens of accounts, when they are used and before they expire. :mod:`lifecycle`, which writes their
-rows, claims a refresh for one caller and stores its outcome.
+"""Refreshes the tokens of accounts, when they are used and before they expire (:mod:`refresh_times` says how long).
+:mod:`lifecycle`, which writes the rows of accounts, claims a refresh for one caller and stores its outcome.
 
 Refreshing is single-flight: of all callers that find a token expired, one refreshes and the others wait for it. The
 lock is a lease in the account's row, which all processes respect and which lasts longer than the request's deadline.
 Its holder works with the revision that it read under the lock. After a temporary failure no request is made during a
-cool-down, which lasts at least as long as the provider's Retry-After. Which answers of a provider end an account
-(``grant_dead``, such as ``invalid_grant``) is decided in :mod:`webapp.service.outbound.oauth`, and for a session in
-:mod:`webapp.service.outbound.sessions`. A response without a refresh token keeps the old one (RFC 6749 section 6).
+cool-down, which lasts at least as long as the provider's Retry-After, of which a day counts (:mod:`check_times`). Which
+answers of a provider end an account (``grant_dead``, such as ``invalid_grant``) is decided in
+:mod:`webapp.service.outbound.oauth`, and for a session in :mod:`webapp.service.outbound.sessions`. A response without a
+refresh token keeps the old one (RFC 6749 section 6).
 """
 
 import time
