@@ -187,6 +187,14 @@ def test_every_make_target_is_documented() -> None:
     assert {target for target in phony.split() if f"make {target}" not in text} <= inside
 
 
+def test_contributing_names_what_the_files_beside_hold() -> None:
+    text = (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
+    named = re.findall(r"`(\w+)` (?:in|of) `((?:webapp|tests)/[\w/]+\.py)`", text)
+    assert {"NEEDS", "SOURCES", "COLUMNS"} <= {name for name, _file in named}
+    for name, file in named:
+        assert re.search(rf"^(?:def )?{name}\b", (ROOT / file).read_text("utf-8"), re.MULTILINE), f"{name} in {file}"
+
+
 @pytest.mark.parametrize("file", FILES, ids=NAMED)
 def test_every_file_of_the_source_that_is_named_exists(file: Path) -> None:
     new = (
