@@ -36,3 +36,9 @@ def test_a_file_is_called_by_its_name_its_path_or_its_key() -> None:
     files = [{"s3_key": "k", "name": "a", "path": "b"}, {"s3Key": "k", "name": None, "path": "b"}, {"s3_key": "k"}, {}]
     written = Outcome.model_validate({"files": files}).files
     assert [(file.name, file.key) for file in written] == [("a", "k"), ("b", "k"), ("k", "k")]
+
+
+def test_a_file_is_kept_by_the_key_that_is_told_and_none_without() -> None:
+    keys = [{"s3_key": None, "s3Key": "a"}, {"s3_key": 5, "s3Key": "b"}, {"s3_key": "c", "s3Key": "d"}]
+    written = Outcome.model_validate({"files": [*keys, {"s3_key": None}, {"s3_key": "", "s3Key": ""}]}).files
+    assert [file.key for file in written] == ["a", "b", "c"]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import AliasChoices, Field
+from pydantic import Field
 
 from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty
 
@@ -34,9 +34,10 @@ class Observation(Lenient):
 
 
 class WrittenFile(Lenient):
-    """A file that a run wrote; ``key`` is its key in the file stash."""
+    """A file that a run wrote; ``key`` is its key in the file stash, which runs and exports name differently."""
 
-    key: NonEmpty = Field(validation_alias=AliasChoices("s3_key", "s3Key"))
+    exported_key: str = Field(default="", alias="s3Key")
+    key: NonEmpty = Field(default_factory=lambda data: data["exported_key"], validate_default=True, alias="s3_key")
     path: NonEmpty = Field(default_factory=lambda data: data["key"])
     name: NonEmpty = Field(default_factory=lambda data: data["path"])
 
