@@ -222,7 +222,9 @@ def test_sizes_have_the_units_of_limits_and_stay_on_one_line(count: int, english
         ("in {minutes} min {seconds} s", "in {minutes}_min {seconds}_s"),
         ("in %(ms)s ms", "in %(ms)s_ms"),
         ("10 Mio au plus", "10_Mio au plus"),
+        ("7 d, 7 T, 7 j", "7_d, 7_T, 7_j"),
         ("2 metres, {name} may, %(count)s members", "2 metres, {name} may, %(count)s members"),
+        ("à %(name)s s’il connaît, {app} s'arrête", "à %(name)s s’il connaît, {app} s'arrête"),
     ],
 )
 def test_a_number_and_its_unit_stay_on_one_line(text: str, together: str) -> None:

@@ -39,8 +39,8 @@ LANGUAGES: Mapping[str, str] = {
     "ja": "日本語",
 }
 _DOCUMENTATION = "See the documentation"  # the text of the links in the descriptions of components
-# A number or its placeholder, before a unit of the messages in any language.
-_MEASURE = re.compile(r"(\d|\}|\)s) (?=(?:B|[kKMG]i?[Bo]|ms|s|min|h|m)(?!\w))")
+# A number or its placeholder, before a unit of the messages in any language, which "s’il" in French is not.
+_MEASURE = re.compile(r"(\d|\}|\)s) (?=(?:B|[kKMG]i?[Bo]|ms|s|min|[hmdjT])(?![\w’']))")
 _FOLDER = Path(__file__).parent.parent / "translations"
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT)
 _packages: list[PackageTranslations] = []
@@ -103,7 +103,7 @@ def ngettext(singular: str, plural: str, count: int) -> str:
     return _catalog(_language.get()).ngettext(singular, plural, count)
 
 
-@functools.lru_cache(maxsize=4096)  # there are far fewer messages
+@functools.lru_cache(maxsize=16384)  # twice the messages of all languages together
 def unbroken(text: str) -> str:
     """``text`` with a no-break space between each number, or its placeholder, and its unit: they stay on one line."""
     return _MEASURE.sub("\\1\N{NO-BREAK SPACE}", text)

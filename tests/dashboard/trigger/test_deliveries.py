@@ -130,7 +130,7 @@ def test_everything_failed_is_counted_before_it_is_sent_again(stage: Any, tower:
     browser = stage.signed_in()
     none = browser.get(f"{URL}/deliveries/resending?since=2027-01-15T07:00").text
     assert 'since=2027-01-15T07:00" aria-current="true">1\xa0h</a>' in none.replace("%3A", ":")
-    assert 'since=2027-01-08T08:00">7 d</a>' in none.replace("%3A", ":")
+    assert 'since=2027-01-08T08:00">7\xa0d</a>' in none.replace("%3A", ":")
     assert "<b>0 deliveries</b> that failed since then can be sent again." in none
     assert "Resend 0" not in none
     assert "any more" not in none
