@@ -4,7 +4,8 @@ A seed chooses twenty of the documents that ``[[api.documents]]`` of the built-i
 operations, and fifteen of each. They are added to the app as an owner adds them, and run as a product runs them, with
 an account of the app and values that fit the document's schemas (:mod:`tests.bench.values`). The request goes to a mock
 that validates requests by the document: Prism, in the folder ``--prism``. The documents come from npm and PyPI
-(:mod:`tests.packages`). Everything that is not accepted is printed with the mock's reason.
+(:mod:`tests.packages`). Everything that is not accepted is printed with the mock's reason, and every document that is
+left out with ours.
 """
 
 import json
@@ -162,11 +163,18 @@ def chosen_documents(data: Path, chosen: random.Random, count: int, each: int) -
             continue
         described = extended(data, source, facts, chosen, each)
         if len(described.chosen) < each:
+            _leave_out(
+                f"{source.spec.slug} {facts.name}", f"only {len(described.chosen)} of its operations can be run."
+            )
             extensions.remove(data, source.spec.slug, facts.name)
         else:
             taken |= names
             found.append(described)
     return found
+
+
+def _leave_out(name: str, reason: str) -> None:
+    click.echo(f"left out: {name}: {reason}")
 
 
 def extended(data: Path, source: Source, facts: ApiDocument, chosen: random.Random, count: int) -> Described:
@@ -405,23 +413,27 @@ def address_in(operation: Operation, url: str) -> str | None:
 def main(count: int, each: int, seed: int, prism: Path, only: str) -> None:
     """Run operations of whole APIs against a validating mock; fails below the share that is to be reached."""
     tried, left = list[Tried](), 0
+    for name, reason in NOT_JUDGED.items():
+        _leave_out(name, reason)
     with tempfile.TemporaryDirectory(prefix="patchbay-operations-") as text:
         data = Path(text) / "data"
         data.mkdir()
-        chosen = chosen_documents(data, random.Random(seed), count, each)
+        every = enumerate(chosen_documents(data, random.Random(seed), count, each))
+        chosen = [(number, described) for number, described in every if only in ("", described.source.spec.slug)]
+        if not chosen:
+            raise click.UsageError(f"The seed {seed} chooses no document{f' of {only}' if only else ''}.")
         service = open_service(Settings.from_env({}, data=data, sandbox=False))
         interpreter = MockedInterpreter()
         service.executor._interpreter = interpreter
         try:
             project = projects.create(service, name="Acme", app_name="Acme", support_email="help@acme.example")
-            for number, described in enumerate(chosen):
-                if only in ("", described.source.spec.slug):
-                    scene, values = Scene(project.id, "development"), random.Random(f"{seed}/{number}")
-                    caller = Caller(service, scene, described, values)
-                    with mocked(prism, described, Path(text)) as mock:
-                        of_one = [caller.run(mock, interpreter, operation) for operation in described.chosen]
-                    _show(described, of_one)
-                    tried, left = [*tried, *of_one], left + len(described.left)
+            for number, described in chosen:
+                scene, values = Scene(project.id, "development"), random.Random(f"{seed}/{number}")
+                caller = Caller(service, scene, described, values)
+                with mocked(prism, described, Path(text)) as mock:
+                    of_one = [caller.run(mock, interpreter, operation) for operation in described.chosen]
+                _show(described, of_one)
+                tried, left = [*tried, *of_one], left + len(described.left)
         finally:
             close_service(service)
     accepted = sum(not one.refusal for one in tried)

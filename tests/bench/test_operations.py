@@ -2,13 +2,18 @@
 
 import random
 import re
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from tests.bench.operations import address_in, pruned
+from tests.bench import operations
+from tests.bench.operations import NOT_JUDGED, address_in, main, pruned
 from tests.bench.values import Values, matching
 from tests.fakes.openapi_documents import document, root
+from webapp.service.catalog.importing import extensions
 from webapp.service.catalog.importing.operations import listed
 
 PET: dict[str, Any] = {
@@ -54,3 +59,13 @@ def test_an_address_is_that_of_its_operation_or_none() -> None:
     operation = listed(document({"/shops/{shop}/{+path}": {"get": {}}}))[-1]
     assert address_in(operation, "https://api.acme.example/v1/shops/a%20b/c/d?x=1") == "/shops/a%20b/c%2Fd?x=1"
     assert address_in(operation, "https://api.acme.example/v1/shops") is None
+
+
+def test_documents_that_are_left_out_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    none: Any = SimpleNamespace(chosen=())
+    monkeypatch.setattr(operations, "extended", lambda *_: none)
+    monkeypatch.setattr(extensions, "remove", lambda *_: None)
+    done = CliRunner().invoke(main, ["--prism", str(tmp_path), "--documents", "1"])
+    assert done.exit_code == 2 and "The seed 1 chooses no document." in done.output
+    assert all(f"left out: {name}: {reason}" in done.output for name, reason in NOT_JUDGED.items())
+    assert re.search(r"left out: stripe \S+: only 0 of its operations can be run\.", done.output)
