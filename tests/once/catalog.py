@@ -17,14 +17,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from webapp.kit.scratch import Scratch
-from webapp.service.catalog import build, check, hosted_servers, index, logos, registry, sources, tool_search
+from webapp.service.catalog import build, check, hosted_servers, index, logos, registry_keys, sources, tool_search
 from webapp.service.catalog import declarations as declaring
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.component_files import Component
 from webapp.service.catalog.components import component
 from webapp.service.catalog.declarations import Declare, Declared
 from webapp.service.catalog.index import _Contents
-from webapp.service.catalog.registry import Keys
+from webapp.service.catalog.registry_keys import Keys
 from webapp.service.catalog.source_files import SourceFolder
 from webapp.service.catalog.sources import BUILT_IN, Files, Places
 from webapp.service.catalog.spec import AppSpec
@@ -271,7 +271,7 @@ def keep() -> None:
     hosted_servers.own_facts = derived(hosted_servers.own_facts)  # type: ignore[assignment]
     hosted_servers.server_facts = derived(hosted_servers.server_facts)  # type: ignore[assignment]
     check.breaches = breaches(check.breaches)  # type: ignore[assignment]
-    registry.load = of_built_in(registry.load)
+    registry_keys.load = of_built_in(registry_keys.load)
     Declared.row = rows(Declared.row)  # type: ignore[assignment]
     build._facts, build._component_words = of_lasting(build._facts), of_lasting(build._component_words)
     build._app_facts, tool_search._words = of_lasting(build._app_facts), of_lasting(tool_search._words)

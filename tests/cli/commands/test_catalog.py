@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.in_process import Commands
 from tests.service.catalog.samples import CATEGORIES, KEYS, bare
-from tests.service.catalog.test_registry import ACTION, TABLE
+from tests.service.catalog.test_registry_keys import ACTION, TABLE
 from webapp.service.catalog import checked, logos
 from webapp.service.catalog.sources import Places
 

@@ -8,7 +8,7 @@ import click
 
 from webapp.cli.options import JSON, settings_from_env, show, table
 from webapp.errors import NotFound
-from webapp.service.catalog import checked, explanations, logos, registry
+from webapp.service.catalog import checked, explanations, logos, registry_keys
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.build import build as build_catalog
 from webapp.service.catalog.check import judge
@@ -93,7 +93,7 @@ def _totals(rows: Sequence[Mapping[str, Any]], explained: Explanations) -> Itera
 
 def _accepted_keys(app: Source, problems: list[str]) -> int:
     """How many keys of the public registry ``app`` accepts: those about which no problem was found."""
-    places = (f"{app.spec.slug}/{registry.FILE}: {key}: " for key in app.keys)
+    places = (f"{app.spec.slug}/{registry_keys.FILE}: {key}: " for key in app.keys)
     return sum(not any(problem.startswith(place) for problem in problems) for place in places)
 
 

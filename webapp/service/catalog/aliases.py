@@ -1,8 +1,9 @@
 """Aliases: further names by which callers may refer to apps, components and props. Responses contain only own names.
 
 An app has the ``aliases`` of its ``app.toml``, a component those of its file under every name of its app
-(``<app>-<name>``), a prop those of its declaration; :mod:`registry` adds those of the public registry. Some aliases of
-props are implied: every name in camelCase, and for the account's prop the names of its app in camelCase, and ``app``.
+(``<app>-<name>``), a prop those of its declaration; :mod:`registry_keys` adds those of the public registry. Some
+aliases of props are implied: every name in camelCase, and for the account's prop the names of its app in camelCase, and
+``app``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -31,7 +31,7 @@ from webapp.service.catalog import (
     declarations,
     hosted_servers,
     logos,
-    registry,
+    registry_keys,
     sources,
     tool_search,
     variables,
@@ -184,9 +184,11 @@ def _without_deaf(declared: Sequence[Declared], verdict: Verdict) -> list[Declar
     return [each for each in declared if not is_deaf(each)]
 
 
-def _sound_keys(apps: Iterable[sources.Source], wrong: Mapping[str, Mapping[str, object]]) -> dict[str, registry.Keys]:
+def _sound_keys(
+    apps: Iterable[sources.Source], wrong: Mapping[str, Mapping[str, object]]
+) -> dict[str, registry_keys.Keys]:
     """The keys of the public registry that each app answers, by its slug, without the ``wrong`` ones."""
-    sound: dict[str, registry.Keys] = {}
+    sound: dict[str, registry_keys.Keys] = {}
     for app in apps:
         problems = wrong.get(app.of or app.spec.slug, {})
         sound[app.spec.slug] = {name: key for name, key in app.keys.items() if name not in problems}
@@ -198,7 +200,7 @@ def _write(
     verdict: Verdict,
     categories: dict[str, Category],
     declared: Sequence[Declared],
-    keys: Mapping[str, registry.Keys],
+    keys: Mapping[str, registry_keys.Keys],
     beside: Path,
 ) -> None:
     apps = sorted(verdict.sound, key=lambda source: source.spec.slug)

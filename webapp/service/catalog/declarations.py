@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from webapp.errors import Unavailable
-from webapp.service.catalog import aliases, registry, variants
+from webapp.service.catalog import aliases, registry_keys, variants
 from webapp.service.catalog.component_files import Component
 from webapp.service.catalog.components import release
 from webapp.service.catalog.sources import BUILT_IN, Source
@@ -41,14 +41,14 @@ class Declared:
     facts: dict[str, Any]
     mark: str
 
-    def row(self, beside: Path, keys: registry.Keys) -> dict[str, Any]:
+    def row(self, beside: Path, keys: registry_keys.Keys) -> dict[str, Any]:
         """The row for the catalog; its ``root`` is relative to the folder ``beside``, or None for the built-in one.
 
         ``keys`` are those of the public registry that the app answers.
         """
         component, facts = self.component, self.facts
-        known = {prop["name"] for prop in facts["configurable_props"]} | {registry.UNUSED}
-        of_registry = {prop: ours for prop, ours in registry.props(keys, component.name).items() if ours in known}
+        known = {prop["name"] for prop in facts["configurable_props"]} | {registry_keys.UNUSED}
+        of_registry = {prop: ours for prop, ours in registry_keys.props(keys, component.name).items() if ours in known}
         return {
             "key": component.key,
             "version": component.version,
@@ -65,7 +65,7 @@ class Declared:
             "tag": facts.get("tag", ""),
             "aliases": packed(
                 {
-                    "names": [*facts["aliases"], *registry.names(keys, component.name)],
+                    "names": [*facts["aliases"], *registry_keys.names(keys, component.name)],
                     "props": {**of_registry, **facts["prop_aliases"]},
                 }
             ),
@@ -156,7 +156,7 @@ def registry_problems(
     for app in apps:
         if app.keys and app.of is None:
             components = {name: declaration for name, (_, declaration) in newest.get(app.spec.slug, {}).items()}
-            if wrong := registry.problems(app.keys, components):
+            if wrong := registry_keys.problems(app.keys, components):
                 judged[app.spec.slug] = wrong
     return judged
 
@@ -164,7 +164,7 @@ def registry_problems(
 def registry_lines(problems: Mapping[str, Mapping[str, Iterable[str]]]) -> list[str]:
     """The result of :func:`registry_problems` as ``path: sentence``."""
     return [
-        f"{slug}/{registry.FILE}: {key}: {sentence}"
+        f"{slug}/{registry_keys.FILE}: {key}: {sentence}"
         for slug, of_app in problems.items()
         for key, sentences in of_app.items()
         for sentence in sentences

@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from webapp.service.catalog import hosted_servers, registry, variants
+from webapp.service.catalog import hosted_servers, registry_keys, variants
 from webapp.service.catalog.component_files import Component, components
 from webapp.service.catalog.source_files import OF_APPS, OF_PIECES, SourceFolder, TomlFiles, look
 from webapp.service.catalog.spec import AppSpec, Category
@@ -46,7 +46,7 @@ class Source:
     own: bool
     components: tuple[Component, ...] = ()
     of: str | None = None
-    keys: registry.Keys = field(default_factory=dict)
+    keys: registry_keys.Keys = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,13 +255,15 @@ def _read_app(
     sources.apps.append(Source(draft.label, spec, draft.own, tuple(listed), draft.of, keys))
 
 
-def _keys(sources: Sources, draft: _Draft) -> registry.Keys:
+def _keys(sources: Sources, draft: _Draft) -> registry_keys.Keys:
     """The keys of the public registry that the app's components answer."""
     app = draft.file.parent.name
     try:
-        return registry.load(draft.file.parent, draft.folder.digest_of(f"{app}/{registry.FILE}"), sources.toml)
+        return registry_keys.load(
+            draft.file.parent, draft.folder.digest_of(f"{app}/{registry_keys.FILE}"), sources.toml
+        )
     except ValueError as error:
-        sources.problems.append(f"{app}/{registry.FILE}: {error}")
+        sources.problems.append(f"{app}/{registry_keys.FILE}: {error}")
         return {}
 
 

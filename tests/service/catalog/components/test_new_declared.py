@@ -17,7 +17,7 @@ from tests.service.catalog.components.providers.app_harness import FakeAnswer, P
 from tests.service.catalog.components.test_new_action import MANUAL, Elsewhere
 from tests.service.catalog.components.test_sandbox import Action, action, served
 from tests.service.catalog.components.trigger_harness import TriggerHarness
-from webapp.service.catalog import build, registry
+from webapp.service.catalog import build, registry_keys
 from webapp.service.catalog.source_files import TomlFiles, look
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.calls import AccountGrant, Call
@@ -90,10 +90,10 @@ def _said(what: str) -> Any:
 
 
 def test_the_example_of_a_key_of_the_registry_is_read(tmp_path: Path) -> None:
-    (tmp_path / registry.FILE).write_text(REGISTRY)
-    (name, key), *_ = registry.load(tmp_path, look(tmp_path).digest_of(registry.FILE), TomlFiles()).items()
+    (tmp_path / registry_keys.FILE).write_text(REGISTRY)
+    (name, key), *_ = registry_keys.load(tmp_path, look(tmp_path).digest_of(registry_keys.FILE), TomlFiles()).items()
     assert (name, key.component) == ("create-note", "send-note")
-    assert key.props == {"noteTags": "tags", "noteBody": "text", "siteId": registry.UNUSED}
+    assert key.props == {"noteTags": "tags", "noteBody": "text", "siteId": registry_keys.UNUSED}
 
 
 @pytest.mark.parametrize("part", PARTS, ids=range(len(PARTS)))

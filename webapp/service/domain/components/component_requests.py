@@ -9,7 +9,7 @@ from typing import Any
 
 from webapp.errors import Invalid, NotFound
 from webapp.service.catalog.components import ComponentInfo, Kind
-from webapp.service.catalog.registry import UNUSED
+from webapp.service.catalog.registry_keys import UNUSED
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, prop_values
 from webapp.service.domain.projects.projects import Scene
@@ -55,9 +55,9 @@ def by_own_names(
 ) -> Mapping[str, Any]:
     """``configured`` with each value under its prop's own name, if it was sent under an alias.
 
-    A value that the component does without (:data:`registry.UNUSED`) is left out. A list of one item is taken as that
-    item by a prop with a single value, a single value as a list by a prop with several, and a whole number as text by a
-    prop of text. ``added`` gives the props that a reload has added, which have no aliases.
+    A value that the component does without (:data:`registry_keys.UNUSED`) is left out. A list of one item is taken as
+    that item by a prop with a single value, a single value as a list by a prop with several, and a whole number as text
+    by a prop of text. ``added`` gives the props that a reload has added, which have no aliases.
     """
     if component is None or component.prop_aliases.keys().isdisjoint(configured):
         return configured

@@ -9,10 +9,10 @@ import pytest
 
 from tests.service.catalog.samples import KEYS
 from webapp.errors import Invalid
-from webapp.service.catalog import registry
+from webapp.service.catalog import registry_keys
 from webapp.service.catalog.build import build
 from webapp.service.catalog.index import Catalog
-from webapp.service.catalog.registry import UNUSED, RegistryKey
+from webapp.service.catalog.registry_keys import UNUSED, RegistryKey
 from webapp.service.catalog.sources import Places, read
 from webapp.service.components.runner import Runner
 from webapp.service.domain.components.component_requests import by_own_names
@@ -73,15 +73,15 @@ def key(component: str | None = None, /, **props: Any) -> RegistryKey:
 )
 def test_what_is_wrong_with_a_key(name: str, of: RegistryKey, sentence: str) -> None:
     keys = {name: of, "tell": key("send", text="text", labels="tags")}
-    wrong = registry.problems(keys, {"send": SEND, "other": OTHER})
+    wrong = registry_keys.problems(keys, {"send": SEND, "other": OTHER})
     assert wrong[name][0].startswith(sentence)
 
 
 def test_a_key_names_every_prop_that_must_be_filled() -> None:
     keys = {"send": key(text="text"), "write": key("send", content="text", site=False)}
-    assert registry.problems(keys, {"send": SEND, "other": OTHER}) == {}
-    assert registry.names(keys, "send") == ["write"]
-    assert registry.props(keys, "send") == {"text": "text", "content": "text", "site": UNUSED}
+    assert registry_keys.problems(keys, {"send": SEND, "other": OTHER}) == {}
+    assert registry_keys.names(keys, "send") == ["write"]
+    assert registry_keys.props(keys, "send") == {"text": "text", "content": "text", "site": UNUSED}
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_table_that_cannot_be_read_is_a_problem(
     folder: Path, declare: Callable[[str, str], Path], text: str, sentence: str
 ) -> None:
     declare("acme", KEYS)
-    (folder / "acme" / registry.FILE).write_text(text)
+    (folder / "acme" / registry_keys.FILE).write_text(text)
     (problem,) = read(Places(built_in=folder)).problems
     assert problem.startswith(f"acme/registry.toml: {sentence}")
 
@@ -105,8 +105,8 @@ def acme(folder: Path, declare: Callable[[str, str], Path]) -> Path:
     declare("acme", KEYS)
     (folder / "acme" / "actions").mkdir()
     (folder / "acme" / "actions" / "send.toml").write_text(ACTION)
-    (folder / "acme" / registry.FILE).write_text(TABLE)
-    return folder / "acme" / registry.FILE
+    (folder / "acme" / registry_keys.FILE).write_text(TABLE)
+    return folder / "acme" / registry_keys.FILE
 
 
 def test_the_catalog_answers_a_key_of_the_registry(acme: Path, opened: Callable[..., Catalog]) -> None:
