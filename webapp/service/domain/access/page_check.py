@@ -13,8 +13,8 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from webapp.errors import Invalid
-from webapp.kit import csp
-from webapp.kit.csp import Policy
+from webapp.kit import csp_evaluator
+from webapp.kit.csp_evaluator import Policy
 from webapp.kit.origins import checked_origin
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound.failures import Failure
@@ -71,8 +71,8 @@ def of_answer(answer: PageAnswer, service_url: str) -> Iterator[Finding]:
         words = f"It answered with status {answer.status}, so this is about that answer. People who are signed in may"
         yield Finding("status", "warn", "This may not be the page that people see", f"{words} get another.")
     yield _opener(answer.headers)
-    headers = csp.parse(answer.headers.get("content-security-policy", ""))
-    policies = [*headers, *csp.of_page(answer.markup)]
+    headers = csp_evaluator.parse(answer.headers.get("content-security-policy", ""))
+    policies = [*headers, *csp_evaluator.of_page(answer.markup)]
     yield _frame(policies, answer.url, service_url)
     yield _script(policies, answer.url, service_url)
     yield _calls(policies, answer.url, service_url)
@@ -115,7 +115,7 @@ def _opener(headers: Mapping[str, str]) -> Finding:
 
 
 def _frame(policies: Sequence[Policy], page: str, service_url: str) -> Finding:
-    refused = csp.refusal(policies, "frame", service_url + LINK, page)
+    refused = csp_evaluator.refusal(policies, "frame", service_url + LINK, page)
     if refused is None:
         return Finding("frame", "ok", "Your page may show our frame")
     words = "Needed only for “In the page” and “Portal”. Its Content-Security-Policy needs:"
@@ -124,7 +124,7 @@ def _frame(policies: Sequence[Policy], page: str, service_url: str) -> Finding:
 
 def _script(policies: Sequence[Policy], page: str, service_url: str) -> Finding:
     script = service_url + SCRIPT
-    refused = csp.refusal(policies, "script", script, page)
+    refused = csp_evaluator.refusal(policies, "script", script, page)
     if refused is None:
         return Finding("script", "ok", "Your page may load our script")
     if refused.nonce:
@@ -136,7 +136,7 @@ def _script(policies: Sequence[Policy], page: str, service_url: str) -> Finding:
 
 
 def _calls(policies: Sequence[Policy], page: str, service_url: str) -> Finding:
-    refused = csp.refusal(policies, "connect", service_url + STATE, page)
+    refused = csp_evaluator.refusal(policies, "connect", service_url + STATE, page)
     if refused is None:
         return Finding("connect", "ok", "Your page may call this service")
     words = "Without it, an account that a window connects is noticed late or never. Its Content-Security-Policy needs:"

@@ -4,8 +4,8 @@ from time import thread_time
 
 import pytest
 
-from webapp.kit import csp
-from webapp.kit.csp import Use
+from webapp.kit import csp_evaluator
+from webapp.kit.csp_evaluator import Use
 
 PAGE, OURS = "https://app.example/settings", "https://connect.example/embed.js"
 
@@ -39,7 +39,7 @@ PAGE, OURS = "https://app.example/settings", "https://connect.example/embed.js"
     ],
 )
 def test_what_a_policy_refuses(policy: str, use: Use, refused: str | None) -> None:
-    refusal = csp.refusal(csp.parse(policy), use, OURS, PAGE)
+    refusal = csp_evaluator.refusal(csp_evaluator.parse(policy), use, OURS, PAGE)
     assert (refusal.directive if refusal else None) == refused
 
 
@@ -53,9 +53,9 @@ def test_what_a_policy_refuses(policy: str, use: Use, refused: str | None) -> No
     ],
 )  # fmt: skip
 def test_what_it_has_to_say_instead(policy: str, use: Use, mended: str) -> None:
-    refusal = csp.refusal(csp.parse(policy), use, OURS, PAGE)
+    refusal = csp_evaluator.refusal(csp_evaluator.parse(policy), use, OURS, PAGE)
     assert refusal and refusal.mended(use, "https://connect.example") == mended
-    assert csp.refusal(csp.parse(mended), use, OURS, PAGE) is None
+    assert csp_evaluator.refusal(csp_evaluator.parse(mended), use, OURS, PAGE) is None
 
 
 def test_a_page_with_the_same_origin_is_its_own() -> None:
@@ -65,11 +65,13 @@ def test_a_page_with_the_same_origin_is_its_own() -> None:
         ("https://a.example/x", "https://a.example:8443/embed.js", False),
         ("http://localhost:5173/", "http://localhost:8600/embed.js", False),
     ):
-        assert (csp.refusal(csp.parse("script-src 'self'"), "script", url, page) is None) == own
+        assert (csp_evaluator.refusal(csp_evaluator.parse("script-src 'self'"), "script", url, page) is None) == own
 
 
 def test_a_nonce_is_reported() -> None:
-    refusal = csp.refusal(csp.parse("script-src 'nonce-abc' 'strict-dynamic'"), "script", OURS, PAGE)
+    refusal = csp_evaluator.refusal(
+        csp_evaluator.parse("script-src 'nonce-abc' 'strict-dynamic'"), "script", OURS, PAGE
+    )
     assert refusal and refusal.nonce
 
 
@@ -78,10 +80,12 @@ META = '<meta http-equiv="Content-Security-Policy" content="{}">'
 
 def test_policies_of_the_page_itself_count_while_they_stand_in_its_head() -> None:
     page = f"<head>{META.format('frame-src x.example; sandbox')}</head><body>{META.format('frame-src y.example')}"
-    assert csp.of_page(page) == [{"frame-src": ("x.example",)}]
+    assert csp_evaluator.of_page(page) == [{"frame-src": ("x.example",)}]
     escaped = "<META content='frame-src &#39;self&#39;' HTTP-EQUIV=content-security-policy />"
-    assert csp.of_page(f"<!-- {META.format('frame-src z.example')} -->{escaped}") == [{"frame-src": ("'self'",)}]
-    assert csp.of_page(f'<meta name="viewport" content="frame-src x"><![if IE]><!-- {META}') == []
+    assert csp_evaluator.of_page(f"<!-- {META.format('frame-src z.example')} -->{escaped}") == [
+        {"frame-src": ("'self'",)}
+    ]
+    assert csp_evaluator.of_page(f'<meta name="viewport" content="frame-src x"><![if IE]><!-- {META}') == []
 
 
 @pytest.mark.parametrize(
@@ -91,5 +95,5 @@ def test_a_hostile_page_costs_no_more_than_its_length(part: str) -> None:
     began = thread_time()
     whole = part * (512 * 1024 // len(part))
     for page in (whole, f"<meta {whole[:200_000]}>"):
-        csp.of_page(page)
+        csp_evaluator.of_page(page)
     assert thread_time() - began < 0.1
