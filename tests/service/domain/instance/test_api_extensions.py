@@ -77,7 +77,12 @@ def quick(monkeypatch: pytest.MonkeyPatch, service: Service, archive: Path) -> S
 
 
 def test_its_operations_run_with_an_account_that_was_connected_before(
-    extendable: Service, archive: Path, scene: Scene, provider: Provider, plant: Callable[..., Account]
+    extendable: Service,
+    archive: Path,
+    scene: Scene,
+    provider: Provider,
+    plant: Callable[..., Account],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     service, account = extendable, plant(external_id="alice")
     own = [each.key for each in listed(service)]
@@ -92,7 +97,16 @@ def test_its_operations_run_with_an_account_that_was_connected_before(
     assert outcome["ret"] == {"id": "u-1", "name": "Ada"}
     assert provider.calls == ["/pets"]
 
-    assert remove(service, "tinykeys") == 3
+    with monkeypatch.context() as stale:  # another process removes it, and this one still lists it
+        stale.setattr(catalog_file, "update", lambda service: None)
+        assert remove(service, "tinykeys") == 3
+    outcome = components.run(service, ComponentRequest(scene, "alice", component, values))
+    removed = "“List pets” was removed from this service, so nothing ran."
+    assert [line["err"]["message"] for line in outcome["os"]] == [removed]
+    assert service.store.one("SELECT error FROM runs WHERE error IS NOT NULL") == {"error": removed}
+
+    catalog_file.update(service)
+    service.catalog.refresh()
     assert [each.key for each in listed(service)] == own
     with pytest.raises(NotFound):
         component_requests.find(service, "tinykeys-api-list-pets", None, "action")

@@ -24,6 +24,7 @@ from webapp.service.domain.projects.projects import Scene
 
 _REFUSALS = (401, 403)
 UNUSABLE = "AccountError"
+REMOVED = "“{name}” was removed from this service, so nothing ran."
 
 
 def call(service: Service, request: Call, chosen: Mapping[str, Account], app_slug: str | None) -> Reply:
@@ -61,7 +62,24 @@ def failed(service: Service, sentence: str, took_ms: int = 0) -> Reply:
 
 def _make(service: Service, request: Call, granted: CallGrants) -> Reply:
     whole = replace(request, accounts=granted.accounts, allow_hosts=granted.allow_hosts)
-    return piece_hosts.call(service, whole) if request.path.endswith(PIECE) else service.executor.call(whole)
+    reply = piece_hosts.call(service, whole) if request.path.endswith(PIECE) else service.executor.call(whole)
+    return _naming_removal(service, request, reply)
+
+
+def _naming_removal(service: Service, request: Call, reply: Reply) -> Reply:
+    """``reply``; if another process has removed the component, which this one still lists, it says so."""
+    error = reply.error
+    if error is None or error.kind != "load" or Path(request.path).exists():
+        return reply
+    component = service.catalog.component(request.key, request.version)
+    sentence = REMOVED.format(name=component.name if component else request.key)
+    return _failed_with(reply, ErrorInfo("load", "Removed", sentence))
+
+
+def _failed_with(reply: Reply, error: ErrorInfo) -> Reply:
+    """``reply``, which failed, with ``error`` as its error and in its log."""
+    *others, last = reply.observations
+    return replace(reply, error=error, observations=(*others, replace(last, err=error)))
 
 
 def _naming_scopes(service: Service, request: Call, granted: CallGrants, reply: Reply) -> Reply:
@@ -77,8 +95,7 @@ def _naming_scopes(service: Service, request: Call, granted: CallGrants, reply: 
             sentence = f"The account {name} was not given {', '.join(lacking)}, which this needs; reconnect it."
             message = f"{error.message} {sentence}"
             named = replace(error, message=message, account_id=account.id, lacking_scopes=lacking)
-            *others, last = reply.observations
-            return replace(reply, error=named, observations=(*others, replace(last, err=named)))
+            return _failed_with(reply, named)
     return reply
 
 
