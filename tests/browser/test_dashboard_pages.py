@@ -115,7 +115,7 @@ def test_pages_of_somebody_with_accounts(look: Any, product: Any, people: Any) -
 def test_pages_of_an_owner(look: Any, product: Any) -> None:
     page, check = look
     service = product.service
-    users.create(service.store, service.clock, email="olga@example.com", password=PASSWORD, role="owner")
+    olga = users.create(service.store, service.clock, email="olga@example.com", password=PASSWORD, role="owner")
     person = Person(page, product, scripts=False)
     person.sign_in("olga@example.com")
     person.heading("Apps")
@@ -124,6 +124,20 @@ def test_pages_of_an_owner(look: Any, product: Any) -> None:
     page.get_by_role("link", name="Stay in this tab instead").locator("visible=true").first.click()
     person.decide(page, "Allow")
     person.connected()
+    lifecycle.rename(service, product.accounts(olga.id)[0], "grace.brewster.hopper@navy.example")
+    for path in ("/accounts", "/agents"):  # the first asks the service anew
+        page.goto(product.url + path)
+    lines = page.get_by_text("grace.brewster.hopper@navy.example").evaluate(
+        """(words) => {
+            const range = document.createRange();
+            return [...words.childNodes].filter((node) => node.textContent.trim()).map((node) => {
+                range.selectNodeContents(node);
+                return new Set([...range.getClientRects()].map((line) => line.top)).size;
+            });
+        }"""
+    )
+    assert set(lines) == {1}, "an address breaks before its host, if at all"
+    check("an account with a long name")
     sections = ("clients", "api-keys", "webhooks", "limits", "usage", "calls")
     forms = ("clients/new", "limits/new", "webhooks/new", "project-webhook/edit", "signing-key/rotation")
     paths = [

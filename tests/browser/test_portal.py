@@ -169,6 +169,8 @@ def test_it_fits_a_phone(contexts: Any, product: Any, embedder: Any, axe: Any, s
         portal.frame.get_by_role("heading", level=1).wait_for()
         frame = page.frames[1]
         assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+        lefts = "[...document.querySelectorAll('footer > *')].map((part) => part.getBoundingClientRect().left)"
+        assert len(set(frame.evaluate(lefts))) == 1, f"the lines of the footer begin together: {address}"
         assert axe(frame) == [], address
 
 
