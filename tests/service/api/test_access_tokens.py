@@ -136,6 +136,13 @@ def test_malformed_requests(shared: Any, sent: dict[str, Any], code: str) -> Non
     assert set(answer.json) == {"error", "error_description"}
 
 
+@pytest.mark.parametrize("form", ["data", "json"])
+def test_a_compressed_request_is_refused_as_such(shared: Any, form: str) -> None:
+    answer = shared.http.post(URL, **{form: GRANT}, headers={"Content-Encoding": "gzip"})
+    assert (answer.status_code, answer.json["error"]) == (400, "invalid_request")
+    assert "Content-Encoding" in answer.json["error_description"]
+
+
 def test_credentials_in_two_places(world: Any, server: tuple[str, str]) -> None:
     for more in ({"client_secret": server[1]}, {"client_id": "other"}):
         answer = world.http.post(URL, data={**GRANT, **more}, headers=basic(*server))

@@ -99,6 +99,15 @@ def test_other_content_types_are_415(shared: Any, kind: str | None) -> None:
     assert answer.status_code == 415 and is_told(answer)
 
 
+@pytest.mark.parametrize(("coding", "status"), [("identity", 200), ("Identity", 200), ("gzip", 415), ("br", 415)])
+def test_a_compressed_body_is_refused_as_such(shared: Any, coding: str, status: int) -> None:
+    sent: dict[str, Any] = {"json": {"external_user_id": "alice"}, "headers": {"Content-Encoding": coding}}
+    answer = shared.post("P/tokens", shared.server(), **sent)
+    assert answer.status_code == status
+    if status == 415:
+        assert is_told(answer) and "Content-Encoding" in answer.json["error"]
+
+
 def test_a_charset_does_not_matter(shared: Any) -> None:
     kind = "application/json; charset=utf-8"
     answer = shared.post("P/tokens", shared.server(), data=b'{"external_user_id": "alice"}', content_type=kind)

@@ -17,7 +17,7 @@ from webapp import body_limits, quotas
 from webapp.errors import Invalid, UnsupportedMedia
 from webapp.kit.crypto import hash_token
 from webapp.kit.networks import network_of
-from webapp.service.api.base.call import Call, answer, holds_nul, read_json
+from webapp.service.api.base.call import Call, answer, check_encoding, holds_nul, read_json
 from webapp.service.api.base.models import Answer, Body, Seconds
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.base.problems import OAuthProblem
@@ -97,16 +97,18 @@ def create_access_token(call: Call) -> Response:
 
 def _fields(request: Request) -> Mapping[str, str]:
     """The fields of the body; one that is empty is as good as absent (RFC 6749 section 3.2)."""
+    read = {"application/x-www-form-urlencoded": _form, "application/json": _json}.get(request.mimetype)
+    if read is None:
+        raise _invalid("Send the body as application/json or application/x-www-form-urlencoded.")
     try:
-        fields = _form(request) if request.mimetype == "application/x-www-form-urlencoded" else _json(request)
-    except UnsupportedMedia as error:
-        raise _invalid("Send the body as application/json or application/x-www-form-urlencoded.") from error
-    except Invalid as error:
+        fields = read(request)
+    except (Invalid, UnsupportedMedia) as error:
         raise _invalid(error.message) from error
     return {name: value for name, value in fields.items() if value}
 
 
 def _form(request: Request) -> dict[str, str]:
+    check_encoding(request)
     request.max_content_length = body_limits.REQUEST
     for name in FIELDS:
         values = request.form.getlist(name)

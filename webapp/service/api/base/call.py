@@ -145,6 +145,12 @@ def check_size_and_text(request: Request, max_bytes: int = body_limits.REQUEST) 
         raise Invalid("The address holds a NUL character; leave it out.")
 
 
+def check_encoding(request: Request) -> None:
+    """Raise :class:`UnsupportedMedia` for a compressed body; none is unpacked (RFC 9110 section 15.5.16)."""
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise UnsupportedMedia("Send the body without a Content-Encoding; it is not unpacked here.")
+
+
 def read_json(request: Request) -> dict[str, Any]:
     """The JSON object in the body, parsed once however often it is asked for.
 
@@ -167,6 +173,7 @@ def read_json_value(request: Request, max_bytes: int = body_limits.REQUEST) -> A
 def _parse(request: Request, max_bytes: int) -> Any:
     if request.mimetype != "application/json":
         raise UnsupportedMedia
+    check_encoding(request)
     request.max_content_length = max_bytes + 1  # a body of unknown length is silently cut off there
     raw = request.get_data(cache=False)
     if len(raw) > max_bytes:

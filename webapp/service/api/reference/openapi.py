@@ -31,7 +31,7 @@ STATUSES: Mapping[int, str] = {
     404: "Absent, or somebody else's: the two look the same.",
     409: "It conflicts with something that exists.",
     413: "The body is larger than 10 MiB.",
-    415: "The body is not JSON.",
+    415: "The body is not JSON, or it is compressed.",
     429: "A rate limit is exceeded; `Retry-After` says for how many seconds.",
     500: "Something went wrong on our side; quote the `request_id` to the operator.",
     502: "The app's own provider failed.",
