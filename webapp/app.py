@@ -63,6 +63,7 @@ def create_app(
         static_folder=str(assets.static_dir()),
         static_url_path="/static",
     )
+    app.jinja_options = {"cache_size": -1}  # each template is kept: to find one is a look-up in a dict, without a lock
     app.extensions["patchbay"] = service
     is_demo = demo.is_demo(service.store)
     app.jinja_env.globals["is_demo"] = is_demo
