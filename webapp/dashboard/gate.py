@@ -110,8 +110,10 @@ def drawn_in() -> str:
 
 def _check_scene() -> None:
     """Refuse a form of a page that was drawn elsewhere, before its person switched in another tab."""
+    if request.method in ("GET", "HEAD") or not g.get("viewer"):
+        return
     named = request.form.get("drawn_in", request.headers.get("X-Drawn-In"))
-    if request.method not in ("GET", "HEAD") and g.get("viewer") and named is not None and named != drawn_in():
+    if named is not None and named != drawn_in():
         raise Conflict(
             gettext(
                 "You have switched to another project or environment since this page was opened. Reload it, and look "
