@@ -5,7 +5,7 @@ A cursor contains the group in which it is: ``ready:<the API's cursor>``.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Protocol
 
@@ -93,7 +93,7 @@ def read(
     known, listed = [name for name in STATES if all_states or name != "setup"], [""]
     if connected is not None:
         listed = [state] if state in known else known
-        base = replace(base, states=",".join(listed), connected=",".join(connected[:_CONNECTED]))
+        base = base._replace(states=",".join(listed), connected=",".join(connected[:_CONNECTED]))
     apps, last, end = _cards(ask, base, count, cursor if begun in listed else "")
     counts = dict.fromkeys(listed, last.total)
     if last.counts:

@@ -174,7 +174,7 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
     matches = None if after or query.category else _found(query.q)
     return {
         "found": matches,
-        "found_rows": [(item, app) for item in matches.items if (app := app_of(item.app))] if matches else [],
+        "found_rows": [_row(item, app) for item in matches.items if (app := app_of(item.app))] if matches else [],
         "query": query,
         "catalog": catalog,
         "category_nav": "" if after else _category_nav(user, query, catalog, apps),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.dashboard.client.accounts import UserClient
+from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.transport import ServiceDown
 from webapp.dashboard.dashboard import KEY
 from webapp.errors import NotFound, Throttled
@@ -34,7 +34,7 @@ def test_missing_extensions_are_none(busy: Any) -> None:
     assert user.test_account("apn_000000x") is None
     assert user.rename_account("apn_000000x", "x") is None
     assert user.revoke_account("apn_000000x") is None
-    assert user.categories() == []
+    assert user.categories(AppFilter()) == []
     assert user.app("github").extras is None
     assert user.account("apn_000000x").identity is None
 

@@ -46,7 +46,7 @@ def test_oauth_makes_tokens_and_nothing_else(busy: Any) -> None:
     user = UserClient(client_of(busy), busy.alice.id)
     user.apps(AppFilter(), limit=5)
     user.app("github")
-    user.categories()
+    user.categories(AppFilter())
     user.accounts(limit=5)
     user.account("apn_000000x")
     user.uses("apn_000000x")

@@ -3,7 +3,7 @@
 Methods for an extension return ``None`` if the service does not have it.
 """
 
-from dataclasses import asdict, dataclass
+from typing import NamedTuple
 from urllib.parse import quote
 
 from webapp.dashboard.client.models.accounts import Account, ActivityEntry, App, AppPage, Category, TestResult, Use
@@ -16,8 +16,7 @@ TEST_TIMEOUT_S = 35.0  # testing an account waits for its provider
 _APPS = "/v1/connect/apps"
 
 
-@dataclass(frozen=True, slots=True)
-class AppFilter:
+class AppFilter(NamedTuple):
     """The parameters of a list of apps (contract "Apps"); lists are joined with commas."""
 
     q: str = ""
@@ -37,14 +36,14 @@ class UserClient(Lists):
 
     def apps(self, filters: AppFilter, *, limit: int, after: str = "") -> AppPage:
         """``GET /v1/connect/apps`` (section 4.3)."""
-        params = {**asdict(filters), **EXTENDED, "limit": limit, "after": after}
+        params = {**filters._asdict(), **EXTENDED, "limit": limit, "after": after}
         return self.ask(AppPage, "GET", _APPS, params=params)
 
     def app(self, slug: str) -> App:
         """``GET /v1/connect/apps/{slug}``. Raises :class:`NotFound`."""
         return self.ask(App, "GET", f"{_APPS}/{quote(slug, safe='')}", params=EXTENDED)
 
-    def categories(self, filters: AppFilter = AppFilter()) -> list[Category]:
+    def categories(self, filters: AppFilter) -> list[Category]:
         """``GET /v1/connect/app_categories``, a bare array; empty where the service has none."""
         params: Params = {"q": filters.q, "has_actions": filters.has_actions, "has_triggers": filters.has_triggers}
         try:
