@@ -4,6 +4,7 @@ import gc
 from typing import Annotated, Any
 
 import pytest
+from flask import session
 from jinja2.runtime import Context
 
 from webapp.dashboard.pages import ListQuery, address, among, at_most, form_token, within
@@ -82,6 +83,19 @@ def test_all_forms_of_a_page_carry_one_token(stage: Any, monkeypatch: pytest.Mon
         token = form_token()
         monkeypatch.setattr("webapp.dashboard.pages.generate_csrf", lambda: "another")
         assert token == form_token() != ""
+
+
+def test_a_browsers_form_token_is_signed_once(stage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with stage.request():
+        form_token()
+        kept = dict(session)
+    tokens = []
+    for secret in (kept["csrf_token"], kept["csrf_token"], "another"):
+        with stage.request():
+            session["csrf_token"] = secret
+            tokens.append(form_token())
+        monkeypatch.setattr("webapp.dashboard.pages.generate_csrf", lambda: "signed again")
+    assert tokens[0] == tokens[1] != tokens[2] == "signed again"
 
 
 @pytest.mark.parametrize("address", ["/apps", "/apps/github", "/accounts"])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar, cast
 from urllib.parse import urlencode
 
-from flask import Response, flash, g, get_flashed_messages, redirect, render_template, url_for
+from flask import Response, flash, g, get_flashed_messages, redirect, render_template, session, url_for
 from flask_wtf.csrf import generate_csrf  # type: ignore[import-untyped]  # it carries no types
 from htmx_flask import make_response, request  # type: ignore[import-untyped]  # it carries no types
 from pydantic import AfterValidator
@@ -153,8 +153,16 @@ def say(sentence: str, tone: str, url: str) -> AnyResponse:
 
 
 def form_token() -> str:
-    """The form token of this page, for each of its forms. Flask-WTF makes a signer even for one that it has made."""
-    return cast(str, g.csrf_token if "csrf_token" in g else generate_csrf())
+    """The form token of this page, for each of its forms: the secret in the browser's cookie, signed once for all."""
+    if "csrf_token" not in g:
+        secret = session.get("csrf_token")
+        g.csrf_token = _signed(secret) if secret else generate_csrf()
+    return cast(str, g.csrf_token)
+
+
+@functools.lru_cache(maxsize=4096)  # browsers
+def _signed(_secret: str) -> str:
+    return cast(str, generate_csrf())
 
 
 def compress(response: Response) -> Response:
