@@ -14,7 +14,7 @@ from werkzeug.serving import make_server
 
 from tests.browser.conftest import need
 from webapp import static_files
-from webapp.dashboard.shell import MenuItem
+from webapp.dashboard.shell import MenuItem, SceneChoice
 from webapp.kit import assets, templates, translation
 
 pytestmark = pytest.mark.browser
@@ -55,10 +55,10 @@ def gallery() -> flask.Flask:
             "theme": flask.request.cookies.get("theme", "auto"),
             "brand": {"name": "Patchbay", "hue": 264, "logo": None},
             "csrf_token": lambda: "token-1",
-            "environments": [
-                {"label": "Development", "name": "development", "current": True},
-                {"label": "Production", "name": "production", "live": True},
-            ],
+            "environments": (
+                SceneChoice("development", "Development", current=True),
+                SceneChoice("production", "Production", current=False, live=True),
+            ),
             "nav": (
                 MenuItem("Apps", "/", "apps", current=True, count=164),
                 MenuItem("Accounts", "#", "accounts", current=False, bad="1 needs you"),

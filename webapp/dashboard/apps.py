@@ -5,7 +5,7 @@ The page of an action or trigger is left to :mod:`.component.component`.
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, NamedTuple, get_args
 
 from flask import Blueprint, current_app, g, render_template, request, url_for
 from markupsafe import Markup
@@ -13,7 +13,7 @@ from pydantic import StringConstraints
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import app_groups, words
+from webapp.dashboard import app_groups, shell, words
 from webapp.dashboard.app_cards import Cards
 from webapp.dashboard.app_groups import Catalog, Groups
 from webapp.dashboard.build import checklist, project_list
@@ -35,7 +35,7 @@ from webapp.dashboard.dashboard import (
     uses_by_account,
     viewer,
 )
-from webapp.dashboard.pages import ListQuery, among, at_most, page, wants_fragment, within
+from webapp.dashboard.pages import ListQuery, address, among, at_most, page, wants_fragment, within
 from webapp.dashboard.rich import rich
 from webapp.errors import PatchbayError
 from webapp.kit.translation import language, translated
@@ -52,6 +52,17 @@ MATCHES = 6  # actions and triggers below the apps of a search
 SHORTEST_QUERY = 2  # characters
 MOST = 480  # cards on one page; a search finds the rest faster
 SORTS = {"featured": ("featured_weight", "desc"), "name": ("name", "asc"), "name-desc": ("name", "desc")}
+
+
+class FoundRow(NamedTuple):
+    """What the Apps page shows of an action or trigger that a search found: ``app`` and ``image`` are its app's."""
+
+    url: str
+    title: str
+    app: str
+    image: str
+    kind: Kind
+    gist: str
 
 
 class AppsQuery(ListQuery):
@@ -237,6 +248,11 @@ def _found(q: str) -> PageOf[Component] | None:
         return None
 
 
+def _row(item: Component, app: App) -> FoundRow:
+    url = address("dashboard.component.show", slug=app.slug, kind=item.kind, key=item.key)
+    return FoundRow(url, item.name, app.name, shell.logo_url(app.logo), item.kind, item.gist)
+
+
 def _overview(*, fresh: bool) -> Overview | None:
     """The person's accounts, for badges, or None if they are unavailable."""
     try:
@@ -252,4 +268,4 @@ def _catalog(user: UserClient) -> Catalog:
     if known:
         return known
     apps = user.apps(AppFilter(states=",".join(app_groups.STATES)), limit=1)
-    return board.catalogs.put(name, Catalog(tuple(user.categories()), apps.total, apps.counts is not None))
+    return board.catalogs.put(name, Catalog(tuple(user.categories(AppFilter())), apps.total, apps.counts is not None))

@@ -6,7 +6,7 @@ Fragments get it without the navigation.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
@@ -64,6 +64,15 @@ class MenuItem:
     count: int | None = None
     live: str = ""
     id: str = ""
+
+
+class SceneChoice(NamedTuple):
+    """A project or environment in which the pages can show things; ``live`` is the environment that products use."""
+
+    id: str
+    label: str
+    current: bool
+    live: bool = False
 
 
 def context() -> dict[str, Any]:
@@ -160,12 +169,12 @@ def _scenes() -> dict[str, Any]:
     client, known = viewer().client, dashboard().projects.get(ALL_PROJECTS)
     if known is None and (viewer().in_chosen_project or dashboard().changes.shared):
         known = if_up(project_list.refresh)
-    environments = [
-        {"name": name, "label": label, "current": name == client.environment, "live": name == "production"}
+    environments = tuple(
+        SceneChoice(name, label, name == client.environment, live=name == "production")
         for name, label in ENVIRONMENTS.items()
-    ]
+    )
     here = client.project_id if known and len(known) > 1 else ""
-    projects = [{"id": each.id, "name": each.name, "current": each.id == here} for each in known or () if here]
+    projects = tuple(SceneChoice(each.id, each.name, each.id == here) for each in known or () if here)
     return {"environments": environments, "scene_projects": projects, "scene_url": address("dashboard.scene.choose")}
 
 
