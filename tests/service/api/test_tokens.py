@@ -152,6 +152,8 @@ class TestValidate:
         assert theirs.json["success"] is False and theirs.data == absent.data
         assert self.get(world, token, account_id=mine.id, app_id="tinykeys").json["success"] is True
         assert self.get(world, token, account_id=mine.id, app_id="tinyoauth").data == absent.data
+        made_for_another = world.frontend("alice", app="tinyoauth")  # its link reconnects the account by its own app
+        assert self.get(world, made_for_another, account_id=mine.id).json["success"] is True
 
     def test_what_is_not_valid(self, world: Any) -> None:
         token, expired = world.frontend(), world.frontend(expires_in=1)

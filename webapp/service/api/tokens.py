@@ -180,7 +180,7 @@ def _validity(service: Service, token: tokens.ConnectToken, query: ValidityQuery
     app = service.app(slug) if slug else None
     if oauth_app_id:
         _check_client(service, token.scene.project_id, app, oauth_app_id)
-    connections.to_reconnect(service, token, app, query.account_id or None)
+    connections.to_reconnect(service, token, app if query.app_id else None, query.account_id or None)
     project = projects.get(service.store, token.scene.project_id)
     return {
         "app": orjson.Fragment(app.with_client(oauth_app_id)) if app else None,
