@@ -116,15 +116,21 @@ def test_what_is_new_is_announced_and_moves_nothing(eventful: Any) -> None:
     assert "30 or more new entries" in browser.get(ask, htmx=True).text
 
 
-def test_the_first_entries_come_by_themselves(eventful: Any) -> None:
+def test_the_first_entries_take_the_place_of_the_notice_that_there_are_none(eventful: Any) -> None:
     browser = eventful.signed_in()
     kept, eventful.connect.log_entries[:] = list(eventful.connect.log_entries), []
-    ask, filtered = news_url(browser.get("/logs").text), news_url(browser.get("/logs?app=github").text)
+    empty = browser.get("/logs").text
+    ask, filtered = news_url(empty), news_url(browser.get("/logs?app=github").text)
+    assert "No entries yet" in empty and "Accounts <b>" not in empty
     eventful.connect.log_entries[:] = kept[:1]
     news = browser.get(ask, htmx=True).text
-    assert 'hx-get="/logs" hx-target="#results" hx-trigger="load"' in news
-    assert "1 new entry" in browser.get(filtered, htmx=True).text
-    assert "load" not in browser.get(filtered, htmx=True).text, "a filter may be typed at that moment"
+    parts = dict(re.findall(r'<hx-partial hx-target="([^"]+)" hx-swap="outerHTML">(.*?)</hx-partial>', news, re.DOTALL))
+    assert "Accounts <b>1</b>" in parts["#results:has(> .empty) > .chips"]
+    assert 'id="state-ev_0"' in parts["#results > .empty"]
+    assert 'id="news-link"' not in news and news.count('id="news"') == 1
+    assert browser.get(news_url(news), htmx=True).status_code == 204
+    pill = browser.get(filtered, htmx=True).text
+    assert "1 new entry" in pill and "#results" not in pill, "a filter may be typed at that moment"
 
 
 def test_what_is_filtered_is_saved_whole(eventful: Any) -> None:

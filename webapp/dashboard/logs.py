@@ -226,14 +226,12 @@ def entry_context(place: Place, entry: LogEntry) -> dict[str, Any]:
 class News:
     """Where the page asks for what is new, and how many entries there are; ``words`` is "" while there are none.
 
-    The ``first`` entries of a list come by themselves, since nothing is read there that they would move. ``changed``
-    are rows that the page shows and that may have changed since.
+    ``changed`` are rows that the page shows and that may have changed since.
     """
 
     url: str
     list_url: str
     words: str = ""
-    first: bool = False
     changed: Sequence["Row"] = ()
 
     @classmethod
@@ -248,13 +246,23 @@ class News:
 
 
 def show_news(place: Place) -> AnyResponse:
-    """204 while nothing is new; else the pill, and what the rows that are shown say now. Quiet polls are no news."""
-    query, newest, newest_at = LogsQuery.of_request(), request.args.get("newest", ""), request.args.get("at", "")
-    place = replace(place, about={name: value for name, value in place.about.items() if name != "quiet"})
+    """204 while nothing is new; else the pill, and what the rows that are shown say now. Quiet polls are no news.
+
+    The first entries of a list take the place of the notice that there are none, since nothing is read there that they
+    would move.
+    """
     try:
-        logs = place.page(query, limit=MOST_NEWS) or LogPage()
+        return _news(place)
     except PatchbayError:
         return Response(status=204)  # the page stays as it is; the next question may be answered
+
+
+def _news(place: Place) -> Response:
+    query, newest, newest_at = LogsQuery.of_request(), request.args.get("newest", ""), request.args.get("at", "")
+    about = {name: value for name, value in place.about.items() if name != "quiet"}
+    logs = replace(place, about=about).page(query, limit=MOST_NEWS) or LogPage()
+    if logs.data and not newest and not query.filtered:
+        return Response(fragment("dashboard/logs/_first_entries.html", **listing(place, query)))
     older = (number for number, each in enumerate(logs.data) if each.id == newest or each.at < newest_at)
     count = next(older, len(logs.data))
     known, shown = logs.data[count:], request.args.get("shown", "0")
@@ -268,7 +276,6 @@ def show_news(place: Place) -> AnyResponse:
         _news_url(place, query, {"newest": newest, "at": newest_at, "seen": seen, "shown": str(count)}),
         place.url() + query.query_string(after=""),
         sentence.format(count=count) if count else "",
-        not newest and not query.filtered,
         _rows(place, page_of_known, _subjects(page_of_known), _app_names({entry.app for entry in known})),
     )
     return Response(
