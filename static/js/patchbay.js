@@ -379,6 +379,11 @@
     $("#status") && new MutationObserver(fadeStatus).observe($("#status"), { childList: true });
     fadeStatus();
     refreshTimes();
+    /* What is partly in view when it is focused would stay so; it goes beside the fade, by the list's scroll-padding. */
+    document.addEventListener("focusin", ({ target }) => {
+      if (target.matches(":is(.tabs, .chips, .seg.full) a:focus-visible"))
+        target.scrollIntoView({ block: "nearest", inline: "nearest" });
+    });
     if (!CSS.supports("scroll-initial-target: nearest"))
       document.querySelectorAll(".tabs [aria-current]").forEach((tab) => {
         tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - 40;

@@ -97,6 +97,32 @@ def test_searching_and_filtering_apps(desk: Any, product: Any, check: Any) -> No
     check(desk)
 
 
+def test_a_chip_that_is_chosen_or_focused_is_beside_the_fade(desk: Any, product: Any) -> None:
+    desk.set_viewport_size({"width": 360, "height": 740})
+    desk.goto(f"{product.url}/apps")
+    chips = desk.get_by_role("navigation", name="Category").locator("a.chip")
+    for number in (4, 5):
+        chips.nth(number).focus()
+        chips.nth(number).press("Shift+Tab")
+        assert is_clear(desk), desk.evaluate("document.activeElement.textContent")
+        chips.nth(number).focus()
+        assert is_clear(desk), chips.nth(number).text_content()
+    desk.goto(f"{product.url}{chips.nth(4).get_attribute('href')}")
+    desk.locator("nav.chips [aria-current=true]").evaluate("(chip) => chip.focus({preventScroll: true})")
+    assert is_clear(desk), "the chosen one, without being scrolled to"
+
+
+def is_clear(page: Any) -> bool:
+    """Whether nothing of the focused chip is in the 36 px at an edge behind which there are more."""
+    return bool(
+        page.evaluate("""() => {
+        const chip = document.activeElement.getBoundingClientRect(), list = document.activeElement.closest("nav");
+        const box = list.getBoundingClientRect(), left = list.scrollWidth - list.clientWidth - list.scrollLeft;
+        return chip.left >= box.left + (list.scrollLeft > 1 ? 36 : 0) && chip.right <= box.right - (left > 1 ? 36 : 0);
+    }""")
+    )
+
+
 def test_filtering_accounts(desk: Any, product: Any, check: Any) -> None:
     desk.goto(f"{product.url}/accounts")
     desk.get_by_role("navigation", name="Status").get_by_role("link", name="Working").press("Enter")
