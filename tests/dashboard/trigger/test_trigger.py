@@ -238,6 +238,19 @@ def test_one_whose_app_was_removed_says_so_everywhere(stage: Any, tower: Watchto
     assert "Stands" in browser.get("/triggers?status=no-app").text
 
 
+def test_one_whose_component_alone_was_removed_says_so_everywhere(stage: Any, tower: Watchtower) -> None:
+    install(stage.connect)
+    waits = "It waits, because tasks-gone was removed from this service. It continues when that is added back."
+    tower.add(stage.alice.id, "tasks-gone", name="Stands", available=False, waits=waits, app="tasks")
+    browser = stage.signed_in()
+    page = browser.get(PAGE).text
+    assert f"<b>Its component was removed.</b> {waits}" in " ".join(page.split())
+    assert "Once it is added again" in page
+    settings = browser.get(f"{PAGE}/configuration")
+    assert settings.status_code == 200
+    assert "/triggers/tasks-gone" not in page + settings.text
+
+
 def test_deleting_says_what_ends_and_survives_a_failing_hook(stage: Any, deployed: Watchtower) -> None:
     deployed.add_delivery(ID, "waiting")
     browser = stage.signed_in()

@@ -61,8 +61,8 @@ class Frame:
 
     @property
     def may_be_edited(self) -> bool:
-        """Whether the form of its component can be shown: not where its app was removed."""
-        return bool(self.trigger.app and (self.trigger.available or self.app))
+        """Whether the form of its component can be shown: not where that was removed in all its versions."""
+        return bool(self.trigger.app and (self.trigger.available or self.trigger.newest_version))
 
     @property
     def learning(self) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes import triggers
 from tests.fakes.api_archives import integrity, tarball
 from tests.fakes.openapi_documents import root
 from tests.service.conftest import Provider
@@ -16,6 +17,8 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.components import ComponentFilter
 from webapp.service.catalog.importing.extensions import Choice
 from webapp.service.catalog.spec import Api, AppSpec
+from webapp.service.components.calls import Call, Reply
+from webapp.service.components.executor import Executor
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
@@ -24,6 +27,7 @@ from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.instance import api_extensions
 from webapp.service.domain.instance.api_extensions import bring, choose, remove, switch, update, views
 from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import trigger_accounts
 
 PATHS: dict[str, Any] = {
     "/pets": {"get": {"operationId": "listPets", "summary": "List pets", "tags": ["Pets"]}},
@@ -99,11 +103,21 @@ def test_its_operations_run_with_an_account_that_was_connected_before(
 
     with monkeypatch.context() as stale:  # another process removes it, and this one still lists it
         stale.setattr(catalog_file, "update", lambda service: None)
-        assert remove(service, "tinykeys") == 3
+        trigger = triggers.deploy(service, scene, given={"ids": ["a"], "account": values["account"]})
+        removed, run = list[int](), Executor.call
+
+        def call(executor: Executor, made: Call) -> Reply:
+            reply = run(executor, made)
+            removed.append(remove(service, "tinykeys"))
+            return reply
+
+        stale.setattr(Executor, "call", call)
+        outcome = components.run(service, ComponentRequest(scene, "alice", component, values))
+        assert (outcome["ret"], removed) == ({"id": "u-1", "name": "Ada"}, [3]), "what is in flight ends well"
     outcome = components.run(service, ComponentRequest(scene, "alice", component, values))
-    removed = "“List pets” was removed from this service, so nothing ran."
-    assert [line["err"]["message"] for line in outcome["os"]] == [removed]
-    assert service.store.one("SELECT error FROM runs WHERE error IS NOT NULL") == {"error": removed}
+    sentence = "“List pets” was removed from this service, so nothing ran."
+    assert [line["err"]["message"] for line in outcome["os"]] == [sentence]
+    assert service.store.one("SELECT error FROM runs WHERE error IS NOT NULL") == {"error": sentence}
 
     catalog_file.update(service)
     service.catalog.refresh()
@@ -111,6 +125,8 @@ def test_its_operations_run_with_an_account_that_was_connected_before(
     with pytest.raises(NotFound):
         component_requests.find(service, "tinykeys-api-list-pets", None, "action")
     assert service.store.one("SELECT id FROM accounts WHERE id = :id", {"id": account.id})
+    assert [outcome.ok for outcome in triggers.poll_due(service)] == [True], "a trigger of the app goes on"
+    assert trigger_accounts.waiting_reasons(service, [trigger]) == {}
     entries = service.store.all("SELECT verb, sentence FROM audit WHERE noun = 'app' ORDER BY id")
     assert [(row["verb"], row["sentence"]) for row in entries] == [
         ("extended", "The whole API of Tiny Keys: 3 operations on."),

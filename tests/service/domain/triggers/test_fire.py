@@ -16,11 +16,20 @@ from tests.service.quotas import with_quotas
 from webapp.errors import TooLarge
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, TOLERANCE, FakeClock
+from webapp.service.catalog.index import Catalog
 from webapp.service.components.calls import Emitted, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import component_requests
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deployed_triggers, fire, lifecycle, trigger_accounts, trigger_state
+from webapp.service.domain.triggers import (
+    deployed_triggers,
+    fire,
+    lifecycle,
+    serialization,
+    trigger_accounts,
+    trigger_state,
+)
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Store, Tx, claiming
@@ -310,3 +319,29 @@ def test_a_trigger_whose_component_was_removed_waits_without_failing(service: Se
     assert outcome.waits and "version 0.9.0 was removed from this service" in (outcome.error or "")
     after = row(service, trigger)
     assert (after["failures"], after["last_error"]) == (0, None) and after["next_run_at"] is not None
+
+
+def test_a_trigger_whose_component_is_removed_while_it_runs_waits_and_then_continues(
+    service: Service, scene: Scene, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trigger = deploy(service, scene, given={"ids": ["a"]})
+    file = component_requests.find(service, "~/poll", None).path
+    away = file.rename(file.with_suffix(".away"))
+    (outcome,) = poll_due(service)  # another process removed it, and this one still lists it
+    sentence = "“Poll” was removed from this service, so nothing ran."
+    assert outcome.error == row(service, trigger)["last_error"] == sentence
+    assert log_of(service, trigger)[0]["os"][-1]["err"]["message"] == sentence
+    with monkeypatch.context() as removed:
+        removed.setattr(Catalog, "component", lambda *_: None)
+        clock.advance(DAY)
+        (outcome,) = poll_due(service)
+        reason = "It waits, because ~/poll was removed from this service. It continues when that is added back."
+        assert (outcome.waits, outcome.error) == (True, reason)
+        shown = serialization.to_json(service, trigger, extensions=True)
+        assert (shown["active"], shown["available"], shown["waits"]) == (True, False, reason)
+    away.rename(file)
+    for _ in range(2):
+        clock.advance(DAY)
+        assert [one.ok for one in poll_due(service)] == [True]
+    assert summaries(service, trigger) == ["Was there before", "Number a"], "nothing is lost"
+    assert (row(service, trigger)["failures"], row(service, trigger)["last_error"]) == (0, None)

@@ -58,7 +58,10 @@ def missing_reason(service: Service, trigger: DeployedTrigger) -> str | None:
     if newest is not None:
         old, new = trigger.component_version, newest.version
         return f"It waits, because version {old} was removed from this service. Change it to version {new}."
-    removed_app = apps.facts(service, trigger.app)["name"] if trigger.app else trigger.component_key
+    if trigger.app is None or service.catalog.app(trigger.app):
+        component_key = trigger.component_key
+        return f"It waits, because {component_key} was removed from this service. It continues when that is added back."
+    removed_app = apps.facts(service, trigger.app)["name"]
     return f"It waits, because {removed_app} was removed from this service. It continues when the app is added back."
 
 
