@@ -55,6 +55,8 @@ AT_REST = """() => Promise.race([new Promise((resolve) => setTimeout(resolve, 30
         .filter((each) => each.timeline instanceof DocumentTimeline)
         .filter((each) => each.effect.getComputedTiming().endTime !== Infinity).map((each) => each.finished))])"""
 """Waits for what moves; not for long, as an animation whose element is taken away meanwhile may never finish."""
+PATIENCE_MS = 30_000
+"""How long a page may take for anything that is waited for: on a busy machine, some take ten seconds and more."""
 COLOURS = ["color-contrast", "link-in-text-block"]
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -191,6 +193,7 @@ def other_embedder() -> Iterator[Embedder]:
 def driver() -> Iterator[Any]:
     """Playwright's, which starts browsers."""
     playwright = pytest.importorskip("playwright.sync_api")
+    playwright.expect.set_options(timeout=PATIENCE_MS)
     with playwright.sync_playwright() as started:
         yield started
 
@@ -225,7 +228,7 @@ def contexts(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
 
     def make(**options: Any) -> Any:
         context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE_MS)
         context.problems = problems
         context.on("weberror", lambda error: problems.append(str(error.error)))
         context.on("console", lambda message: _note(problems, message))
@@ -251,7 +254,7 @@ def started(tmp_path_factory: pytest.TempPathFactory, chromium: Any) -> Iterator
 def connected(started: Served, chromium: Any) -> Any:
     """The cookies of somebody who has just connected the sandbox."""
     context = chromium.new_context()
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(PATIENCE_MS)
     ada = Person(context.new_page(), started)
     ada.sign_up(started.start_url)
     ada.choose("Sandbox Tasks")
@@ -282,6 +285,7 @@ def axe() -> Callable[..., list[Any]]:
     source = file.read_text(encoding="utf-8")
 
     def check(page: Any, *, colours: bool = False) -> list[Any]:
+        page.wait_for_load_state()
         page.evaluate("document.fonts.ready")
         page.evaluate(AT_REST)
         if not page.evaluate("'axe' in window"):

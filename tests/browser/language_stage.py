@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tests.browser.conftest import Embedder, Product
+from tests.browser.conftest import PATIENCE_MS, Embedder, Product
 from tests.browser.person import PASSWORD, Person
 from tests.fakes.deployed import emit, plant_trigger_of, switch
 from webapp.people import users
@@ -52,7 +52,7 @@ def staged(chromium: Any, product: Product) -> Stage:
     service = product.service
     me = users.create(service.store, service.clock, email=EMAIL, password=PASSWORD, role="member")
     context = chromium.new_context()
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     person = Person(page, product, scripts=False)
     person.sign_in(EMAIL)

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 PASSWORD = "three plain words here"
+ONWARD = "Continue to Sandbox Tasks"
 
 
 class Person:
@@ -28,14 +29,11 @@ class Person:
         self.page.get_by_label("E-mail", exact=True).fill(email)
         self.page.get_by_label("Password", exact=True).fill(password)
         self.button("Sign in").click()
+        self.page.wait_for_load_state()
 
     def choose(self, app: str) -> None:
-        """From the navigation to an app's page, and on to its Connect Link."""
-        self.page.goto(f"{self.at.url}/apps")
-        search = self.page.get_by_role("searchbox")
-        search.fill("sandbox tasks")
-        search.press("Enter")
-        self.page.wait_for_url("**q=sandbox*")
+        """From what is found among the apps to one's page, and on to its Connect Link."""
+        self.page.goto(f"{self.at.url}/apps?q=sandbox+tasks")
         self.page.get_by_role("link", name=app, exact=True).click()
         self.heading(app)
         self.page.get_by_role("button", name=re.compile("^Connect")).click()
@@ -43,16 +41,16 @@ class Person:
     def leave(self) -> Any:
         """To the provider: in a window of its own, or in this tab without JavaScript; the page to decide on."""
         if not self.scripts:
-            self.onward().click()
+            self.page.get_by_role("link", name=ONWARD).locator("visible=true").first.click()
             return self.page
         with self.page.expect_popup() as opened:
             self.onward().click()
         return opened.value
 
     def onward(self) -> Any:
-        """The link to the provider, once all is loaded: a person is slower than the script, which opens the window."""
-        self.page.wait_for_load_state()
-        return self.page.get_by_role("link", name="Continue to Sandbox Tasks").locator("visible=true").first
+        """The link to the provider, once the script is ready that opens the window: a person is slower than it."""
+        self.page.locator("html.ready").wait_for(state="attached")
+        return self.page.get_by_role("link", name=ONWARD).locator("visible=true").first
 
     def connect_thrice(self) -> None:
         """Two people's accounts by sign-in and one by its key, in this tab."""
@@ -93,7 +91,9 @@ class Person:
         return [str(text) for text in self.page.locator("tbody tr th .row-link").all_inner_texts()]
 
     def heading(self, name: str) -> None:
+        """On the page with this heading, of which everything has loaded: what is done next, its scripts hear of."""
         self.page.get_by_role("heading", name=name, exact=True, level=1).wait_for()
+        self.page.wait_for_load_state()
 
     def button(self, name: Any) -> Any:
         return self.page.get_by_role("button", name=name)

@@ -31,7 +31,7 @@ def test_it_keeps_its_progress_and_is_hidden_and_shown(contexts: Callable[..., A
     check("apps")
     page.get_by_role("searchbox").fill("http")
     page.wait_for_url("**q=http*")
-    assert not panel.is_visible(), "it does not stand above what was searched for"
+    panel.wait_for(state="hidden")  # it does not stand above what was searched for
     page.goto(f"{product.url}/apps")
     panel.get_by_role("link", name="Get started").click()
     page.get_by_role("heading", name="Get started", level=1).wait_for()
@@ -48,7 +48,7 @@ def test_it_keeps_its_progress_and_is_hidden_and_shown(contexts: Callable[..., A
     panel.get_by_text("2 of 8 done").wait_for()
     panel.get_by_role("button", name="Hide “Get started”").click()
     page.get_by_text("Settings lead to it.").wait_for()
-    assert not panel.is_visible()
+    panel.wait_for(state="hidden")
     page.goto(f"{product.url}/settings")
     page.get_by_role("main").get_by_role("link", name="Get started").click()
     page.get_by_role("button", name="Show on Apps").click()

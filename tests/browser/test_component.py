@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.fakes.served import Served
 
@@ -15,6 +16,7 @@ def open_action(page: Any, at: Served, name: str) -> None:
     page.get_by_role("navigation", name="Sandbox Tasks").get_by_role("link", name=re.compile("^Actions")).click()
     page.get_by_role("link", name=name, exact=True).click()
     page.get_by_role("heading", name=name, level=1).wait_for()
+    page.wait_for_load_state()
 
 
 def pick_project(page: Any, query: str, *, scripts: bool) -> str:
@@ -99,7 +101,7 @@ def test_create_a_task_and_run_it_again(contexts: Any, started: Served, connecte
     assert title in page.get_by_label("Values", exact=True).inner_text()
     page.get_by_role("button", name="Run again").click()
     page.get_by_role("region", name="Outcome").get_by_text("Succeeded").wait_for()
-    assert earlier.filter(has_text=title).count() == 2
+    expect(earlier.filter(has_text=title)).to_have_count(2)
 
 
 def test_draft_reopens_and_search_keeps_the_focus(contexts: Any, started: Served, connected: Any) -> None:

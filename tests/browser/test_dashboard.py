@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import need
 from tests.browser.person import Person
@@ -30,6 +31,10 @@ def test_a_newcomers_first_day(contexts: Any, fresh: Served, scripts: bool) -> N
     assert re.fullmatch(rf"{fresh.url}/start\?token=\S+", fresh.start_url)
     ada.sign_up(fresh.start_url)
 
+    page.get_by_role("searchbox").fill("sandbox tasks")
+    page.get_by_role("searchbox").press("Enter")
+    page.wait_for_url("**q=sandbox*")
+    page.get_by_role("link", name="Sandbox Tasks (key)", exact=True).wait_for()
     ada.choose("Sandbox Tasks")
     ada.decide(ada.leave(), "Allow")
     ada.connected()
@@ -80,7 +85,7 @@ def test_the_keyboard_is_enough_to_connect(contexts: Any, fresh: Served) -> None
     ada.sign_up(fresh.start_url)
     keys.press("/")
     keys.type("sandbox tasks (key)")
-    page.wait_for_url("**q=sandbox*")
+    page.wait_for_url(re.compile(r"q=sandbox(\+|%20)tasks(\+|%20)(\(|%28)key"))
     tab_to(page, "a", "Sandbox Tasks (key)")
     keys.press("Enter")
     ada.heading("Sandbox Tasks (key)")
@@ -96,7 +101,7 @@ def test_the_keyboard_is_enough_to_connect(contexts: Any, fresh: Served) -> None
     tab_to(page, "button", "Test now")
     keys.press("Enter")
     page.get_by_role("status").get_by_text("works:").wait_for()
-    assert focused(page) == ["button", "Test now"]
+    expect(page.get_by_role("button", name="Test now")).to_be_focused()
 
 
 def tab_to(page: Any, tag: str, text: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.person import PASSWORD, Person
 from tests.browser.test_component import fill_fields
 from webapp.people import users
@@ -26,7 +27,7 @@ def cookies(product: Any, chromium: Any) -> Any:
     """The cookies of somebody with two accounts at the sandbox."""
     users.create(product.service.store, product.service.clock, email=ME, password=PASSWORD, role="owner")
     context = chromium.new_context()
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(PATIENCE_MS)
     person = Person(context.new_page(), product)
     person.sign_in(ME)
     person.heading("Apps")

@@ -9,10 +9,11 @@ from typing import Any
 import flask
 import jinja2
 import pytest
+from playwright.sync_api import expect
 from simpleicons.all import icons
 from werkzeug.serving import make_server
 
-from tests.browser.conftest import need
+from tests.browser.conftest import PATIENCE_MS, need
 from webapp import static_files
 from webapp.dashboard.shell import MenuItem, SceneChoice
 from webapp.kit import assets, templates, translation
@@ -151,7 +152,7 @@ def url(app: flask.Flask) -> Iterator[str]:
 def page(chromium: Any, app: flask.Flask) -> Iterator[Any]:
     """A page that must end without a console error or a CSP report, unless the test empties ``page.problems``."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(5000)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     problems: list[str] = []
     page.problems = problems
@@ -211,7 +212,7 @@ def test_inter_is_used_and_the_page_is_light(page: Any, url: str) -> None:
 
 def test_menu_opens_on_a_phone_without_javascript(chromium: Any, url: str) -> None:
     context = chromium.new_context(viewport={"width": 360, "height": 700}, java_script_enabled=False)
-    context.set_default_timeout(5000)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto(url)
     link = page.get_by_role("link", name="Accounts")
@@ -227,7 +228,7 @@ def test_fragment_carries_the_csrf_token_moves_focus_and_is_announced(page: Any,
     page.get_by_text("Fragment token-1").wait_for()
     page.wait_for_function("document.activeElement.textContent === 'Fragment token-1'")
     assert page.locator("#status").inner_text() == "Loaded."
-    assert page.locator("#swap button").is_enabled()
+    expect(page.locator("#swap button")).to_be_enabled()
 
 
 def test_failures_go_to_the_status_region(page: Any, url: str) -> None:

@@ -215,6 +215,7 @@ def test_the_keyboard_is_enough(page: Any, product: Any) -> None:
     row.focus()
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Continue to Sandbox Tasks").wait_for()
+    page.locator("html.ready").wait_for(state="attached")
     page.get_by_label("Full access").focus()
     page.keyboard.press("ArrowRight")
     assert page.get_by_label("Read only").is_checked()

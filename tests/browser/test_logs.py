@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.person import PASSWORD, Person
 from webapp.people import users
@@ -53,11 +54,12 @@ def test_from_a_filter_to_a_row_to_what_is_new_to_a_file(
     page.get_by_role("link", name="Logs", exact=True).first.click()
     page.get_by_role("heading", name="Logs", level=1).wait_for()
     rows = page.locator("details.log")
-    assert rows.count() == 2
+    expect(rows).to_have_count(2)
+    page.wait_for_load_state()
     page.get_by_label("Status").select_option("failed")
     page.wait_for_url("**/logs?status=failed")
-    page.locator("details.log", has_text="Failed").wait_for()
-    assert rows.count() == 1
+    expect(rows).to_have_count(1)
+    rows.get_by_text("Failed").first.wait_for()
     rows.first.locator("summary").click()
     opened = rows.first.locator(".log-open")
     opened.get_by_text("Change its values or its account").wait_for()
@@ -69,7 +71,7 @@ def test_from_a_filter_to_a_row_to_what_is_new_to_a_file(
         assert axe(page, colours=scheme == "dark") == [], scheme
     run(product, ada.id, "")
     pill = page.get_by_role("link", name="Show 1 new entry")
-    pill.wait_for(timeout=15_000)
+    pill.wait_for()
     assert rows.count() == 1, "nothing has moved"
     pill.click()
     page.locator("details.log").nth(1).wait_for()
@@ -79,10 +81,11 @@ def test_from_a_filter_to_a_row_to_what_is_new_to_a_file(
     saved.value.save_as(file)
     assert [json.loads(line)["status"] for line in file.read_text("utf-8").splitlines()] == ["failed", "failed"]
     page.get_by_role("link", name="Whole project").click()
+    page.wait_for_load_state()
     page.get_by_label("External user").fill("user-42")
     page.get_by_label("External user").press("Enter")
     page.wait_for_url("**/build/logs?user=user-42")
-    assert page.locator("details.log").count() == 1
+    expect(rows).to_have_count(1)
 
 
 def test_without_a_script_filters_apply_and_rows_lead_to_their_pages(

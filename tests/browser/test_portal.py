@@ -47,7 +47,7 @@ class Portal:
     @property
     def address(self) -> str:
         """The address of the page in the frame."""
-        return str(self.page.frames[1].url)
+        return str(self.page.frames[1].evaluate("location.href"))
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def connect(portal: Portal, person: str = "Ada Lovelace") -> None:
     """From the page of the sandbox to a connected account, by a window of the sandbox's own."""
     frame = portal.frame
     frame.get_by_role("button", name=CONNECT).click()
-    portal.page.wait_for_load_state()
+    frame.locator("html.ready").wait_for(state="attached")
     with portal.page.expect_popup() as opened:
         frame.get_by_role("link", name="Continue to Sandbox Tasks").locator("visible=true").first.click()
     opened.value.get_by_text(person, exact=True).click()
@@ -75,8 +75,8 @@ def test_a_user_connects_and_works_inside_a_product(portal: Portal, axe: Any) ->
     frame.get_by_role("link", name="Choose an app").click()
     frame.get_by_role("link", name="Sandbox Tasks", exact=True).click()
     connect(portal)
-    connect_told = portal.told("success")
-    assert [told["authProvisionId"] for told in connect_told] == [portal.product.accounts(portal.user)[0].id]
+    portal.page.wait_for_function("messages.some(([, message]) => message.type === 'success')")
+    assert [told["authProvisionId"] for told in portal.told("success")] == [portal.product.accounts(portal.user)[0].id]
 
     frame.get_by_role("link", name="Sandbox Tasks").first.click()
     frame.get_by_role("link", name="Actions").first.click()
@@ -132,7 +132,6 @@ def test_the_product_renews_before_the_end_and_nothing_typed_is_lost(portal: Por
     portal.page.wait_for_function("messages.some(([, message]) => message.code === 'token_refused')")
     assert portal.address == before
     portal.give(portal.token())
-    portal.page.wait_for_function(f"() => true || {before!r}")
     expect(frame.locator("#portal")).not_to_have_attribute("data-base", re.search("/portal/[^/]+", before)[0])  # type: ignore[index]
     assert portal.address != before and portal.address.endswith(before.partition("/portal/")[2].partition("/")[2])
     assert frame.get_by_label("Name").input_value() == "Still here"
@@ -179,15 +178,15 @@ def test_embed_js_shows_it_and_gives_the_next_token(page: Any, product: Any, emb
     tokens = [product.token(user, allowed_origins=[embedder.origin], expires_in=life) for life in (60, 3600)]
     page.goto(embedder.origin)
     page.add_script_tag(url=f"{product.url}/embed.js")
-    page.evaluate(
-        """(tokens) => { document.querySelector("iframe").remove();
-          Patchbay.portal({tokenCallback: () => tokens.shift(), element: "body", page: "activity"}) }""",
-        tokens,
-    )
+    with page.expect_response("**/portal/renewal") as renewed:
+        page.evaluate(
+            """(tokens) => { document.querySelector("iframe").remove();
+              Patchbay.portal({tokenCallback: () => tokens.shift(), element: "body", page: "activity"}) }""",
+            tokens,
+        )
     frame = page.frame_locator("iframe")
     frame.get_by_role("heading", name="Logs", level=1).wait_for()
-    page.wait_for_function("messages.some(([, message]) => message.type === 'token-needed')")
-    page.wait_for_timeout(500)  # the token is on its way; what is followed meanwhile takes the first one
+    frame.locator(f"#portal[data-base='{renewed.value.json()['base']}']").wait_for(state="attached")
     frame.get_by_role("navigation", name="Main").get_by_role("link", name="Accounts").click()
     frame.get_by_role("heading", name="Accounts", level=1).wait_for()
     left = int(frame.locator("#portal").get_attribute("data-left"))

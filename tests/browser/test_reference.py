@@ -27,8 +27,9 @@ def test_it_is_readable_at_any_width(
         page.locator("summary", has_text="Contents").click()
     menu.click()
     operation = page.locator("#list_accounts")
-    assert operation.evaluate("one => one.matches(':target') && one.getBoundingClientRect().top < innerHeight")
-    assert operation.get_by_text("connect:accounts:read").is_visible()
+    is_shown = "(one) => one.matches(':target') && one.getBoundingClientRect().top < innerHeight"
+    page.wait_for_function(f"({is_shown})(document.getElementById('list_accounts'))")
+    operation.get_by_text("connect:accounts:read").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     # The page is long and made of the same parts: all of one group, and what stands around the groups.
     page.evaluate(

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.fakes.served import Served
 
@@ -31,6 +32,7 @@ def create_task(page: Any, at: Served, title: str) -> None:
     page.get_by_label("Project").select_option(index=1)
     page.get_by_role("button", name="Show").click()
     page.get_by_role("textbox", name="Title").fill(title)
+    page.wait_for_load_state()
     for field in page.locator("form.fields [required]").all():
         if field.evaluate("one => one.tagName") == "SELECT":
             field.select_option(index=1)
@@ -67,7 +69,6 @@ def verdicts(page: Any, at: Served, path: str) -> list[str]:
 
 def test_an_event_arrives_signed_and_a_broken_receiver_is_fixed(contexts: Any, started: Served, connected: Any) -> None:
     context = contexts(storage_state=connected)
-    context.set_default_timeout(30_000)
     page, other = context.new_page(), context.new_page()
     key = deploy(page, started, "Boats", "boats")
     trigger = page.url
@@ -167,7 +168,7 @@ def test_switch_moves_back_when_the_call_fails(contexts: Any, started: Served, c
     page.route("**/pause*", lambda route: route.fulfill(status=503, body="<p>The service does not answer.</p>"))
     switch.click()
     page.get_by_role("status").get_by_text("The service does not answer.").wait_for()
-    assert switch.get_attribute("aria-checked") == "true"
+    expect(switch).to_have_attribute("aria-checked", "true")
 
 
 def test_keyboard_is_enough(contexts: Any, started: Served, connected: Any) -> None:
@@ -184,7 +185,7 @@ def test_keyboard_is_enough(contexts: Any, started: Served, connected: Any) -> N
     tab_to(page.get_by_role("switch", name="Active: By hand"))
     page.keyboard.press("Space")
     page.get_by_role("status").get_by_text("“By hand” is paused").wait_for()
-    assert page.get_by_role("switch", name="Active: By hand").evaluate("one => one === document.activeElement")
+    expect(page.get_by_role("switch", name="Active: By hand")).to_be_focused()
     page.keyboard.press("Space")
     page.get_by_role("status").get_by_text("“By hand” is active again.").wait_for()
     tab_to(page.get_by_role("link", name="Deliveries", exact=True))

@@ -84,7 +84,7 @@ def test_one_is_added_connected_run_and_removed(contexts: Any, fresh: Served, ax
     page.get_by_label("What").fill("a newspaper")
     page.get_by_role("button", name="Run action").first.click()
     page.get_by_role("dialog").get_by_role("button", name="Run action").click()
-    page.locator("#result").get_by_text("a newspaper").first.wait_for(timeout=30_000)
+    page.locator("#result").get_by_text("a newspaper").first.wait_for()
 
     page.goto(f"{fresh.url}/apps?q=kiosk")
     page.get_by_role("listitem").filter(has_text="Sells things.").get_by_text("With a key · Added here").wait_for()

@@ -146,7 +146,7 @@ def test_a_newer_version_is_found_seen_confirmed_and_taken_by_the_trigger(
 
     page.goto(account)
     page.get_by_text("Working.").wait_for()
-    run(page, kiosk).get_by_text("1.1.0").first.wait_for(timeout=30_000)
+    run(page, kiosk).get_by_text("1.1.0").first.wait_for()
     page.goto(trigger)
     page.get_by_text("It runs version 1.0.0. Version 1.1.0 is available.").wait_for()
     fits(page, axe)
@@ -194,7 +194,7 @@ def test_what_a_removed_one_leaves_says_so_and_continues_when_it_is_back(
     page.get_by_text("Working.").wait_for()
     page.goto(trigger)
     page.locator("#strip").get_by_text("Active").wait_for()
-    run(page, kiosk).get_by_text("a newspaper").first.wait_for(timeout=30_000)
+    run(page, kiosk).get_by_text("a newspaper").first.wait_for()
 
 
 def test_an_authors_folder_is_followed_and_a_broken_change_is_reported(

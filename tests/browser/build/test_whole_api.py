@@ -233,7 +233,7 @@ def test_it_is_added_to_an_account_that_is_there_and_run_by_a_person_a_product_a
     page.get_by_role("radio", name="curlew").check()
     assert axe(page) == []
     page.get_by_role("button", name="Run action").first.click()
-    page.locator("#result").get_by_role("cell", name="Trondheim").wait_for(timeout=30_000)
+    page.locator("#result").get_by_role("cell", name="Trondheim").wait_for()
     assert ("visits/list", {"owner": "blue", "ship": "curlew"}, None) in harbor.api.taken
 
     client_id, secret = client_of(harbor.data)

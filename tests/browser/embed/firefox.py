@@ -1,6 +1,6 @@
 """Debian's Firefox by WebDriver BiDi, as much of it as the tests need: pages, windows, frames, clicks, expressions.
 
-Third-party cookies are blocked altogether. Every wait ends after ten seconds.
+Third-party cookies are blocked altogether. Every wait ends after thirty seconds.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ PREFERENCES = {
     "services.settings.server": "data:,",
     "dom.disable_open_during_load": True,  # blocks windows that no click opens
 }
-PATIENCE_S = 10
+PATIENCE_S = 30
 _LISTENING = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
 
 
@@ -95,7 +95,7 @@ class Firefox:
         number = next(self._ids)
         self._socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
         while True:
-            answer = json.loads(self._socket.recv(timeout=3 * PATIENCE_S))
+            answer = json.loads(self._socket.recv(timeout=2 * PATIENCE_S))
             if answer.get("id") == number:
                 if "error" in answer:
                     raise AssertionError(f"{method}: {answer['error']}: {answer.get('message')}")

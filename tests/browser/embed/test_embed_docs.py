@@ -44,7 +44,7 @@ def products_server(product: Any, folder: Path, language: str) -> Iterator[str]:
         (folder / file).write_text(text.replace("http://localhost:8600", product.url))
     server = subprocess.Popen([*command, name], cwd=folder, stderr=subprocess.PIPE, text=True)
     try:
-        for _ in range(100):
+        for _ in range(300):
             with socket.socket() as probe:
                 if probe.connect_ex(("localhost", int(port))) == 0:
                     break
