@@ -153,7 +153,7 @@ def polls(pattern: str) -> list[Row]:
         Row(LogEntry(
             kind="run", id=f"tr_{number}", outcome="request" if kind == "r" else "timer", emitted=int(kind == "e"),
             status="failed" if kind == "x" else "succeeded", trigger_id="dc_2" if kind == "," else "dc_1",
-        ), "", "")
+        ), "", "", "")
         for number, kind in enumerate(pattern)
     ]  # fmt: skip
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Annotated, Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 from zoneinfo import ZoneInfo
 
 from flask import Blueprint, Response, g, redirect, request, stream_with_context
@@ -124,9 +124,10 @@ class Place:
     """Where logs are shown. They are a person's own, or with ``of_project`` the project's.
 
     ``endpoint`` is the route of the list, with ``values``; the routes of an entry and of news have the same values and
-    names below ``beside``. ``about`` are filters of the API that hold for everything there, so that no address repeats
-    them, and ``shown_above`` what the page says above the list, so that no row does. A list without entries says
-    ``empty``, a heading and a sentence. ``crumbs`` lead back from the page of an entry, if not only to the list.
+    names below ``beside``, and that of an entry ends with its id. ``about`` are filters of the API that hold for
+    everything there, so that no address repeats them, and ``shown_above`` what the page says above the list, so that no
+    row does. A list without entries says ``empty``, a heading and a sentence. ``crumbs`` lead back from the page of an
+    entry, if not only to the list.
     """
 
     endpoint: str
@@ -210,13 +211,12 @@ def entry_context(place: Place, entry: LogEntry) -> dict[str, Any]:
     sent = None
     if entry.kind == "event":
         sent = place.client().page({"id": entry.id, "kind": "delivery"}, limit=log_entry.MOST_SENT)
-    app_names = _app_names({entry.app})
-    rows = _rows(place, sent, _subjects(sent), app_names) if sent else []
+    row, *rows = _rows(place, (entry, *(sent.data if sent else ())), _app_names({entry.app}))
     whole = OWN if not place.of_project else PROJECT
     return {
         **_words(place),
         "entry": entry,
-        "row": _row(place, entry, _subjects(LogPage(data=(entry,))), app_names),
+        "row": row,
         "sent": rows,
         **log_entry.opened(entry, whole.url, of_project=place.of_project),
     }
@@ -271,12 +271,11 @@ def _news(place: Place) -> Response:
         return Response(status=204)
     exactly = ngettext("{count} new entry", "{count} new entries", count)
     sentence = gettext("{count} or more new entries") if count == MOST_NEWS else exactly
-    page_of_known = LogPage(data=known)
     news = News(
         _news_url(place, query, {"newest": newest, "at": newest_at, "seen": seen, "shown": str(count)}),
         place.url() + query.query_string(after=""),
         sentence.format(count=count) if count else "",
-        _rows(place, page_of_known, _subjects(page_of_known), _app_names({entry.app for entry in known})),
+        _rows(place, known, _app_names({entry.app for entry in known})),
     )
     return Response(
         fragment("dashboard/logs/_news_changed.html", **_words(place), news=news, moved=str(count) != shown)
@@ -354,7 +353,7 @@ def _context(place: Place, query: LogsQuery, logs: LogPage) -> dict[str, Any]:
     return {
         **_words(place),
         "query": query,
-        "rows": folded(_rows(place, logs, _subjects(logs), app_names)),
+        "rows": folded(_rows(place, logs.data, app_names)),
         "shown": len(logs.data),
         "zone_name": str(zone()),
         "counts": {kind: f"{COUNTED}+" if count >= COUNTED else count for kind, count in logs.counts.items()},
@@ -367,11 +366,27 @@ def _context(place: Place, query: LogsQuery, logs: LogPage) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An entry as a row: what it is about, and in a line below what came of it and whom it concerns."""
+    """An entry as a row: what it is about, in a line below what came of it and whom it concerns, and its page."""
 
     entry: LogEntry
     title: str
     about: str
+    url: str
+
+    @property
+    def kind(self) -> str:
+        """What its kind is called."""
+        return KINDS[self.entry.kind][1] if self.entry.kind in KINDS else self.entry.kind
+
+    @property
+    def outcome(self) -> str:
+        """How it ended, in a word."""
+        return log_entry.outcome_of(self.entry)
+
+    @property
+    def tone(self) -> str:
+        """The tone of that word."""
+        return log_entry.tone_of(self.entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,21 +405,22 @@ def folded(rows: Sequence[Row]) -> list[Row | Quiet]:
     return lines
 
 
-def _rows(place: Place, logs: LogPage, subjects: Mapping[str, str], app_names: Mapping[str, str]) -> list[Row]:
-    return [_row(place, entry, subjects, app_names) for entry in logs.data]
+def _rows(place: Place, entries: Collection[LogEntry], app_names: Mapping[str, str]) -> list[Row]:
+    subjects, url = _subjects(entries), place.url("entry", entry_id="")
+    return [_row(place, entry, subjects, app_names, url + quote(entry.id, safe="")) for entry in entries]
 
 
 def row_context(place: Place, entry_id: str) -> dict[str, Any]:
     """The context of the row of one entry as it is now; none if it is not there any more."""
     try:
-        logs = LogPage(data=(place.client().entry(entry_id),))
+        entry = place.client().entry(entry_id)
     except NotFound:
         return {"row": None}
-    (row,) = _rows(place, logs, _subjects(logs), _app_names({logs.data[0].app}))
+    (row,) = _rows(place, (entry,), _app_names({entry.app}))
     return {"row": row, **_words(place)}
 
 
-def _row(place: Place, entry: LogEntry, subjects: Mapping[str, str], app_names: Mapping[str, str]) -> Row:
+def _row(place: Place, entry: LogEntry, subjects: Mapping[str, str], app_names: Mapping[str, str], url: str) -> Row:
     """What an entry is about, what came of it, and which app, account or trigger, agent and user it concerns."""
     subject = subjects.get(entry.trigger_id) or subjects.get(entry.account_id, "")
     if not subject and entry.kind == "account" and not place.of_project and not place.about:
@@ -414,24 +430,23 @@ def _row(place: Place, entry: LogEntry, subjects: Mapping[str, str], app_names: 
     parts = dict.fromkeys((*what, app_names.get(entry.app, entry.app), subject, entry.agent, user))
     repeated = {"", *place.shown_above}
     title, *about = [part for part in parts if part not in repeated] or [log_entry.outcome_of(entry)]
-    return Row(entry, title, " · ".join(part for part in about if part != entry.title))
+    return Row(entry, title, " · ".join(part for part in about if part != entry.title), url)
 
 
 def _user_of(entry: LogEntry) -> str:
     return gettext("You") if entry.user == viewer().external_user_id else entry.user
 
 
-def _subjects(logs: LogPage) -> dict[str, str]:
+def _subjects(entries: Collection[LogEntry]) -> dict[str, str]:
     """What accounts and triggers of the entries are called, by their ids, as far as they are there and the person's."""
-    accounts = if_up(known_accounts) if any(entry.account_id for entry in logs.data) else None
-    triggers = if_up(known_triggers) if any(entry.trigger_id for entry in logs.data) else None
+    accounts = if_up(known_accounts) if any(entry.account_id for entry in entries) else None
+    triggers = if_up(known_triggers) if any(entry.trigger_id for entry in entries) else None
     names = {account.id: account.title for account in accounts.accounts} if accounts else {}
     return names | ({trigger.id: trigger.title for trigger in triggers.items} if triggers else {})
 
 
 def _words(place: Place) -> dict[str, Any]:
-    of_entry = {"title_of": log_entry.title_of, "outcome_of": log_entry.outcome_of, "tone_of": log_entry.tone_of}
-    return {"place": place, "kinds": KINDS, "words": words, **of_entry}
+    return {"place": place, "kinds": KINDS, "words": words}
 
 
 def _app_names(shown: set[str]) -> dict[str, str]:

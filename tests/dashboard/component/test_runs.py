@@ -124,7 +124,9 @@ def test_history_shows_fills_in_and_runs_again(stage: Any, studio: Studio) -> No
     page = browser.get(URL).text
     assert "Earlier runs" in page and 'href="/logs?id=tasks-create-task"' in page
     assert "Created task 5" in page.split("Earlier runs")[1]
-    opened = browser.get(f"{URL}/runs/run_0/entry", htmx=True).text
+    row = re.search(r'hx-get="([^"]+run_0)"', page)
+    assert row
+    opened = browser.get(row[1], htmx=True).text
     assert f'href="{URL}/runs/run_0/again"' in opened and f'action="{URL}/runs/run_0/values"' in opened
     assert "Buy milk" in opened and "<html" not in opened
     assert "Buy milk" not in page.split("Earlier runs")[0].split("<form")[-1]

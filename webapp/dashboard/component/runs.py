@@ -63,7 +63,7 @@ def past(slug: str, kind: Kind, key: str, run_id: str) -> Response:
     return full_page(form, Feedback(outcome=components().past(run_id)))
 
 
-@blueprint.get("/<entry_id>/entry")
+@blueprint.get("/entries/<entry_id>")
 def entry(slug: str, kind: Kind, key: str, entry_id: str) -> AnyResponse:
     """What a row of the earlier runs opens, or its page."""
     return logs.show_entry(place_of(_action(from_draft(kind, slug, key))), entry_id)

@@ -27,8 +27,8 @@ class LogEntry(Lenient):
     attempt: int = 0
     next_attempt_at: str = ""
     emitted: int | None = None
-    request: Json = Field(default={})
-    response: Json = Field(default={})
+    request: Json = Field(default_factory=dict)
+    response: Json = Field(default_factory=dict)
     attempts: tuple[Attempt, ...] = ()
     caller_type: str = ""
     caller: str = ""
