@@ -94,7 +94,6 @@ def test_the_digest_changes_with_what_the_page_shows_and_with_nothing_else() -> 
         frame(newest_version="1.3.0").digest(),
         frame(waits="Its other account needs you.").digest(),
         frame(last_error="It answered 500.").digest(),
-        frame().digest("more"),
         replace(frame(), day=Day(delivered=1)).digest(),
         replace(frame(), endpoints=()).digest(),
     ]

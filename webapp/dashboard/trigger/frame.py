@@ -8,15 +8,16 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
-from flask import Response, make_response, render_template, url_for
+from flask import Response, make_response, render_template
 
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.deliveries import Day, Endpoint, Workflow
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.pages import fragment, wants_fragment
+from webapp.dashboard.pages import address, fragment, wants_fragment
 from webapp.dashboard.trigger.triggers import accounts_of, template_helpers
 from webapp.kit.translation import gettext, pgettext
 from webapp.kit.translation import lazy as _
@@ -94,13 +95,13 @@ class Frame:
         """To how many addresses and workflows its events go, without the project's own webhook."""
         return len(self.endpoints) + len(self.workflows)
 
-    def digest(self, *more: object) -> str:
-        """Changes whenever something does that the page shows around its rows, or in ``more``."""
+    def digest(self) -> str:
+        """Changes whenever something does that the page shows around its rows, but when it runs next."""
         trigger = self.trigger
         versions = (trigger.version, trigger.newest_version)
         shown = (trigger.state, trigger.switched_off, trigger.waits, trigger.last_error, versions)
         around = [each and each.model_dump() for each in (*self.endpoints, *self.workflows, self.day)]
-        return hashlib.sha256(repr((shown, around, more)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return hashlib.sha256(repr((shown, around)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def load(trigger_id: str) -> Frame:
@@ -124,19 +125,18 @@ def tab_page(frame: Frame, tab: str, part: str, *, swapped: str = "", url: str |
 
 def news_url(frame: Frame) -> str:
     """Where the page asks what has changed around its lists since ``frame`` was drawn."""
-    seen = frame.digest(frame.trigger.next_run_at)
-    trigger_id, around = frame.trigger.id, frame.digest()
-    return url_for("dashboard.trigger.around", trigger_id=trigger_id, seen=seen, around=around)
+    path = address("dashboard.trigger.around", trigger_id=frame.trigger.id)
+    return f"{path}?{urlencode({'around': frame.digest(), 'next': frame.trigger.next_run_at or ''})}"
 
 
 def context_of(frame: Frame, tab: str) -> dict[str, Any]:
     """The context of the page and of each of its parts."""
     trigger_id = frame.trigger.id
-    configuration = url_for("dashboard.trigger.configuration", trigger_id=trigger_id)
+    configuration = address("dashboard.trigger.configuration", trigger_id=trigger_id)
     tabs = [
         {"label": label, "current": name == tab,
          "url": configuration if name == "configuration"
-         else url_for("dashboard.trigger.show", trigger_id=trigger_id, tab=name)}
+         else address("dashboard.trigger.show", trigger_id=trigger_id, tab=name)}
         for name, label in TABS.items()
         if frame.extended or name not in EXTENDED_TABS
     ]  # fmt: skip

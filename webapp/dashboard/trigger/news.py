@@ -4,6 +4,8 @@ What says the same stays as it is, under somebody's pointer and with the focus i
 the logs (:mod:`webapp.dashboard.logs`).
 """
 
+from urllib.parse import urlencode
+
 from flask import Response, make_response, request
 
 from webapp.dashboard.pages import fragment
@@ -12,9 +14,9 @@ from webapp.dashboard.trigger.frame import Frame, context_of, news_url
 
 def answer(frame: Frame) -> Response:
     """204 while nothing has changed; else the current parts of the page, and where it asks from then on."""
-    url = news_url(frame)
-    if f"seen={request.args.get('seen', '')}&" in url:
+    url, seen = news_url(frame), {name: request.args.get(name, "") for name in ("around", "next")}
+    if url.endswith(urlencode(seen)):
         return Response(status=204)
-    around = request.args.get("around") != frame.digest()
+    around = f"around={seen['around']}&" not in url
     context = context_of(frame, "") | {"poll_url": url, "around": around}
     return make_response(fragment("dashboard/trigger/_changed.html", **context))

@@ -22,7 +22,7 @@ from webapp.dashboard.dashboard import app_of, forget_triggers
 from webapp.dashboard.dashboard import logs as own_logs
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.logs import LogsQuery, Place
-from webapp.dashboard.pages import fragment, go, say, wants_fragment
+from webapp.dashboard.pages import address, fragment, go, say, wants_fragment
 from webapp.dashboard.return_paths import page_before
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger import news as trigger_news
@@ -97,7 +97,7 @@ def place_of(trigger: Trigger, tab: str, frame: Frame | None = None) -> Place:
         empty = (empty[0], gettext("No events arrive while it is not running."))
     if frame is not None and tab == "deliveries" and not frame.destinations:
         empty = (empty[0], gettext("Add a webhook URL to send events to."))
-    page = url_for("dashboard.trigger.show", trigger_id=trigger.id)
+    page = address("dashboard.trigger.show", trigger_id=trigger.id)
     return Place(
         "dashboard.trigger.show",
         beside="dashboard.trigger",
@@ -107,7 +107,7 @@ def place_of(trigger: Trigger, tab: str, frame: Frame | None = None) -> Place:
         empty=empty,
         reader=_logs_of(trigger),
         crumbs=(
-            {"label": gettext("Triggers"), "url": url_for("dashboard.triggers.index")},
+            {"label": gettext("Triggers"), "url": address("dashboard.triggers.index")},
             {"label": trigger.title, "url": page},
         ),
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from flask import Blueprint, url_for
+from flask import Blueprint
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import words
@@ -16,7 +16,7 @@ from webapp.dashboard.client.overview import READ
 from webapp.dashboard.component import prop_values
 from webapp.dashboard.dashboard import app_of, known_accounts, known_triggers
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.pages import ListQuery, among, at_most, page, within
+from webapp.dashboard.pages import ListQuery, address, among, at_most, page, within
 from webapp.dashboard.trigger import charts
 from webapp.errors import PatchbayError
 from webapp.kit import slugs
@@ -93,7 +93,7 @@ def template_helpers() -> dict[str, Any]:
         "charts": charts,
         "schedule_words": prop_values.schedule_in_words,
         "words_of": slugs.words,
-        "trigger_url": lambda trigger_id, endpoint="trigger.show", **more: url_for(
+        "trigger_url": lambda trigger_id, endpoint="trigger.show", **more: address(
             f"dashboard.{endpoint}", trigger_id=trigger_id, **more
         ),
     }
