@@ -43,6 +43,8 @@ LISTS: Mapping[str, Mapping[str, str | bool]] = {
     "deliveries": {"kind": "delivery"},
     "logs": {"quiet": True},
 }
+PER_PAGE = 25
+"""Events or deliveries on a page: there is more beside them. Of the runs, most are folded."""
 _EMPTY: Mapping[str, tuple[str, str]] = {
     "events": (lazy("No events yet"), lazy("New events appear here.")),
     "deliveries": (lazy("Nothing delivered yet"), lazy("Every delivery appears here, with the receiver’s answer.")),
@@ -105,6 +107,7 @@ def place_of(trigger: Trigger, tab: str, frame: Frame | None = None) -> Place:
         about={"id": trigger.id, **LISTS[tab]},
         shown_above=(trigger.title, trigger.name, app.name if app else trigger.app),
         empty=empty,
+        per_page=logs.PER_PAGE if tab == "logs" else PER_PAGE,
         reader=_logs_of(trigger),
         crumbs=(
             {"label": gettext("Triggers"), "url": address("dashboard.triggers.index")},
