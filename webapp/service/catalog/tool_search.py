@@ -387,20 +387,19 @@ class ToolSearch:
     def _score(
         self, row: Any, groups: Sequence[Group], order: Mapping[str, float], connected: Collection[str]
     ) -> float:
-        fields = {name: row[f"{name}_words"].split() for name in FIELDS}
+        wanted = {term for group in groups for term in group.answers}
         where = dict[str, float]()
-        for name in reversed(FIELDS):
-            for term in fields[name]:
-                where[term] = max(where.get(term, 0.0), _FIELD_WEIGHTS[name])
+        for name in reversed(FIELDS):  # the greatest weights come last
+            where |= dict.fromkeys(wanted.intersection(row[f"{name}_words"].split()), _FIELD_WEIGHTS[name])
         answered = sum(
-            max((worth * where.get(term, 0.0) for term, worth in group.answers.items()), default=0.0)
+            max((group.answers[term] * weight for term, weight in where.items() if term in group.answers), default=0.0)
             for group in groups
         )
         recall = answered / sum(group.weight for group in groups)
-        wanted = {term for group in groups for term in group.answers}
-        named = [(self._weights[term], term in wanted) for term in fields["name"]]
-        precision = sum(weight for weight, is_asked in named if is_asked) / (sum(weight for weight, _ in named) or 1)
-        fits = max((order.get(term, 0.0) for term in fields["name"][:1]), default=0.0)
+        names = row["name_words"].split()
+        shared = sum(self._weights[term] for term in names if term in wanted)
+        precision = shared / (sum(self._weights[term] for term in names) or 1)
+        fits = max((order.get(term, 0.0) for term in names[:1]), default=0.0)
         score: float = recall * (_RECALL + _PRECISION * precision + _VERB * fits)
         score *= _IMPORTED if row["imported"] else 1.0
         score *= _CONNECTED if row["app"] in connected else 1.0
