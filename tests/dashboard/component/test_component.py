@@ -91,6 +91,7 @@ def test_the_account_that_works_is_selected_or_the_newest_with_its_sentence(stag
     page = stage.signed_in().get(URL).text
     assert re.search(r'value="apn_000000x" selected', page)
     assert "Tasks took too long to answer." not in page
+    assert "Newer · Retrying" in page and "· Working" not in page, "only what does not work says so"
     first.update(dead=True, healthy=False, error="Tasks withdrew the access.")
     page = stage.signed_in().get(URL).text
     assert re.search(r'value="apn_000001x" selected', page)
