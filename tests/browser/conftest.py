@@ -6,10 +6,12 @@ without a script error or a report of the Content-Security-Policy; ``axe(page)``
 have a browser that blocks third-party cookies.
 """
 
+import atexit
 import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -189,33 +191,36 @@ def other_embedder() -> Iterator[Embedder]:
         yield Embedder(f"http://127.0.0.1:{server.server_port}")
 
 
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Any]:
+@pytest.fixture(scope="session")
+def chromium() -> Any:
+    """Chromium's headless shell where the machine has it: the same engine for a third of the CPU time, as it draws no
+    window. It lets third-party cookies pass, and stops where a test redirects another site's address to loopback."""
+    return _launched(SHELL if SHELL.exists() else CHROMIUM)
+
+
+@pytest.fixture(scope="session")
+def whole_chromium() -> Any:
+    """The machine's Chromium, with third-party cookies blocked."""
+    return _launched(CHROMIUM)
+
+
+@cache
+def _launched(command: Path) -> Any:
+    """A browser for all tests of the process, wherever these fixtures are imported."""
+    need(command.exists(), f"there is no Chromium at {command}")
+    browser = _driver().chromium.launch(executable_path=str(command), args=FLAGS)
+    atexit.register(browser.close)
+    return browser
+
+
+@cache
+def _driver() -> Any:
     """Playwright's, which starts browsers."""
     playwright = pytest.importorskip("playwright.sync_api")
     playwright.expect.set_options(timeout=PATIENCE_MS)
-    with playwright.sync_playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def chromium(driver: Any) -> Iterator[Any]:
-    """Chromium's headless shell where the machine has it: the same engine for a third of the CPU time, as it draws no
-    window. It lets third-party cookies pass, and stops where a test redirects another site's address to loopback."""
-    yield from _launched(driver, SHELL if SHELL.exists() else CHROMIUM)
-
-
-@pytest.fixture(scope="module")
-def whole_chromium(driver: Any) -> Iterator[Any]:
-    """The machine's Chromium, with third-party cookies blocked."""
-    yield from _launched(driver, CHROMIUM)
-
-
-def _launched(driver: Any, command: Path) -> Iterator[Any]:
-    need(command.exists(), f"there is no Chromium at {command}")
-    browser = driver.chromium.launch(executable_path=str(command), args=FLAGS)
-    yield browser
-    browser.close()
+    started = playwright.sync_playwright().start()
+    atexit.register(started.stop)
+    return started
 
 
 @pytest.fixture

@@ -1,9 +1,12 @@
 """An installation for agents that nobody here wrote: an action that takes its time and one that needs an account."""
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
+
+import anyio
 
 from tests.fakes.browser import Browser
 from tests.fakes.installation import Installation
@@ -80,6 +83,12 @@ def headers(served: Installation, way: str, user: str) -> dict[str, str]:
 def connect(served: Installation, user: str) -> None:
     """Connect the account that an action needs."""
     plant_account(served.service, served.scene, user, "sandbox", {"oauth_access_token": "canary"})
+
+
+def carry_out(talk: Callable[[], Awaitable[None]]) -> None:
+    """Run ``talk`` in a thread of its own: after a browser test, Playwright's event loop stays in that of the tests."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(anyio.run, talk).result()
 
 
 def _signed_in(served: Installation) -> str:

@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
 from tests.fakes.installation import Installation
-from tests.peers.agents import connect, headers, installation
+from tests.peers.agents import carry_out, connect, headers, installation
 from webapp.kit.cursors import Window
 from webapp.service.domain.components import runs
 
@@ -58,7 +58,7 @@ def test_it_lists_calls_and_reads_errors(served: Installation, way: str, mode: s
             with pytest.raises(MCPError, match="There is no such tool"):
                 await agent.call_tool("nothing", {})
 
-    anyio.run(talk)
+    carry_out(talk)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -74,7 +74,7 @@ def test_an_account_is_connected_in_the_middle_of_a_call(served: Installation, m
         async with client(served, "token", mode, elicitation_callback=show) as agent:
             assert (await agent.call_tool("who", {})).content[0].text == "somebody"  # type: ignore[union-attr]
 
-    anyio.run(talk)
+    carry_out(talk)
     (url,) = shown
     assert url.startswith(f"{served.url}/_static/connect.html?token=ctok_") and url.endswith("app=sandbox")
 
@@ -94,7 +94,7 @@ def test_progress_is_reported_and_a_cancelled_call_ends(served: Installation, mo
                 await agent.call_tool("slow", {"seconds": 25})
             await until(lambda: last_run(served).status == "failed")
 
-    anyio.run(talk)
+    carry_out(talk)
     assert "It was cancelled by the caller." in str(last_run(served).error) and last_run(served).took_ms < 15_000
 
 

@@ -11,7 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl
 
-from tests.peers.agents import Person, installation
+from tests.peers.agents import Person, carry_out, installation
 from webapp.kit.cursors import Window
 from webapp.service.domain.components import runs
 
@@ -60,7 +60,7 @@ def test_it_acts_for_the_person_who_let_it_in(data: Path) -> None:
             ):
                 assert (await agent.call_tool("slow", {"seconds": 0})).content[0].text == "awake"  # type: ignore[union-attr]
 
-        anyio.run(talk)
+        carry_out(talk)
         (run,) = runs.page(served.service.store, served.scene, runs.Filter(), Window()).items
         assert (run.external_id, run.agent) == (person.id, "Desk Helper")
         assert storage.tokens is not None and storage.tokens.refresh_token

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from werkzeug.serving import make_server
 
-from tests.browser.conftest import chromium, driver
+from tests.browser.conftest import chromium
 from tests.sandbox.conftest import CLIENT, ROOT, VERIFIER, Served
 from webapp.sandbox.app import create_sandbox
 from webapp.sandbox.state import EXTENSION
 
-__all__ = ["chromium", "driver"]
+__all__ = ["chromium"]
 pytestmark = pytest.mark.browser
 
 

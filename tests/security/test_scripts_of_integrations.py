@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import chromium, contexts, driver, need
+from tests.browser.conftest import chromium, contexts, need
 from tests.browser.person import Person
 from tests.fakes.npm_registry import package, registry
 from tests.fakes.served import Served, served
 from tests.security.test_scripts_of_others import EVIL
 from webapp.service.components.pieces import node
 
-__all__ = ["chromium", "contexts", "driver"]
+__all__ = ["chromium", "contexts"]
 pytestmark = pytest.mark.browser
 PIECE = """
 const EVIL = %s;

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.conftest import chromium, contexts, driver
+from tests.browser.conftest import chromium, contexts
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.deployed import plant_trigger_of
 from tests.fakes.installation import Installation, copied, prepared
@@ -31,7 +31,7 @@ from webapp.service.domain.projects import activity, projects
 from webapp.service.domain.triggers import fire, inbox
 from webapp.service.domain.triggers import inbox as trigger_inbox
 
-__all__ = ["chromium", "contexts", "driver"]
+__all__ = ["chromium", "contexts"]
 pytestmark = pytest.mark.browser
 
 EVIL = (

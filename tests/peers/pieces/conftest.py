@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import axe, chromium, contexts, driver, whole_chromium  # noqa: F401 - fixtures
+from tests.browser.conftest import axe, chromium, contexts, whole_chromium  # noqa: F401 - fixtures
 from tests.fakes.pieces import manual_example, packages, web
 from tests.fakes.pieces.bench import Bringing, PieceBench
 from tests.fakes.pieces.web import Answers
