@@ -120,9 +120,13 @@ mutants: setup-dev
 shape: setup-dev
 	$(BIN)/python -m tests.shape $(if $(VERBOSE),-v)
 
-# Three files at a time, on two cores as in `test`: each has a browser and a product of its own, and waits for both.
+# Three files at a time, on two cores as in `test`: each has a product of its own, and waits for it and for a browser. Those
+# that take longest come first, so that in the end no process has one left while the others have nothing to do.
+LONGEST = languages dashboard_pages dashboard triggers manual files demo_link build_keys
+
 browser: setup-dev frontend-tests
-	$(IN_MEMORY) $(PYTEST) -n 3 --dist loadfile $(call SUITE,browser)
+	$(IN_MEMORY) $(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder $(LONGEST:%=tests/browser/test_%.py) \
+		$(call SUITE,browser)
 
 # Two files at a time, of those that mostly wait: for other processes, and for time to pass. Then, by themselves, those whose
 # times other work would change. FULL=1: as long as it takes, 100 kills and 10,000 events among them, one after the other.
