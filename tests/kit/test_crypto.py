@@ -1,13 +1,11 @@
 """Identifiers, keys and sealed values."""
 
-import base64
 import hashlib
 import re
 
 import pytest
 
 from webapp.kit import crypto
-from webapp.kit.crypto import SIGNING_KEY, new_signing_key
 
 
 @pytest.mark.parametrize("prefix", ["proj", "apn", "exu", "u"])
@@ -124,10 +122,3 @@ def test_derive_is_hkdf_sha256_as_rfc_5869_has_it() -> None:
     """Test case 3 of RFC 5869 (no salt, no info), its first 32 bytes."""
     expected = "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d"
     assert crypto.derive(b"\x0b" * 22, "").hex() == expected
-
-
-def test_keys_are_fresh_and_hold_256_bits() -> None:
-    one, other = new_signing_key(), new_signing_key()
-    assert one != other
-    assert one.startswith(SIGNING_KEY)
-    assert len(base64.b64decode(one.removeprefix(SIGNING_KEY), validate=True)) == 32

@@ -6,7 +6,6 @@ so that they open only in the row and field that they were sealed for. Keys are 
 storing them is left to the caller. The request id connects the log lines, the response and the errors of a request.
 """
 
-import base64
 import hashlib
 import hmac
 import os
@@ -22,7 +21,6 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _NAME_ALPHABET = ALPHABET[:10] + ALPHABET[36:]
 KEY_BYTES = 32
-SIGNING_KEY = "whsec_"
 _RANDOM_LENGTH = 14  # 62**14 is about 2**83: collisions are practically impossible
 _STABLE_LENGTH = 12
 _NONCE_BYTES = 12
@@ -99,11 +97,6 @@ def open_sealed(key: bytes, sealed: bytes, context: str) -> bytes:
         return AESGCM(key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], context.encode())
     except (InvalidTag, ValueError) as error:
         raise CannotOpen(f"the sealed value for {context} does not open with this key") from error
-
-
-def new_signing_key() -> str:
-    """A new key to sign deliveries with, such as ``whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…``."""
-    return SIGNING_KEY + base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
 def begin_request(shared: str | None = None) -> tuple[str, str]:

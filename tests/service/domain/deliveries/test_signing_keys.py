@@ -1,10 +1,18 @@
-"""A project's signing keys: one for each environment, made when it is needed, sealed, and replaced on request."""
+"""Signing keys: a project has one for each environment, made when it is needed, sealed, and replaced on request."""
 
+import base64
 from dataclasses import replace
 
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import signing_keys
 from webapp.service.domain.projects.projects import Scene
+
+
+def test_keys_are_fresh_and_hold_256_bits() -> None:
+    one, other = signing_keys.new_signing_key(), signing_keys.new_signing_key()
+    assert one != other
+    assert one.startswith(signing_keys.PREFIX)
+    assert len(base64.b64decode(one.removeprefix(signing_keys.PREFIX), validate=True)) == 32
 
 
 def test_each_environment_has_its_own_key_which_stays(service: Service, scene: Scene) -> None:

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from webapp import audit
 from webapp.errors import Invalid, NotFound
 from webapp.kit.clock import Deadline
-from webapp.kit.crypto import CannotOpen, new_id, new_signing_key
+from webapp.kit.crypto import CannotOpen, new_id
 from webapp.service.domain.base.keyring import INSTANCE, KeyGone
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
 from webapp.service.domain.deliveries import retry, signing_keys
@@ -293,7 +293,7 @@ def record_sheds(tx: Tx, endpoint_id: str, count: int) -> None:
 
 
 def _new_key(tx: Tx, service: Service, project_id: str | None, endpoint_id: str) -> bytes:
-    return _KEY.seal(service, tx, project_id or INSTANCE, endpoint_id, new_signing_key().encode())
+    return _KEY.seal(service, tx, project_id or INSTANCE, endpoint_id, signing_keys.new_signing_key().encode())
 
 
 def _audit(tx: Tx, at: int, endpoint: Endpoint, verb: str) -> None:

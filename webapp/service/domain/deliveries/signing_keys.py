@@ -1,17 +1,25 @@
-"""A project's signing keys (table ``signing_keys``), one for each environment.
+"""New signing keys, and those of a project (table ``signing_keys``), one for each environment.
 
-They sign what goes to the project webhook, Connect notifications and general webhooks. A key is made when it is first
+These sign what goes to the project webhook, Connect notifications and general webhooks. One is made when it is first
 needed, sealed, and shown only when the project webhook is made or the key is regenerated.
 """
 
+import base64
+
 from webapp import audit
-from webapp.kit.crypto import new_signing_key
+from webapp.kit.crypto import new_key
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Tx
 
+PREFIX = "whsec_"
 SEALED = SealedColumn("signing_keys", "key_sealed")
 _SELECT = "SELECT key_sealed FROM signing_keys WHERE id = :id"
+
+
+def new_signing_key() -> str:
+    """A new key to sign deliveries with, 256 random bits, such as ``whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…``."""
+    return PREFIX + base64.b64encode(new_key()).decode()
 
 
 def ensure(tx: Tx, service: Service, scene: Scene) -> None:
