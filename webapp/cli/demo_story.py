@@ -27,7 +27,6 @@ from webapp.cli.serving.listeners import listen, reason
 from webapp.errors import PatchbayError
 from webapp.kit import assets
 from webapp.kit.clock import DAY, HOUR, MINUTE, FakeClock
-from webapp.kit.retries import BACK_OFF
 from webapp.people import users
 from webapp.people.users import User
 from webapp.sandbox.app import create_sandbox
@@ -38,7 +37,16 @@ from webapp.sandbox.store import Store
 from webapp.service.api import wiring as api
 from webapp.service.domain.access import access_tokens, oauth_clients, tokens
 from webapp.service.domain.access.oauth_clients import OAuthClient
-from webapp.service.domain.accounts import attempts, connections, health, lifecycle, oauth_apps, provider, token_refresh
+from webapp.service.domain.accounts import (
+    attempts,
+    check_times,
+    connections,
+    health,
+    lifecycle,
+    oauth_apps,
+    provider,
+    token_refresh,
+)
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import AttemptRequest, SignInStart
 from webapp.service.domain.agents import approvals, sessions
@@ -195,7 +203,7 @@ class _Story:
         newest = self._sandbox.grants.live(self._sandbox.client.client_id)
         grant = next(grant for grant in newest if grant.person.id == "per_grace")
         self._sandbox.grants.set_behaviour(grant.id, BEHAVIOURS["trouble"])
-        for _ in BACK_OFF:  # until it is tried again only after an hour
+        for _ in check_times.BACK_OFF:  # until it is tried again only after an hour
             self._check(self._owner.id, "per_grace")
         self._find_tasks(self._owner.id, "per_grace")
         self._work()

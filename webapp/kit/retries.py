@@ -1,10 +1,8 @@
-"""How long to wait before what failed is tried again."""
+"""How long to wait before what failed is tried again, by the waits that its module sets."""
 
-from webapp.kit.clock import HOUR, MINUTE, SECOND
-
-BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
+from collections.abc import Sequence
 
 
-def back_off(failures: int) -> int:
-    """The wait in milliseconds after so many failures in a row."""
-    return BACK_OFF[min(max(failures, 1), len(BACK_OFF)) - 1]
+def back_off(waits: Sequence[int], failures: int) -> int:
+    """The wait after so many failures in a row; the last of ``waits`` is that after all later ones."""
+    return waits[min(max(failures, 1), len(waits)) - 1]

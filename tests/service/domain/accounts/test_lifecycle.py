@@ -6,8 +6,7 @@ import pytest
 
 from webapp.errors import NotFound
 from webapp.kit.clock import FakeClock
-from webapp.kit.retries import back_off
-from webapp.service.domain.accounts import accounts, lifecycle
+from webapp.service.domain.accounts import accounts, check_times, lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
@@ -20,7 +19,7 @@ def test_failures_back_off_and_success_recovers(service: Service, plant: Plant, 
     first = lifecycle.mark_retrying(service, account, "It is down.")
     second = lifecycle.mark_retrying(service, first, "It is down.")
     assert (second.healthy, second.dead, second.failures, second.error) == (False, False, 2, "It is down.")
-    assert second.next_check_at == clock.at + back_off(2)
+    assert second.next_check_at == clock.at + check_times.BACK_OFF[1]
     working = lifecycle.mark_working(service, second)
     assert (working.healthy, working.failures, working.error) == (True, 0, None)
 

@@ -21,7 +21,7 @@ from urllib.parse import quote
 from itsdangerous import BadSignature, URLSafeSerializer
 
 from webapp.kit import assets, translation
-from webapp.kit.clock import DAY, MINUTE, SECOND
+from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.kit.retries import back_off
 from webapp.kit.text import one_line
 from webapp.kit.translation import count_of, gettext
@@ -49,6 +49,7 @@ GATHER = 15 * MINUTE  # so that accounts that fail together are in one mail, and
 REMIND = 7 * DAY
 MAILS = 2  # about the same credentials
 APART = DAY
+BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
 MAX_NAME, MAX_REASON = 80, 200
 
 
@@ -254,7 +255,7 @@ def _record(service: Service, claim: Claim, outcome: SendOutcome) -> SendOutcome
             return outcome
         if outcome.kind in ("later", "trouble"):
             failures = claim.failures + 1
-            changes = {"next_at": now + back_off(failures), "failures": failures, "error": outcome.sentence}
+            changes = {"next_at": now + back_off(BACK_OFF, failures), "failures": failures, "error": outcome.sentence}
         elif outcome.kind in ("sent", "refused"):
             for account in claim.due:
                 _count(tx, account, now)

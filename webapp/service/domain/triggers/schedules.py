@@ -25,6 +25,7 @@ from webapp.service.domain.triggers.deployed_triggers import Emitter
 Schedule = Mapping[str, Any]
 MAX_INTERVAL_S = 366 * 24 * 3600
 MAX_CRON = 200
+BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)  # of polls
 CLOCK_TOLERANCE = 3 * HOUR
 
 
@@ -77,13 +78,13 @@ def next_after(schedule: Schedule, anchor: int, after: int) -> int | None:
 
 
 def next_after_failures(schedule: Schedule, anchor: int, failures: int, now: int) -> int | None:
-    """The next poll after so many ``failures`` in a row: after a wait that grows (:data:`webapp.kit.retries.BACK_OFF`).
+    """The next poll after so many ``failures`` in a row: after a wait that grows (:data:`BACK_OFF`).
 
     If ticks are further apart than that wait, the poll is between them; else it is the first tick after it.
     """
     if not failures:
         return next_after(schedule, anchor, now)
-    wait = back_off(failures)
+    wait = back_off(BACK_OFF, failures)
     if wait < gap(schedule, anchor, now):
         next_tick = next_after(schedule, anchor, now)
         return min(now + wait, next_tick) if next_tick else now + wait

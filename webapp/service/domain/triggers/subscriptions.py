@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.kit.clock import DAY, HOUR, MINUTE, TOLERANCE
+from webapp.kit.retries import back_off
 from webapp.service.components.calls import Reply
 from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
@@ -88,10 +89,9 @@ def renew_soon(tx: Tx, trigger_id: str, now: int) -> None:
 
 def fail(tx: Tx, subscription: Subscription, error: str, now: int) -> None:
     """Record that a renewal failed, and try again after a wait that grows (:data:`BACK_OFF`)."""
-    wait = BACK_OFF[min(subscription.failures, len(BACK_OFF) - 1)]
-    _SUBSCRIPTIONS.update(
-        tx, subscription.trigger_id, renew_at=now + wait, failures=subscription.failures + 1, error=error
-    )
+    failures = subscription.failures + 1
+    renew_at = now + back_off(BACK_OFF, failures)
+    _SUBSCRIPTIONS.update(tx, subscription.trigger_id, renew_at=renew_at, failures=failures, error=error)
 
 
 def postpone(tx: Tx, trigger_id: str, until: int) -> None:
