@@ -53,9 +53,9 @@ class Sizes:
         return self.free is not None and self.free < MIN_FREE
 
 
-def megabytes(size: int) -> str:
-    """``size`` bytes as text, such as ``1,024 MB``."""
-    return f"{size / (1 << 20):,.0f} MB"
+def mebibytes(size: int) -> str:
+    """``size`` bytes as text, such as ``1,024 MiB``."""
+    return f"{size / (1 << 20):,.0f} MiB"
 
 
 def among(values: Sequence[object]) -> tuple[str, Row]:

@@ -233,7 +233,7 @@ def test_a_server_is_named_and_what_is_its_own_affair_is_refused(
     findings = [*check.database(settings), *check.disk(settings), *check.quotas(settings)]
     assert {verdict for verdict, _ in findings} == {"ok"}
     sentences = " ".join(sentence for _, sentence in findings)
-    assert "The database is that of PostgreSQL" in sentences and "The database has " in sentences
+    assert "The database is that of PostgreSQL" in sentences and re.search(r"The database has [\d,]+ MiB\.", sentences)
     assert "log" not in sentences and "file" not in sentences
     monkeypatch.setattr(check, "now", lambda: now() + 62 * DAY)
     (note,) = [sentence for verdict, sentence in check.database(settings) if verdict == "note"]

@@ -103,11 +103,11 @@ def test_while_a_reader_holds_the_log_it_tries_less_often_and_says_so_once(
     assert [looking.turn() for _ in range(3)] == [checkpointer.IN_VAIN_S] * 3
     (warning,) = caplog.records
     assert warning.levelname == "WARNING"
-    assert "has 128 MB and cannot be folded, because a program has been reading for long" in warning.getMessage()
+    assert "has 128 MiB and cannot be folded, because a program has been reading for long" in warning.getMessage()
     disk.held = False
     looking.turn()
     looking.turn()
-    assert [entry.getMessage() for entry in caplog.records[1:]] == ["The log of the database was folded; it has 0 MB."]
+    assert [entry.getMessage() for entry in caplog.records[1:]] == ["The log of the database was folded; it has 0 MiB."]
 
 
 def test_a_disk_that_gets_full_is_said_once_and_so_is_its_end(
@@ -119,8 +119,8 @@ def test_a_disk_that_gets_full_is_said_once_and_so_is_its_end(
         looking.turn()
     said = [(entry.levelname, entry.getMessage().replace(str(looking._folder), "DATA")) for entry in caplog.records]
     assert said == [
-        ("WARNING", "Only 256 MB are free in DATA; make room before nothing can be written."),
-        ("INFO", "512 MB are free again in DATA."),
+        ("WARNING", "Only 256 MiB are free in DATA; make room before nothing can be written."),
+        ("INFO", "512 MiB are free again in DATA."),
     ]
 
 

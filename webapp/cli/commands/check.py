@@ -43,7 +43,7 @@ from webapp.service.outbound.id_tokens import Unreachable
 from webapp.service.outbound.smtp import check_smtp
 from webapp.setting_values import BadSetting
 from webapp.settings import Settings, is_loopback
-from webapp.store.contract import Store, megabytes
+from webapp.store.contract import Store, mebibytes
 from webapp.store.sqlite import SQLiteStore
 from webapp.store.stores import exists, open_store
 
@@ -224,9 +224,9 @@ def disk(settings: Settings) -> Results:
         return
     with closing(open_store(settings)) as store:
         sizes, shrinks = store.sizes(), not isinstance(store, SQLiteStore) or store.shrinks()
-    log = "" if store.folder is None else f", its log {megabytes(sizes.log)}"
-    free = "" if sizes.free is None else f" {megabytes(sizes.free)} are free in {settings.data}."
-    yield "ok", f"The database has {megabytes(sizes.database)}{log}.{free}"
+    log = "" if store.folder is None else f", its log {mebibytes(sizes.log)}"
+    free = "" if sizes.free is None else f" {mebibytes(sizes.free)} are free in {settings.data}."
+    yield "ok", f"The database has {mebibytes(sizes.database)}{log}.{free}"
     if not shrinks:
         yield (
             "note",

@@ -10,7 +10,7 @@ import time
 
 from webapp.errors import Unavailable
 from webapp.service.domain.base.service import Service
-from webapp.store.contract import Sizes, megabytes
+from webapp.store.contract import Sizes, mebibytes
 
 EVERY_S = 0.25
 IN_VAIN_S = 1.0
@@ -64,12 +64,12 @@ class Checkpointer:
             self._warned_of_log = True
             log.warning(
                 "The log of the database in %s has %s and cannot be folded, because a program has been reading for "
-                "long: end it, such as a backup that hangs or a database shell.", self._folder, megabytes(sizes.log),
+                "long: end it, such as a backup that hangs or a database shell.", self._folder, mebibytes(sizes.log),
             )  # fmt: skip
         elif sizes.log <= SMALL_LOG and self._warned_of_log:
             self._warned_of_log = False
-            log.info("The log of the database was folded; it has %s.", megabytes(sizes.log))
-        free = megabytes(sizes.free or 0)
+            log.info("The log of the database was folded; it has %s.", mebibytes(sizes.log))
+        free = mebibytes(sizes.free or 0)
         if sizes.disk_is_low and not self._warned_of_disk:
             self._warned_of_disk = True
             log.warning("Only %s are free in %s; make room before nothing can be written.", free, self._folder)
