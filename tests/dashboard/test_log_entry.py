@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from webapp.dashboard.client.models.logs import LogEntry
-from webapp.dashboard.log_entry import meaning_of, outcome_of, series, tone_of
+from webapp.dashboard.log_entry import kind_of, meaning_of, outcome_of, series, tone_of
 
 
 def entry(kind: str, **facts: Any) -> LogEntry:
@@ -32,6 +32,12 @@ def entry(kind: str, **facts: Any) -> LogEntry:
 )
 def test_how_it_ended(facts: dict[str, Any], word: str, tone: str) -> None:
     assert (outcome_of(entry(**facts)), tone_of(entry(**facts))) == (word, tone)
+
+
+def test_a_change_is_one_of_an_account_or_of_a_trigger() -> None:
+    of_account, of_trigger = entry("account", account_id="apn_1"), entry("account", trigger_id="dc_1")
+    assert [kind_of(each) for each in (of_account, of_trigger, entry("new"))] == ["Account", "Trigger", "new"]
+    assert kind_of(entry("run", trigger_id="dc_1")) == "Run"
 
 
 @pytest.mark.parametrize(

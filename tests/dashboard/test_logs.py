@@ -55,7 +55,7 @@ def test_filters_are_in_the_address(eventful: Any) -> None:
     part = browser.get("/logs?app=stripe&kind=&status=nonsense", htmx=True)
     assert "<html" not in part.text and part.headers["HX-Push-Url"] == "/logs?app=stripe"
     chips = browser.get("/logs?kind=account&status=failed").text
-    assert 'hx-get="/logs?kind=account&amp;status=failed" aria-current="true">Accounts <b>45</b>' in chips
+    assert 'hx-get="/logs?kind=account&amp;status=failed" aria-current="true">Changes <b>45</b>' in chips
 
 
 def test_the_addresses_of_before_lead_here(eventful: Any) -> None:
@@ -121,11 +121,11 @@ def test_the_first_entries_take_the_place_of_the_notice_that_there_are_none(even
     kept, eventful.connect.log_entries[:] = list(eventful.connect.log_entries), []
     empty = browser.get("/logs").text
     ask, filtered = news_url(empty), news_url(browser.get("/logs?app=github").text)
-    assert "No entries yet" in empty and "Accounts <b>" not in empty
+    assert "No entries yet" in empty and "Changes <b>" not in empty
     eventful.connect.log_entries[:] = kept[:1]
     news = browser.get(ask, htmx=True).text
     parts = dict(re.findall(r'<hx-partial hx-target="([^"]+)" hx-swap="outerHTML">(.*?)</hx-partial>', news, re.DOTALL))
-    assert "Accounts <b>1</b>" in parts["#results:has(> .empty) > .chips"]
+    assert "Changes <b>1</b>" in parts["#results:has(> .empty) > .chips"]
     assert 'id="state-ev_0"' in parts["#results > .empty"]
     assert 'id="news-link"' not in news and news.count('id="news"') == 1
     assert browser.get(news_url(news), htmx=True).status_code == 204

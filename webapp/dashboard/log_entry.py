@@ -35,7 +35,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "api_call": (_("API calls"), _("API call")),
     "event": (_("Events"), _("Event")),
     "delivery": (_("Deliveries"), _("Delivery")),
-    "account": (_("Accounts"), _("Account")),
+    "account": (_("Changes"), _("Account")),
     "agent": (_("Agents"), _("Agent")),
 }
 STATUSES: Mapping[str, str] = {"failed": _("Failed"), "waiting": _("Waiting"), "succeeded": _("Succeeded")}
@@ -82,6 +82,13 @@ MEANINGS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("agent", "failed"): ("{why}", _("Look at its values and its account.")),
     ("account", "failed"): ("{title}", _("Open the account or trigger to see what it needs.")),
 }
+
+
+def kind_of(entry: LogEntry) -> str:
+    """What the kind of a row is called: a change is one of an account or of a trigger."""
+    if entry.kind == "account" and entry.trigger_id:
+        return gettext("Trigger")
+    return KINDS[entry.kind][1] if entry.kind in KINDS else entry.kind
 
 
 def title_of(entry: LogEntry) -> str:

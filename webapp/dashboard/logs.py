@@ -376,7 +376,7 @@ class Row:
     @property
     def kind(self) -> str:
         """What its kind is called."""
-        return KINDS[self.entry.kind][1] if self.entry.kind in KINDS else self.entry.kind
+        return log_entry.kind_of(self.entry)
 
     @property
     def outcome(self) -> str:
