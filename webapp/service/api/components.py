@@ -277,15 +277,7 @@ class ConfigureCall(ComponentCall):
     query: str | None = Field(None, description="Words to search the options for.")
 
 
-def _stash_id(value: Any) -> Any:
-    if not isinstance(value, str | bool):
-        raise ValueError("Use NEW, true or the stash_id of an earlier run.")
-    return value
-
-
-StashId = Annotated[
-    str | bool, BeforeValidator(_stash_id), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "boolean"}]})
-]
+StashId = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "boolean"}]})]
 
 
 class RunCall(ComponentCall):
@@ -389,7 +381,7 @@ def reload(noun: Noun, call: Call) -> Response:
 def run(call: Call) -> Response:
     """Run an action."""
     body = call.body(RunCall)
-    stash_id = None if body.stash_id is None else file_stash.checked_stash_id(body.stash_id)
+    stash_id = file_stash.checked_stash_id(body.stash_id)
     return answer(components.run(call.service, replace(_request(call, ACTIONS, body), stash_id=stash_id)))
 
 

@@ -78,7 +78,7 @@ def upload_file(call: Call) -> Response:
     external_id = call.caller.user_filter(query.external_user_id) or query.external_user_id
     if external_id is None:
         raise Invalid.of("external_user_id", "It is missing; name the user whose file it is.")
-    stash_id = file_stash.checked_stash_id(query.stash_id) if query.stash_id else None
+    stash_id = file_stash.checked_stash_id(query.stash_id)
     name, content = _received(call.request)
     file = file_stash.upload(call.service, call.scene, external_id, query.name or name, content, stash_id=stash_id)
     return answer(file.to_json(call.service))

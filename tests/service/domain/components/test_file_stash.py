@@ -58,11 +58,12 @@ def test_there_is_an_end_to_what_is_kept(bench: Any, monkeypatch: pytest.MonkeyP
 
 
 def test_a_stash_is_named_or_made() -> None:
-    assert file_stash.checked_stash_id("mine_1") == "mine_1" and file_stash.checked_stash_id(False) is None
+    assert file_stash.checked_stash_id("mine_1") == "mine_1"
+    assert [file_stash.checked_stash_id(nothing) for nothing in (None, False)] == [None, None]
     assert file_stash.checked_stash_id("NEW") != file_stash.checked_stash_id(True)
-    for text in ("a/b", "..", "x" * 65, "é", "a\n"):
+    for wrong in ("a/b", "..", "x" * 65, "é", "a\n", 0, 1, 1.5, ["NEW"]):
         with pytest.raises(Invalid):
-            file_stash.checked_stash_id(text)
+            file_stash.checked_stash_id(wrong)
 
 
 def test_an_upload_is_what_its_name_says_whoever_sends_it(bench: Any) -> None:

@@ -97,13 +97,13 @@ def new_stash_id() -> str:
     return new_id("stash")
 
 
-def checked_stash_id(value: str | bool) -> str | None:
-    """The stash that a run's ``stash_id`` means: a new one for true, "" and "NEW"; None for false. Raises Invalid."""
-    if value is False:
+def checked_stash_id(value: object) -> str | None:
+    """The stash that a ``stash_id`` means: a new one for true, "" and "NEW"; none for false or None. Raises Invalid."""
+    if value is None or value is False:
         return None
     if value is True or value in ("", "NEW"):
         return new_stash_id()
-    if not _STASH.fullmatch(value):
+    if not isinstance(value, str) or not _STASH.fullmatch(value):
         message = "Send NEW, true, or a stash_id that an earlier run answered."
         raise Invalid(f"stash_id is not valid: {message}", [Detail("stash_id", message)])
     return value
