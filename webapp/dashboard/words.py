@@ -39,7 +39,7 @@ BUILD: Mapping[str, str] = {
 TRIGGER_STATES: Mapping[str, str] = {
     "active": _("Active"),
     "waits": _("Waits for its account"),
-    "no-app": _("Waits for its app"),
+    "no-app": _("Component removed"),
     "off": _("Switched off"),
     "paused": _("Paused"),
 }

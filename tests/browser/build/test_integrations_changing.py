@@ -187,7 +187,7 @@ def test_what_a_removed_one_leaves_says_so_and_continues_when_it_is_back(
     ).wait_for()
     fits(page, axe)
     page.goto(f"{kiosk.product.url}/triggers")
-    page.get_by_role("row").get_by_text("Waits for its app").wait_for()
+    page.get_by_role("row").get_by_text("Component removed").wait_for()
 
     add(page, kiosk)
     page.goto(account)

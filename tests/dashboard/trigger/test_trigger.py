@@ -237,7 +237,7 @@ def test_one_whose_app_was_removed_says_so_everywhere(stage: Any, tower: Watchto
     assert "Once its app is added again" in page and "Card Shop" in page and "/apps/card_shop" not in page
     assert "/apps/card_shop" not in browser.get(f"{PAGE}/configuration").text
     listed = browser.get("/triggers").text
-    assert "Waits for its app" in listed and GONE in listed and "Card Shop" in listed
+    assert "Component removed" in listed and GONE in listed and "Card Shop" in listed
     assert "Stands" in browser.get("/triggers?status=no-app").text
 
 
@@ -249,6 +249,7 @@ def test_one_whose_component_alone_was_removed_says_so_everywhere(stage: Any, to
     page = browser.get(PAGE).text
     assert f"<b>Its component was removed.</b> {waits}" in " ".join(page.split())
     assert "Once it is added again" in page
+    assert "Waits for its app" not in page + browser.get("/triggers").text
     settings = browser.get(f"{PAGE}/configuration")
     assert settings.status_code == 200
     assert "/triggers/tasks-gone" not in page + settings.text
