@@ -67,8 +67,14 @@ def test_of_our_pages_changes_and_failures_are_kept(world: Any) -> None:
     server, ours = world.server(), {"environ_overrides": {crypto.REQUEST_ENVIRON: "req_1"}}
     world.get("P/accounts", server, **ours)
     world.post("P/tokens", server, json={"external_user_id": "alice"}, **ours)
+    file = world.post("P/file_stash", server, query_string={"external_user_id": "alice"}, data=b"hello", **ours)
+    path = f"P/file_stash/{file.json['id']}"
+    world.call("DELETE", path, server, **ours)
     assert kept(world) == []
+    assert world.call("DELETE", path, server, **ours).status_code == 404
+    (again,) = kept(world)
+    assert again["method"] == "DELETE"
     world.get("P/accounts/apn_none", server, **ours)
     world.call("PUT", "P/webhook", server, json={"url": "https://a.example"}, **ours)
-    failed, changed = kept(world)
+    _, failed, changed = kept(world)
     assert (failed["method"], failed["ok"], changed["method"]) == ("GET", 0, "PUT")

@@ -1,8 +1,8 @@
 """What the logs keep of a call of the API: who, what, how it ended and how long it took, with what may be secret left
 out (:mod:`webapp.kit.call_masking`).
 
-A call is noted once its caller and environment are known. Of calls that our own pages make, only changes and failures
-are; so are calls for the logs themselves.
+A call is noted once its caller and environment are known. Calls for the logs are noted only when they fail, and so are
+those of our own pages that change nothing, or only fill a form.
 """
 
 import re
@@ -25,6 +25,8 @@ from webapp.service.domain.projects.external_users import MAX_LENGTH
 MAX_BODY = 4_096  # characters of what is kept of a body
 MAX_ADDRESS = 1_000
 _TOKEN = re.compile(rf"{connect_tokens.PREFIX}\w+")
+_OF_FORMS = ("/configure", "/props", "/tokens", "/file_stash", "/file_stash/<file_id>")
+"""How the paths end by which a page shows and fills a form, before the person sends it."""
 _POSITION = frozenset({"limit", "after", "before"})
 """Parameters of lists, which say nothing of anybody."""
 
@@ -62,7 +64,7 @@ def _only_reads(call: Call, operation: Operation) -> bool:
     if operation.path.startswith("P/logs"):
         return True
     ours = crypto.REQUEST_ENVIRON in call.request.environ
-    return ours and (operation.method == "GET" or operation.path.endswith(("/configure", "/props", "/tokens")))
+    return ours and (operation.method == "GET" or operation.path.endswith(_OF_FORMS))
 
 
 def _body(call: Call) -> Mapping[str, Any] | None:
