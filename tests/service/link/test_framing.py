@@ -96,3 +96,11 @@ def test_the_project_learns_of_it_and_the_log_once(world: Any, browser: Any, cap
 def test_the_referer_is_read_as_an_origin(referer: str, origin: str | None) -> None:
     with Flask("frames").test_request_context("/", headers={"Referer": referer}):
         assert framing.embedder() == origin
+
+
+def test_messages_go_to_the_tokens_pages_whoever_the_browser_names(world: Any, browser: Any) -> None:
+    token = world.token(allowed_origins=[ALLOWED])
+    told = f'data-origins="[&#34;{ALLOWED}&#34;]"'
+    for referer in (f"{ALLOWED}/settings", ""):
+        assert told in framed(browser, f"?token={token}&app=sandbox", referer).text
+    assert 'data-origins="[]"' in browser.open(token).text, "nobody waits for a page of its own"

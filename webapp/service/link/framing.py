@@ -1,4 +1,5 @@
-"""Which pages may frame the Connect Link: those of the token's origins; other pages get a constant page.
+"""Which pages may frame the Connect Link, and which its messages go to: those of the token's origins; other pages get a
+constant page.
 
 The browser says that a frame requests the page (``Sec-Fetch-Dest``) and, unless its page withholds it, from which
 origin (``Referer``). Neither is proof: they can only reduce what is shown, and ``frame-ancestors`` protects the pages.
@@ -46,6 +47,18 @@ def headers() -> tuple[Sequence[str], Mapping[str, str]]:
     if not origins:
         return ("frame-ancestors 'none'",), {"X-Frame-Options": "DENY"}
     return (f"frame-ancestors {' '.join(origins)}",), _FOR_ISOLATED
+
+
+def message_origins() -> list[str]:
+    """The origins that the page posts its messages to: the token's, where a page of the product waits for the visit.
+
+    The page for strangers only says why it is one, to the page around it, if the browser names that.
+    """
+    current = g.get("visit")
+    if current and current.embedded:
+        return [*current.token.allowed_origins]
+    origin = embedder() if g.get("for_strangers") else None
+    return [origin] if origin else []
 
 
 def is_framed(token: ConnectToken, connect_link: str) -> bool:

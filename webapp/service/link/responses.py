@@ -93,6 +93,7 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
         "visit": current,
         "framed": current is not None and current.framed,
         "needs_window": current is not None and (current.framed or (current.of_portal and framing.in_frame())),
+        "message_origins": framing.message_origins(),
         "theme": current.theme if current else "auto",
         "brand": {"name": current.project.app_name, "hue": current.project.brand_hue} if current else {},
         "product_logo": project_logos.address(service.store, current.project.id) if current else "",
