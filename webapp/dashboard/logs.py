@@ -187,14 +187,14 @@ def show_list(place: Place) -> AnyResponse:
     return page("dashboard/logs/index.html", "dashboard/logs/_results.html", url=query.url(), **context)
 
 
-def listing(place: Place, query: LogsQuery) -> dict[str, Any]:
-    """The context of the list of a place, for ``dashboard/logs/_results.html``.
+def listing(place: Place, query: LogsQuery, known: LogPage | None = None) -> dict[str, Any]:
+    """The context of the list of a place, for ``dashboard/logs/_results.html``; it is read unless it is ``known``.
 
     Raises :class:`NoPage` if the service has no logs.
     """
     refused, logs = "", LogPage()
     try:
-        logs = _read(place, query)
+        logs = known or _read(place, query)
     except Invalid as error:
         refused = error.message
     return {**_context(place, query, logs), "refused": refused, "news": News.of(place, query, logs)}

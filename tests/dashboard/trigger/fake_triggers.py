@@ -4,6 +4,7 @@
 it knows whose a trigger is, and gives signing keys to OAuth tokens alone.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -273,7 +274,15 @@ class _Routes:
             hook |= {"last_success_at": arrived, "median_ms": 165, "next_attempt_at": None} | self.tower.statistics
         workflows = self.pipelines(trigger_id).get_json()["workflows"]
         shown = {"trigger": self.shown(own), "webhooks": webhooks, "workflows": workflows}
+        if "logs" in request.args:
+            shown["logs"] = self.logs(trigger_id, request.args)
         return jsonify(data=shown | {"stats": self.stats(trigger_id).get_json()["data"]})
+
+    def logs(self, trigger_id: str, asked: Mapping[str, str]) -> Any:
+        """The page of its logs that an overview is asked for, as their own list has it."""
+        query = {**asked, "id": trigger_id, "limit": asked["logs"]}
+        with self.fake.wsgi.test_request_context(query_string=query, headers=dict(request.headers)):
+            return self.fake.wsgi.view_functions["log_list"]().get_json()
 
     def all_stats(self) -> Response:
         if not self.fake.extensions:

@@ -114,13 +114,13 @@ def test_a_service_without_counts_or_an_unknown_app_leaves_the_frame_standing(
 
 
 @pytest.mark.embedded  # elsewhere, other processes count what changed
-def test_one_call_tells_all_around_a_list_and_another_the_list(stage: Any, deployed: Watchtower) -> None:
+def test_one_call_tells_a_list_and_all_around_it_and_two_a_filtered_one(stage: Any, deployed: Watchtower) -> None:
     browser = stage.signed_in()
     browser.get(URL)
     before = len(stage.connect.seen)
-    for path in ("", "/deliveries", "/logs", "/configuration"):
+    for path in ("", "/deliveries", "/logs", "/configuration", "?status=failed", "?after=MjU="):
         assert browser.get(f"{URL}{path}").status_code == 200
-    assert len(stage.connect.seen) - before == 2 + 2 + 2 + 1
+    assert len(stage.connect.seen) - before == 1 + 1 + 1 + 1 + 2 + 2
 
 
 def test_an_address_that_nothing_was_sent_to_is_neither_good_nor_bad(stage: Any, deployed: Watchtower) -> None:

@@ -28,19 +28,28 @@ def test_it_says_what_the_calls_say_that_it_stands_for(world: World, trigger: De
     assert [webhook] == world.get(f"{base}/webhooks", token).get_json()["webhooks"]
 
 
-def test_its_newest_rows_come_with_it_when_they_are_asked_for(world: World, trigger: DeployedTrigger) -> None:
+def test_the_newest_of_its_logs_come_with_it_when_they_are_asked_for(world: World, trigger: DeployedTrigger) -> None:
     emit(world.service, trigger, {"n": 2})
-    token, base = world.frontend(), f"P/deployed-triggers/{trigger.id}"
-    plain = world.get(f"{base}/overview", token).get_json()["data"]
-    assert plain.keys().isdisjoint({"events", "deliveries"})
-    whole = world.get(f"{base}/overview?events=1&deliveries=1", token).get_json()["data"]
-    assert whole["events"] == world.get(f"{base}/events?n=1&brief=true&extensions=true", token).get_json()
-    assert whole["events"]["page_info"] == {"count": 1, "total_count": 2}
-    assert whole["deliveries"] == world.get(f"{base}/deliveries?limit=1", token).get_json()
-    after = whole["deliveries"]["page_info"]["end_cursor"]
-    assert world.get(f"{base}/deliveries?limit=1&after={after}", token).get_json()["data"] != []
-    for query in ("events=0", "events=many", "deliveries=-1"):
-        assert world.get(f"{base}/overview?{query}", token).status_code == 400
+    emit(world.service, plant_trigger(world.service, world.scene), {"n": 3})
+    token, base = world.frontend(), f"P/deployed-triggers/{trigger.id}/overview"
+    assert "logs" not in world.get(base, token).get_json()["data"]
+    for query in ("", "&kind=event", "&kind=delivery", "&kind=run&quiet=true"):
+        listed = world.get(f"P/logs?id={trigger.id}&limit=1{query}", token).get_json()
+        assert world.get(f"{base}?logs=1{query}", token).get_json()["data"]["logs"] == listed
+    logs = world.get(f"{base}?logs=1&kind=event", token).get_json()["data"]["logs"]
+    assert (len(logs["data"]), logs["counts"]["event"], logs["counts"]["delivery"]) == (1, 2, 2)
+    after = logs["page_info"]["end_cursor"]
+    rest = world.get(f"P/logs?id={trigger.id}&kind=event&limit=1&after={after}", token).get_json()
+    assert {entry["trigger_id"] for entry in (*logs["data"], *rest["data"])} == {trigger.id}
+    for query in ("logs=0", "logs=many", "logs=1&kind=nothing"):
+        assert world.get(f"{base}?{query}", token).status_code == 400
+
+
+def test_of_its_logs_a_token_sees_the_kinds_that_its_scopes_allow(world: World, trigger: DeployedTrigger) -> None:
+    token = world.frontend(scope="connect:deployed_triggers:read")
+    path = f"P/deployed-triggers/{trigger.id}/overview?logs=9"
+    assert world.get(path, token).get_json()["data"]["logs"]["counts"].keys() == {"run", "event", "delivery"}
+    assert world.get(f"{path}&kind=account", token).status_code == 403
 
 
 def test_several_days_at_once(world: World, trigger: DeployedTrigger) -> None:

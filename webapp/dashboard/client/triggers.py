@@ -34,9 +34,12 @@ class TriggerClient(UserCalls):
         """``GET P/deployed-triggers/{id}``. Raises :class:`NotFound`."""
         return self.ask(Trigger, "GET", self._path(trigger_id), params={"extensions": True})
 
-    def view(self, trigger_id: str) -> TriggerView:
-        """``GET …/overview`` (an extension), or else its parts by single calls. Raises :class:`NotFound`."""
-        view = self.ask_extension(TriggerView, "GET", self._path(trigger_id, "overview"))
+    def view(self, trigger_id: str, newest: Params) -> TriggerView:
+        """``GET …/overview`` (an extension), or else its parts, without logs, by single calls.
+
+        ``newest`` says how many of its ``logs`` come with it, and of which ``kind``. Raises :class:`NotFound`.
+        """
+        view = self.ask_extension(TriggerView, "GET", self._path(trigger_id, "overview"), params=newest)
         if view is not None:
             return view
         trigger = self.find(trigger_id)

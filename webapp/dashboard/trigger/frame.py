@@ -7,6 +7,7 @@ page is open; it compares :meth:`Frame.digest`.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,7 +15,9 @@ from flask import Response, make_response, render_template
 
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.deliveries import Day, Endpoint, Workflow
+from webapp.dashboard.client.models.logs import LogPage
 from webapp.dashboard.client.models.triggers import Trigger
+from webapp.dashboard.client.transport import Params
 from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import address, fragment, wants_fragment
@@ -35,7 +38,7 @@ EXTENDED_TABS = ("deliveries", "logs")
 class Frame:
     """A trigger with the facts that its page shows. ``day`` is ``None`` if the service keeps no count.
 
-    ``events`` and ``deliveries`` are the newest, if they were read with it; else they are requested separately.
+    ``logs`` are the newest of the list that the page shows, if they were read with it.
     """
 
     trigger: Trigger
@@ -44,6 +47,7 @@ class Frame:
     endpoints: tuple[Endpoint, ...]
     workflows: tuple[Workflow, ...]
     day: Day | None
+    logs: LogPage | None = None
 
     @property
     def extended(self) -> bool:
@@ -104,11 +108,14 @@ class Frame:
         return hashlib.sha256(repr((shown, around)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def load(trigger_id: str) -> Frame:
-    """The trigger and everything around it. Raises :class:`webapp.errors.NotFound`."""
-    view = client().view(trigger_id)
-    trigger = view.trigger
-    return Frame(trigger, app_of(trigger.app), accounts_of(trigger), view.webhooks, view.workflows, view.stats)
+def load(trigger_id: str, newest: Params = MappingProxyType({})) -> Frame:
+    """The trigger and everything around it, and with ``newest`` the logs of a list.
+
+    Raises :class:`webapp.errors.NotFound`.
+    """
+    view = client().view(trigger_id, newest)
+    app, accounts = app_of(view.trigger.app), accounts_of(view.trigger)
+    return Frame(view.trigger, app, accounts, view.webhooks, view.workflows, view.stats, view.logs)
 
 
 def tab_page(frame: Frame, tab: str, part: str, *, swapped: str = "", url: str | None = None, **more: Any) -> Response:

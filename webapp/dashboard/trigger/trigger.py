@@ -43,8 +43,8 @@ LISTS: Mapping[str, Mapping[str, str | bool]] = {
     "deliveries": {"kind": "delivery"},
     "logs": {"quiet": True},
 }
-PER_PAGE = 25
-"""Events or deliveries on a page: there is more beside them. Of the runs, most are folded."""
+PER_PAGE = {"events": 25, "deliveries": 25, "logs": logs.PER_PAGE}
+"""Entries on a page: there is more beside events and deliveries. Of the runs, most are folded."""
 _EMPTY: Mapping[str, tuple[str, str]] = {
     "events": (lazy("No events yet"), lazy("New events appear here.")),
     "deliveries": (lazy("Nothing delivered yet"), lazy("Every delivery appears here, with the receiver’s answer.")),
@@ -61,8 +61,9 @@ _NOT_DELETED = (
 @blueprint.get("/<any(deliveries, logs):tab>")
 def show(trigger_id: str, tab: str) -> AnyResponse:
     """The page, at its events, its deliveries or its log; for htmx only the results."""
-    frame, query = frames.load(trigger_id), LogsQuery.of_request()
-    context = logs.listing(place_of(frame.trigger, tab, frame), query)
+    query = LogsQuery.of_request()
+    frame = frames.load(trigger_id, {} if query.filtered or query.after else {"logs": PER_PAGE[tab], **LISTS[tab]})
+    context = logs.listing(place_of(frame.trigger, tab, frame), query, frame.logs)
     return frames.tab_page(
         frame, tab, "dashboard/trigger/_logs.html", swapped="dashboard/logs/_results.html", url=query.url(), **context
     )
@@ -107,7 +108,7 @@ def place_of(trigger: Trigger, tab: str, frame: Frame | None = None) -> Place:
         about={"id": trigger.id, **LISTS[tab]},
         shown_above=(trigger.title, trigger.name, app.name if app else trigger.app),
         empty=empty,
-        per_page=logs.PER_PAGE if tab == "logs" else PER_PAGE,
+        per_page=PER_PAGE[tab],
         reader=_logs_of(trigger),
         crumbs=(
             {"label": gettext("Triggers"), "url": address("dashboard.triggers.index")},

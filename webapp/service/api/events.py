@@ -99,18 +99,14 @@ def send_test_event(call: Call) -> Response:
 def list_trigger_events(call: Call) -> Response:
     """Events, newest first."""
     query = call.query(EventList)
-    return answer(events_json(call, load(call, query), query))
-
-
-def events_json(call: Call, trigger: DeployedTrigger, query: EventList) -> dict[str, Any]:
-    """The events of ``trigger`` that ``query`` asks for, in their envelope."""
+    trigger = load(call, query)
     rows = events.page_of_trigger(
         call.store, trigger.id, limit=query.n, after=query.after, only=query.event_id, brief=query.brief
     )
     data: dict[str, Any] = {"data": [events.to_json(event) for event in events.opened(call.service, rows)]}
     if query.extensions:
         data["page_info"] = {"count": len(rows), "total_count": events.count_of_trigger(call.store, trigger.id)}
-    return data
+    return answer(data)
 
 
 def _sample(call: Call, trigger: DeployedTrigger) -> Any:

@@ -103,7 +103,18 @@ class LogPage(Answer):
 @operations.get("P/logs", answer=LogPage, query=LogList, example=Example(query={**OWNER, "status": "succeeded"}))
 def list_logs(call: Call) -> Response:
     """Entries of the environment, or of one user, newest first."""
-    query = call.query(LogList)
+    return answer(page_json(call, call.query(LogList)))
+
+
+@operations.get("P/logs/<entry_id>", answer=Data[LogEntryDetails])
+def get_log_entry(call: Call) -> Response:
+    """One entry, with what was asked and what came back."""
+    entry, details = logs.get(call.service, _filter(call, None), call.path["entry_id"], _sources(call, None))
+    return answer({"data": {**_to_json(call, entry), **details}})
+
+
+def page_json(call: Call, query: LogList) -> dict[str, Any]:
+    """The page that ``query`` asks for, of what the caller may see. Raises :class:`webapp.errors.Forbidden`."""
     sources = _sources(call, query.kind)
     log_filter = _filter(call, query.external_user_id)
     log_filter = replace(
@@ -119,7 +130,7 @@ def list_logs(call: Call) -> Response:
         call.store, call.service.clock(), log_filter, query.window, kind=kind, entry_id=entry_id, sources=sources
     )
     allowed = {source.kind for source in sources}
-    body = {
+    return {
         "data": [_to_json(call, entry) for entry in page.entries],
         "page_info": {
             "count": len(page.entries),
@@ -128,14 +139,6 @@ def list_logs(call: Call) -> Response:
         },
         "counts": {each: page.counts[each] for each in KINDS if each in allowed},
     }
-    return answer(body)
-
-
-@operations.get("P/logs/<entry_id>", answer=Data[LogEntryDetails])
-def get_log_entry(call: Call) -> Response:
-    """One entry, with what was asked and what came back."""
-    entry, details = logs.get(call.service, _filter(call, None), call.path["entry_id"], _sources(call, None))
-    return answer({"data": {**_to_json(call, entry), **details}})
 
 
 def _to_json(call: Call, entry: domain.LogEntry) -> dict[str, Any]:

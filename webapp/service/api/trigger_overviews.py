@@ -1,5 +1,5 @@
-"""The data of pages about triggers, in one call: a trigger with its webhooks, workflows and last day, and its newest
-events or deliveries; and the last day of several.
+"""The data of pages about triggers, in one call: a trigger with its webhooks, workflows and last day, and the
+newest of its logs; and the last day of several.
 """
 
 from typing import Any, ClassVar
@@ -8,12 +8,11 @@ from flask import Response
 from pydantic import Field
 
 from webapp.errors import Invalid
-from webapp.kit.cursors import Window
 from webapp.service.api import webhooks
 from webapp.service.api.base.call import Call, answer
-from webapp.service.api.base.models import Answer, Data, Limit, Milliseconds, Page
+from webapp.service.api.base.models import Answer, Data, Flag, Limit, Milliseconds
 from webapp.service.api.base.operations import OWNER, Example, Operations
-from webapp.service.api.deliveries import Delivery, Hour, Stats
+from webapp.service.api.deliveries import Hour, Stats
 from webapp.service.api.deployed_triggers import (
     DEPLOYED_TRIGGERS,
     PATH,
@@ -24,10 +23,11 @@ from webapp.service.api.deployed_triggers import (
     load,
     owner,
 )
-from webapp.service.api.events import Count, EventList, Events, events_json
+from webapp.service.api.logs import LogList, LogPage, page_json
 from webapp.service.api.webhooks import Webhook, Workflow
-from webapp.service.domain.deliveries import log, stats, trigger_webhooks
+from webapp.service.domain.deliveries import stats, trigger_webhooks
 from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.projects.log_entries import Kind
 from webapp.service.domain.triggers import deployed_triggers, serialization
 
 operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID, read=READ, extension=True)
@@ -43,21 +43,21 @@ class WebhookOfLate(Webhook):
 
 
 class OverviewOptions(Owned):
-    """Which of its newest rows come with it; none unless they are asked for."""
+    """Which of its logs come with it; none unless they are asked for."""
 
-    events: Count | None = Field(None, description="How many of its newest events to add, without their `e`.")
-    deliveries: Limit | None = Field(None, description="How many of its newest deliveries to add.")
+    logs: Limit | None = Field(None, description="How many of the newest entries of its logs to add.")
+    kind: Kind | None = Field(None, description="Of its logs, only entries of this kind.")
+    quiet: Flag = Field(False, description="Of its logs, also polls that found nothing.")
 
 
 class Overview(Answer):
-    """A trigger with its context; `events` and `deliveries` are present if requested."""
+    """A trigger with its context; `logs` are present if requested."""
 
     trigger: DeployedTrigger
     webhooks: list[WebhookOfLate]
     workflows: list[Workflow]
     stats: Stats
-    events: Events | None = None
-    deliveries: Page[Delivery] | None = None
+    logs: LogPage | None = None
 
 
 class Chosen(Owned):
@@ -80,19 +80,24 @@ class LastDay(Answer):
 
 @operations.get(f"{PATH}/overview", answer=Data[Overview], query=OverviewOptions, example=Example(query=OWNER))
 def get_trigger_overview(call: Call) -> Response:
-    """A trigger with its webhooks, its workflows and its last day, and its newest events or deliveries."""
+    """A trigger with its webhooks, its workflows and its last day, and the newest of its logs."""
     query = call.query(OverviewOptions)
     trigger = load(call, query)
     own = trigger_webhooks.of_trigger(call.store, trigger.id)
     statistics = stats.of_webhooks(call.store, trigger.id, own)
     workflows = trigger_webhooks.workflows_of(call.store, trigger.id)
-    data = {
+    data: dict[str, Any] = {
         "trigger": serialization.to_json(call.service, trigger, extensions=True),
         "webhooks": [webhooks.to_json(call, webhook) | statistics[webhook.id] for webhook in own],
         "workflows": [webhooks.workflow_to_json(workflow) for workflow in workflows],
         "stats": stats.day(call.service, trigger.id),
     }
-    return answer({"data": data | _newest(call, trigger, query)})
+    if query.logs:
+        newest = LogList.model_construct(
+            external_user_id=query.external_user_id, id=trigger.id, kind=query.kind, quiet=query.quiet, limit=query.logs
+        )
+        data["logs"] = page_json(call, newest)
+    return answer({"data": data})
 
 
 @operations.get(
@@ -109,18 +114,6 @@ def list_trigger_stats(call: Call) -> Response:
     ids = deployed_triggers.own_ids(call.store, owner(call, query), query.ids)
     of_triggers = trigger_webhooks.webhooks_of(call.store, ids)
     return answer({"data": [_last_day(call, of_triggers, *day) for day in stats.days(call.service, ids).items()]})
-
-
-def _newest(call: Call, trigger: deployed_triggers.DeployedTrigger, query: OverviewOptions) -> dict[str, Any]:
-    """The rows that were asked for."""
-    rows = {}
-    if query.events:
-        newest = EventList.model_construct(n=query.events, brief=True, extensions=True)
-        rows["events"] = events_json(call, trigger, newest)
-    if query.deliveries:
-        page = log.page(call.store, trigger.id, log.Filter(), Window(query.deliveries))
-        rows["deliveries"] = page.to_json(log.to_json)
-    return rows
 
 
 def _last_day(

@@ -13,6 +13,7 @@ from webapp.dashboard.client.models import components
 from webapp.dashboard.client.models.components import Prop
 from webapp.dashboard.client.models.deliveries import Day, EndpointWithStatistics, Workflow
 from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty
+from webapp.dashboard.client.models.logs import LogPage
 from webapp.kit.translation import gettext, translated
 
 State = Literal["active", "waits", "no-app", "off", "paused"]
@@ -117,9 +118,10 @@ class Event(Lenient):
 
 
 class TriggerView(Lenient):
-    """A trigger with what stands around it on its page."""
+    """A trigger with what stands around it on its page, and the newest of its logs if they were asked for."""
 
     trigger: Trigger = Field(default_factory=Trigger)
     webhooks: tuple[EndpointWithStatistics, ...] = ()
     workflows: tuple[Workflow, ...] = ()
     stats: Day | None = None
+    logs: LogPage | None = None
