@@ -134,6 +134,49 @@ def test_its_operations_run_with_an_account_that_was_connected_before(
     ]
 
 
+def test_what_runs_while_they_are_updated_ends_and_what_is_next_says_what_is_so(
+    extendable: Service,
+    archive: Path,
+    scene: Scene,
+    provider: Provider,
+    plant: Callable[..., Account],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    service, account = extendable, plant(external_id="alice")
+    choose(service, "tinykeys", Choice(), archive=archive)
+    newer = {"/pets": PATHS["/pets"], "/toys": {"get": {"operationId": "listToys"}}}
+    path = tarball(archive.parent, document(provider, newer), "acme-openapi-1.1.0.tgz")
+    values, asked = {"account": {"authProvisionId": account.id}}, list[str]()
+    client = type(service.outbound)
+    request = client.request
+
+    def outcome(key: str) -> Any:
+        component = component_requests.find(service, key, None, "action")
+        return components.run(service, ComponentRequest(scene, "alice", component, values))
+
+    def updating(outbound: Any, method: str, url: str, **options: Any) -> Any:
+        if not asked:
+            update(service, "tinykeys", bring(service, "tinykeys", archive=path))
+        asked.append(url)
+        return request(outbound, method, url, **options)
+
+    with monkeypatch.context() as stale:  # another process updates it, and this one still lists what was there
+        stale.setattr(catalog_file, "update", lambda service: None)
+        stale.setattr(client, "request", updating)
+        assert outcome("tinykeys-api-list-shops")["ret"] == {"id": "u-1", "name": "Ada"}
+        assert asked == [f"{provider.base}/shops"], "it was updated while the provider was being asked"
+        (line,) = outcome("tinykeys-api-list-shops")["os"]
+        assert line["err"]["message"] == "“List shops” was removed from this service, so nothing ran."
+        assert outcome("tinykeys-api-list-pets")["ret"] == {"id": "u-1", "name": "Ada"}, "what stayed runs on"
+
+    catalog_file.update(service)
+    service.catalog.refresh()
+    with pytest.raises(NotFound):
+        outcome("tinykeys-api-list-shops")
+    for key in ("tinykeys-api-list-pets", "tinykeys-api-list-toys"):
+        assert outcome(key)["ret"] == {"id": "u-1", "name": "Ada"}
+
+
 def listed(service: Service) -> Any:
     return service.catalog.components(ComponentFilter.of(None, "tinykeys", None, "all"), cursors.Window()).items
 
