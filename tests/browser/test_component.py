@@ -140,3 +140,5 @@ def test_pages_are_accessible(
         page.locator(".htmx-request").first.wait_for(state="detached")
         assert axe(page, colours=(scheme, width) == ("dark", 1280)) == [], path
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    edges = [each.bounding_box()["x"] for each in page.locator("#configuration-title, #fields").all()]
+    assert len(edges) == 2 and edges[0] == edges[1], "a card's heading and its fields begin at one edge"
