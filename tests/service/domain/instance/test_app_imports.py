@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from tests.fakes.openapi_documents import root
-from tests.fakes.public_directory import brought
+from tests.fakes.public_directory import archive, brought
+from tests.service.conftest import Provider
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import runs
+from webapp.service.domain.components import component_requests, components, runs
+from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.runs import Run
 from webapp.service.domain.instance import app_imports
 from webapp.service.domain.instance.app_imports import (
@@ -85,6 +87,44 @@ def test_an_app_with_accounts_is_not_removed(service: Service, scene: Scene, pla
     remove(service, "acme", with_accounts=True)
     with pytest.raises(NotFound):
         remove(service, "acme")
+
+
+def test_what_runs_while_a_document_of_the_directory_is_removed_ends_and_what_is_next_says_so(
+    service: Service,
+    scene: Scene,
+    provider: Provider,
+    plant: Callable[..., Account],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    key = {"key": {"type": "apiKey", "in": "header", "name": "X-Api-Key"}}
+    document = root({"/orders": {"get": {"summary": "List orders"}}}, servers=[{"url": provider.base}], schemes=key)
+    brought(service.settings.data, tmp_path, archive({"acme.io": document}))
+    bring(service, of_directory(service, "acme.io"), "acme", Options())
+    monkeypatch.undo()  # the catalog is built with it, and not without it: as if another process had removed it
+    catalog_file.update(service)
+    service.catalog.refresh()
+    monkeypatch.setattr(catalog_file, "update", lambda service: None)
+    account, client, asked = plant(app="acme", external_id="alice"), type(service.outbound), list[str]()
+    component = component_requests.find(service, "acme-get-orders", None, "action")
+    ask = client.request
+
+    def removing(outbound: Any, method: str, url: str, **options: Any) -> Any:
+        if not asked:
+            remove(service, "acme", with_accounts=True)
+        asked.append(url)
+        return ask(outbound, method, url, **options)
+
+    def outcome() -> Any:
+        values = {"account": {"authProvisionId": account.id}}
+        return components.run(service, ComponentRequest(scene, "alice", component, values))
+
+    monkeypatch.setattr(client, "request", removing)
+    assert outcome()["ret"] == {"id": "u-1", "name": "Ada"}
+    assert asked == [f"{provider.base}/orders"], "it was removed while the provider was being asked"
+    (line,) = outcome()["os"]
+    assert line["err"]["message"] == "“List orders” was removed from this service, so nothing ran."
+    assert len(asked) == 1
 
 
 def test_how_often_actions_ran_is_known(service: Service, scene: Scene) -> None:
