@@ -4,7 +4,7 @@ import pytest
 
 from tests.fakes.deployed import plant_trigger
 from tests.service.api.conftest import World
-from webapp.service.domain.deliveries import endpoints, trigger_webhooks, workflows
+from webapp.service.domain.deliveries import endpoints, event_targets, trigger_webhooks, workflows
 from webapp.service.domain.projects import projects
 
 URL = "https://a.example/orders"
@@ -43,7 +43,7 @@ def test_its_triggers_are_reported_and_lose_it_when_it_goes(world: World) -> Non
     assert used == {"id": trigger.id, "name": trigger.name, "external_user_id": "alice"}
     assert world.get(f"P/workflows/{workflow.id}", server).get_json()["data"]["triggers"] == 1
     world.call("DELETE", f"P/workflows/{workflow.id}", server)
-    assert trigger_webhooks.targets(world.service.store, trigger) == []
+    assert event_targets.of_trigger(world.service.store, trigger) == []
 
 
 @pytest.mark.parametrize("body", [{}, {"name": "Orders"}, {"name": " ", "url": URL}, {"name": "a", "url": "ftp://a"}])

@@ -21,7 +21,7 @@ from webapp.service.domain.base.failures import ConnectFailed
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoint_state, endpoints, events, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.deliveries.trigger_webhooks import TriggerReference
+from webapp.service.domain.deliveries.event_targets import TriggerReference
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Tx
 

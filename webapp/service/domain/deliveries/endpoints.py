@@ -11,8 +11,8 @@
 A URL often contains a secret, so it is sealed. Its public part is stored as well, and a hash by which it is found.
 Those of earlier versions are sealed when the folder is opened.
 
-:mod:`signing_keys` has the project's keys, :mod:`trigger_webhooks` the targets of a trigger's events, and
-:mod:`endpoint_state` the changes of state.
+:mod:`signing_keys` has the project's keys, :mod:`trigger_webhooks` the webhooks and workflows of a trigger,
+:mod:`event_targets` says where its events go, and :mod:`endpoint_state` has the changes of state.
 """
 
 from dataclasses import dataclass, field, replace

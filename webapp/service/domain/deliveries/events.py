@@ -27,10 +27,10 @@ from webapp.service.components.calls import Emitted
 from webapp.service.components.masking import MASK
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import SealedColumn, Service
-from webapp.service.domain.deliveries import deliveries, stats, trigger_webhooks
+from webapp.service.domain.deliveries import deliveries, event_targets, stats
 from webapp.service.domain.deliveries.deliveries import Origin
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.deliveries.trigger_webhooks import TriggerReference
+from webapp.service.domain.deliveries.event_targets import TriggerReference
 from webapp.service.domain.projects import app_usage
 from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource
 from webapp.service.domain.projects.projects import Scene
@@ -337,7 +337,7 @@ def delete(tx: Tx, event_ids: Sequence[str]) -> None:
 
 def _deliver(tx: Tx, trigger: TriggerReference, events: Sequence[Event], now: int) -> None:
     stats.add_bytes(tx, trigger.id, trigger.external_user_id, sum(event.kept for event in events))
-    targets = trigger_webhooks.targets(tx, trigger)
+    targets = event_targets.of_trigger(tx, trigger)
     origin = Origin(trigger.scene, trigger.id, trigger.external_user_id, trigger.app)
     deliveries.add(tx, [event.id for event in events], targets, now, origin)
     if events:

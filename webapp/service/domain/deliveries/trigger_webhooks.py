@@ -1,53 +1,19 @@
-"""The targets of a trigger's events: its own webhooks, workflows (table ``trigger_workflows``), else the project
-webhook.
+"""A trigger's own webhooks, and the workflows that it sends events to (table ``trigger_workflows``).
 
-The room of triggers is of a higher rank, so its class is not used here: a :class:`TriggerReference` is enough.
+Where an event goes with these, or without any, is in :mod:`webapp.service.domain.deliveries.event_targets`.
 """
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol
 
 from webapp.errors import Invalid, NotFound
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoint_state, endpoints
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.deliveries.event_targets import TriggerReference
 from webapp.store.contract import Reader, Tx, among
 
 MAX_URLS = 20
-_TARGETS = (
-    "id IN (SELECT id FROM endpoints WHERE trigger_id = :trigger "
-    "UNION ALL SELECT endpoint_id FROM trigger_workflows WHERE trigger_id = :trigger "
-    "UNION ALL SELECT id FROM endpoints "
-    "WHERE project_id = :project AND environment = :environment AND owner = 'project') "
-    "ORDER BY owner, position, created_at, id"  # a trigger's own come before workflows
-)
-"""Where events of a trigger may go, by one query: one is made for each of them."""
-
-
-class TriggerReference(Protocol):
-    """A deployed trigger: its id (``dc_…``, ``hi_…``, ``ti_…``, ``ei_…``), user, scene and app."""
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        ...
-
-    @property
-    def external_user_id(self) -> str:
-        """Our id of its user."""
-        ...
-
-    @property
-    def scene(self) -> Scene:
-        """The scene in which it is deployed."""
-        ...
-
-    @property
-    def app(self) -> str | None:
-        """The app that it watches, if there is one."""
-        ...
 
 
 def change_urls(service: Service, trigger: TriggerReference, urls: Sequence[str]) -> None:
@@ -139,15 +105,6 @@ def workflows_of(reader: Reader, trigger_id: str) -> list[Endpoint]:
     )
     workflows = (endpoints.find(reader, endpoint_id) for (endpoint_id,) in rows)
     return [workflow for workflow in workflows if workflow is not None]
-
-
-def targets(reader: Reader, trigger: TriggerReference) -> list[Endpoint]:
-    """The targets of an event of ``trigger``: its webhooks and workflows, or without any the project webhook.
-
-    Deactivated ones are included, so that what they miss can be sent once they are reset.
-    """
-    rows = endpoints.select(reader, _TARGETS, {**trigger.scene.params, "trigger": trigger.id})
-    return [row for row in rows if row.owner != "project"] or rows[:1]
 
 
 def get(reader: Reader, trigger_id: str, webhook_id: str) -> Endpoint:
