@@ -2,8 +2,8 @@
 
 Everything is checked before anything runs: the values against the declaration, the accounts against their owner. An
 error of the component, or of an account, is part of the answer and never an exception. Options (contract "Options")
-come from the component or from its declaration; a ``sql`` prop gets the tables and columns of a database that a
-statement may use (contract "Configure").
+come from the component or from its declaration; those of a ``sql`` prop are the tables of a database
+(:mod:`webapp.service.domain.components.database_info`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ from webapp.service.domain.components import (
     account_grants,
     component_calls,
     component_requests,
+    database_info,
     dynamic_props,
     held_tools,
     piece_stores,
@@ -30,7 +31,6 @@ from webapp.service.domain.components import (
 from webapp.service.domain.components.account_grants import AccountUnusable
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.components.prop_values import Values, option_value
-from webapp.service.outbound.databases import ENGINES, DatabaseOutcome, Table, account_of
 
 Prop = Mapping[str, Any]
 
@@ -144,9 +144,9 @@ def _options(
     if not _is_looked_up(prop):
         return static_options(prop, lookup.query)
     _check_accounts(props, prop, values)
-    account_prop = database_prop(props, prop)
-    if account_prop is not None and _is_database(service, account_prop):
-        return _database(service, request, account_prop, values)
+    account_prop = database_info.account_prop(service, props, prop)
+    if account_prop is not None:
+        return _database_info(service, request, account_prop, values)
     reply = _call(service, request, props, values, "options", lookup)
     return options_answer(prop, reply)
 
@@ -206,14 +206,14 @@ def _accounts(
     return account_grants.find_accounts(service, request.scene, request.external_id, props, values.accounts)
 
 
-def _database(service: Service, request: ComponentRequest, account_prop: Prop, values: Values) -> dict[str, Any]:
-    """The tables of the account's database (contract "Configure")."""
+def _database_info(service: Service, request: ComponentRequest, account_prop: Prop, values: Values) -> dict[str, Any]:
+    """The answer with the tables of the account's database (contract "Configure")."""
     accounts = _accounts(service, request, [account_prop], values)
     account = accounts.get(account_prop["name"])
     if account is None:
         raise prop_values.refused([_missing_account(account_prop)])
     try:
-        tables = _sql_tables(service, account)
+        tables = database_info.tables(service, account)
     except AccountUnusable as error:
         return _failed_options(component_calls.failed(service, error.message))
     return {"options": None, "stringOptions": None, "observations": [], "context": {"dbInfo": tables}, "errors": []}
@@ -291,49 +291,3 @@ def _option(option: Any) -> dict[str, Any]:
     if not isinstance(value, str | int):
         value = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     return {"label": str(value if label is None else label), "value": value}
-
-
-def database_prop(props: Sequence[Prop], prop: Prop) -> Prop | None:
-    """The app prop whose account a ``sql`` prop works with: the one it names, by the prop's name or the app's."""
-    if prop["type"] != "sql":
-        return None
-    named = (prop.get("auth") or {}).get("app")
-    app_props = [app_prop for app_prop in props if app_prop["type"] == "app"]
-    return next(
-        (app_prop for app_prop in app_props if named in (app_prop["name"], app_prop["app"])),
-        app_props[0] if len(app_props) == 1 else None,
-    )
-
-
-def _is_database(service: Service, prop: Prop) -> bool:
-    """Whether the accounts of that app prop are databases whose tables can be listed."""
-    app = service.catalog.app(prop["app"])
-    return app is not None and app.test_kind in ENGINES
-
-
-def _sql_tables(service: Service, account: Account) -> dict[str, Any]:
-    """The tables of the account's database by name, each with its columns. Raises :class:`AccountUnusable`."""
-    app = service.app(account.app)
-    engine = ENGINES[app.test_kind or ""]()
-    where = account_of(
-        account_grants.given_values(service, account_grants.fresh(service, account)), engine.DEFAULT_PORT
-    )
-    if where is None:
-        raise AccountUnusable("The port of this account is not a number from 1 to 65535. Reconnect it.")
-    result = engine.tables(service.client_for(app).guard, where)
-    if isinstance(result, DatabaseOutcome):
-        raise AccountUnusable(result.sentence)
-    return {table.title: _shown(table) for table in result}
-
-
-def _shown(table: Table) -> dict[str, Any]:
-    columns = {
-        column.name: {
-            "columnDefault": column.default,
-            "dataType": column.kind,
-            "isNullable": column.nullable,
-            "tableSchema": table.schema,
-        }
-        for column in table.columns
-    }
-    return {"metadata": {"rowCount": table.rows}, "schema": columns}
