@@ -23,6 +23,11 @@ def names(service: Service, project_id: str, **filters: Any) -> list[str]:
     return sorted(override.name for override in page.items)
 
 
+def test_a_secret_cannot_be_preset(service: Service) -> None:
+    values, problems = app_overrides.preset(service.app("tinykeys"), {"api_key": "k", "nothing": "x"})
+    assert values == {} and {problem.field for problem in problems} == {"api_key", "nothing"}
+
+
 def test_an_override_is_made_changed_and_removed(service: Service, project: Project) -> None:
     override = make(service, project, " Europe ", region="eu")
     assert (override.name, dict(override.fields)) == ("Europe", {"region": "eu"})

@@ -3,7 +3,7 @@
 import pytest
 
 from webapp.errors import Invalid
-from webapp.service.domain.accounts import fields
+from webapp.service.domain.accounts import app_overrides, fields
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound.urls import HostRules
 
@@ -22,11 +22,6 @@ def test_values_are_trimmed_and_what_is_missing_is_named(service: Service) -> No
         with pytest.raises(Invalid) as caught:
             fields.checked(app.spec.fields, {"api_key": value})
         assert [detail.field for detail in caught.value.details] == ["api_key"]
-
-
-def test_a_secret_cannot_be_preset(service: Service) -> None:
-    values, problems = fields.preset(service.app("tinykeys"), {"api_key": "k", "nothing": "x"})
-    assert values == {} and {problem.field for problem in problems} == {"api_key", "nothing"}
 
 
 @pytest.mark.parametrize(
@@ -54,7 +49,7 @@ def test_a_secret_goes_to_the_provider_only(service: Service, text: str) -> None
     advice = "Enter login.salesforce.com, test.salesforce.com or your My Domain, such as acme.my.salesforce.com."
     with pytest.raises(Invalid, match=advice):
         fields.checked(salesforce.spec.fields, {"environment": text})
-    values, problems = fields.preset(salesforce, {"environment": text})
+    values, problems = app_overrides.preset(salesforce, {"environment": text})
     assert (values, [problem.message for problem in problems]) == ({}, [advice])
 
 

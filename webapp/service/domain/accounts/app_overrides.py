@@ -125,11 +125,30 @@ def _values(service: Service, project_id: str, app: App, draft: Draft) -> dict[s
         details.append(Detail("name", f"Use 1 to {MAX_NAME} printable characters."))
     if draft.oauth_app_id is not None and not _usable(service, project_id, app, draft.oauth_app_id):
         details.append(Detail("oauth_app_id", f"There is no such OAuth client for {app.name}."))
-    preset, problems = fields.preset(app, draft.fields)
+    values, problems = preset(app, draft.fields)
     details += [Detail(f"cfmap.{problem.field}", problem.message) for problem in problems]
     if details:
         raise Invalid(about(details[0].field, details[0].message), details)
-    return {"name": name, "oauth_app_id": draft.oauth_app_id, "fields": preset}
+    return {"name": name, "oauth_app_id": draft.oauth_app_id, "fields": values}
+
+
+def preset(app: App, presets: Mapping[str, Any]) -> tuple[dict[str, str], list[Detail]]:
+    """The values in ``presets`` that may be preset for ``app``, and the problems of the others."""
+    values, details = dict[str, str](), list[Detail]()
+    known = {field.name: field for field in app.spec.fields}
+    for name, value in presets.items():
+        field = known.get(name)
+        if field is None:
+            details.append(Detail(name, f"{app.name} has no such field."))
+        elif field.secret:
+            details.append(Detail(name, "It is secret, so only the person who connects may enter it."))
+        elif not isinstance(value, str | int) or isinstance(value, bool):
+            details.append(Detail(name, "It must be a string."))
+        elif problem := fields.problem(field, str(value).strip(), optional=False):
+            details.append(Detail(name, problem))
+        else:
+            values[name] = fields.kept(field, str(value).strip())
+    return values, details
 
 
 def _usable(service: Service, project_id: str, app: App, oauth_app_id: str) -> bool:

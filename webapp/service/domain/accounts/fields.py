@@ -3,10 +3,8 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from webapp.errors import Detail, Invalid
-from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import CustomField
 
 MAX_VALUE = 20_000
@@ -35,12 +33,12 @@ def checked(fields: Sequence[CustomField], texts: Mapping[str, str]) -> dict[str
     for field in fields:
         source = field.name if not field.read_from or texts.get(field.name, "").strip() else field.read_from
         value = texts.get(source, "").strip() or (field.default or "")
-        if problem := _problem(field, value, optional=field.optional):
-            problems.setdefault(source, problem)
+        if sentence := problem(field, value, optional=field.optional):
+            problems.setdefault(source, sentence)
         elif value:
             values[field.name] = kept(field, value)
     if problems:
-        raise _invalid([Detail(name, problem) for name, problem in problems.items()])
+        raise _invalid([Detail(name, sentence) for name, sentence in problems.items()])
     return values
 
 
@@ -50,26 +48,8 @@ def kept(field: CustomField, value: str) -> str:
     return match[1] if match else value
 
 
-def preset(app: App, presets: Mapping[str, Any]) -> tuple[dict[str, str], list[Detail]]:
-    """The values in ``presets`` that may be preset for ``app``, and the problems of the others."""
-    values, details = dict[str, str](), list[Detail]()
-    known = {field.name: field for field in app.spec.fields}
-    for name, value in presets.items():
-        field = known.get(name)
-        if field is None:
-            details.append(Detail(name, f"{app.name} has no such field."))
-        elif field.secret:
-            details.append(Detail(name, "It is secret, so only the person who connects may enter it."))
-        elif not isinstance(value, str | int) or isinstance(value, bool):
-            details.append(Detail(name, "It must be a string."))
-        elif problem := _problem(field, str(value).strip(), optional=False):
-            details.append(Detail(name, problem))
-        else:
-            values[name] = kept(field, str(value).strip())
-    return values, details
-
-
-def _problem(field: CustomField, value: str, *, optional: bool) -> str | None:
+def problem(field: CustomField, value: str, *, optional: bool) -> str | None:
+    """What is wrong with a value, in a sentence; None if nothing is."""
     if not value:
         return None if optional else f"Enter the {field.label}."
     if len(value) > MAX_VALUE:
