@@ -162,11 +162,11 @@ def _context(account: Account) -> dict[str, Any]:
 
 
 def _app(account: Account) -> App:
-    """The app with the descriptions of its scopes, or the account's own copy of the app if that is unavailable."""
+    """The app with the descriptions of its scopes, or what the account says of its app if that is unavailable."""
     try:
         return service().app(account.app.slug)
     except PatchbayError:
-        return account.app
+        return App.model_validate(account.app.model_dump(by_alias=True))
 
 
 def _verdict(account: Account, result: TestResult | None) -> tuple[str, str]:

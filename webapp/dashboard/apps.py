@@ -20,7 +20,7 @@ from webapp.dashboard.build import checklist, project_list
 from webapp.dashboard.build.apps import app_setup
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App, Category
-from webapp.dashboard.client.models.components import Component, Kind
+from webapp.dashboard.client.models.components import Component, FoundComponent, Kind
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.overview import Overview, read_accounts
 from webapp.dashboard.dashboard import (
@@ -238,7 +238,7 @@ def _drawn(query: AppsQuery, categories: Sequence[Category]) -> Markup:
     return Markup(drawn)  # noqa: S704  # of the template
 
 
-def _found(q: str) -> PageOf[Component] | None:
+def _found(q: str) -> PageOf[FoundComponent] | None:
     """The first actions and triggers of any app that fit ``q``; None without a query, or if they are unavailable."""
     if len(q) < SHORTEST_QUERY:
         return None
@@ -248,7 +248,7 @@ def _found(q: str) -> PageOf[Component] | None:
         return None
 
 
-def _row(item: Component, app: App) -> FoundRow:
+def _row(item: FoundComponent, app: App) -> FoundRow:
     url = address("dashboard.component.show", slug=app.slug, kind=item.kind, key=item.key)
     return FoundRow(url, item.name, app.name, shell.logo_url(app.logo), item.kind, item.gist)
 

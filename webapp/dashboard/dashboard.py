@@ -22,7 +22,7 @@ from webapp.dashboard.client.components import ComponentClient
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.logs import LogClient
 from webapp.dashboard.client.models.accounts import App, AppPage
-from webapp.dashboard.client.models.components import Component, Kind
+from webapp.dashboard.client.models.components import Component, FoundComponent, Kind
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.overview import Overview, TriggerOverview, read_accounts, read_triggers
 from webapp.dashboard.client.transport import Memory
@@ -167,7 +167,7 @@ def components() -> ComponentClient:
     return ComponentClient(viewer().client, viewer().external_user_id)
 
 
-def search_components(q: str, limit: int) -> PageOf[Component] | None:
+def search_components(q: str, limit: int) -> PageOf[FoundComponent] | None:
     """The first ``limit`` actions and triggers of any app that fit ``q``; None if the viewer may use neither."""
     nouns = {"actions": "action", "triggers": "trigger"}
     kinds = [noun for kind, noun in nouns.items() if viewer().may(f"connect:{kind}:*")]

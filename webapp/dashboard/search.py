@@ -13,8 +13,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import shell
 from webapp.dashboard.client.accounts import AppFilter
-from webapp.dashboard.client.models.accounts import App
-from webapp.dashboard.client.models.components import Component
+from webapp.dashboard.client.models.accounts import AppOfAccount
+from webapp.dashboard.client.models.components import FoundComponent
 from webapp.dashboard.dashboard import (
     app_of,
     dashboard,
@@ -41,7 +41,7 @@ class Hit:
     label: str
     url: str
     note: str = ""
-    app: App | None = None
+    app: AppOfAccount | None = None
     icon: str = ""
 
 
@@ -122,7 +122,7 @@ def _components(q: str) -> list[Hit]:
 _NOUNS = {"actions": _("action"), "triggers": _("trigger")}
 
 
-def _component(component: Component) -> Hit | None:
+def _component(component: FoundComponent) -> Hit | None:
     app = app_of(component.app)
     if app is None:
         return None

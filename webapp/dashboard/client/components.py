@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from webapp.dashboard.client.connect import UserCalls
-from webapp.dashboard.client.models.components import Choices, Component, Kind, Reloaded
+from webapp.dashboard.client.models.components import Choices, Component, FoundComponent, Kind, Reloaded
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.models.runs import Outcome, Run, StashedFile
 from webapp.dashboard.client.transport import Params
@@ -38,10 +38,10 @@ class ComponentClient(UserCalls):
         params: Params = {"app": app, "limit": limit, "q": q, "after": after, "extensions": True}
         return self.ask(PageOf[Component], "GET", self.client.path(kind), params=params)
 
-    def search(self, q: str, *, limit: int, kind: str = "") -> PageOf[Component]:
+    def search(self, q: str, *, limit: int, kind: str = "") -> PageOf[FoundComponent]:
         """``GET P/components`` by words: the actions and triggers of all apps, or only of one ``kind``."""
         params: Params = {"q": q, "limit": limit, "component_type": kind}
-        return self.ask(PageOf[Component], "GET", self.client.path("components"), params=params)
+        return self.ask(PageOf[FoundComponent], "GET", self.client.path("components"), params=params)
 
     def find(self, kind: Kind, key: str) -> Component:
         """``GET P/actions/{key}`` (section 4.5). Raises :class:`NotFound`."""

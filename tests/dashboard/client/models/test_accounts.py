@@ -27,7 +27,7 @@ def test_what_is_missing_is_a_plain_default() -> None:
         (),
         None,
     )
-    assert (account.app.slug, account.app.auth_type, account.app.extras) == ("", "keys", None)
+    assert (account.app.slug, account.app.auth_type, App.model_validate({}).extras) == ("", "keys", None)
 
 
 def test_names_fall_back_to_what_is_there() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from webapp.dashboard.client.models import components
-from webapp.dashboard.client.models.components import Choices, Component, Option, Prop, Reloaded
+from webapp.dashboard.client.models.components import Choices, Component, FoundComponent, Option, Prop, Reloaded
 
 
 def test_props_without_a_name_are_left_out() -> None:
@@ -14,6 +14,14 @@ def test_props_without_a_name_are_left_out() -> None:
         ("projectId", "Project id", "any"),
         ("x", "The x", "any"),
     ]
+
+
+@pytest.mark.parametrize("place", [{"app": "slack"}, {"auth": {"app": "slack"}}])
+def test_the_app_of_a_prop_in_either_of_its_places(place: dict[str, Any]) -> None:
+    account = {"name": "account", "type": "app", **place}
+    assert Prop.model_validate(account).app == "slack"
+    for model in (FoundComponent, Component):
+        assert model.model_validate({"key": "own", "configurable_props": [{"name": "x"}, account]}).app == "slack"
 
 
 @pytest.mark.parametrize(

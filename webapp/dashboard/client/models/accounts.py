@@ -165,15 +165,20 @@ class CustomField(Lenient):
 _CUSTOM_FIELDS = TypeAdapter(list[CustomField])
 
 
-class App(Lenient):
-    """An app that accounts can be connected to, with the embedded service's ``patchbay`` key when it is there."""
+class AppOfAccount(Lenient):
+    """What an account says of its app."""
 
     id: str = ""
     slug: NonEmpty = Field(default_factory=lambda data: data["id"], alias="name_slug")
     name: NonEmpty = Field(default_factory=lambda data: data["slug"])
-    description: str = ""
     logo: str = Field(default="", alias="img_src")
     auth_type: NonEmpty = "keys"
+
+
+class App(AppOfAccount):
+    """An app that accounts can be connected to, with the embedded service's ``patchbay`` key when it is there."""
+
+    description: str = ""
     categories: tuple[str, ...] = ()
     scope_profiles: tuple[ScopeProfile, ...] = ()
     custom_fields_json: str = "[]"
@@ -256,7 +261,7 @@ class Account(Lenient):
     healthy: bool = True
     dead: bool = False
     error: str | None = None
-    app: App = Field(default_factory=App)
+    app: AppOfAccount = Field(default_factory=AppOfAccount)
     scopes: tuple[str, ...] = Field(default=(), alias="authorized_scopes")
     created_at: str | None = None
     updated_at: str | None = None

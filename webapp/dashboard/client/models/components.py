@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AliasPath, Field, PlainValidator
+from pydantic import AliasChoices, AliasPath, Field, PlainValidator
 
 from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty, PieceOrigin
 from webapp.dashboard.client.models.runs import Observation
@@ -55,11 +55,17 @@ def _label(data: dict[str, Any]) -> str:
 Options = Annotated[tuple[Option, ...], PlainValidator(options)]
 
 
-class Prop(Lenient):
+class PropApp(Lenient):
+    """Which app's account a prop takes, if it takes one."""
+
+    type: NonEmpty = "any"
+    app: str = Field(default="", validation_alias=AliasChoices("app", AliasPath("auth", "app")))
+
+
+class Prop(PropApp):
     """One configurable prop (contract "Props")."""
 
     name: NonEmpty
-    type: NonEmpty = "any"
     label: NonEmpty = Field(default_factory=_label)
     description: str = ""
     optional: bool = False
@@ -76,8 +82,6 @@ class Prop(Lenient):
     max: int | None = None
     format: str = ""
     options: Options = ()
-    account_app: str = Field(default="", validation_alias=AliasPath("auth", "app"))
-    app: NonEmpty = Field(default_factory=lambda data: data["account_app"])
     content: str = ""
     alert_type: str = Field(default="", alias="alertType")
 
@@ -102,18 +106,14 @@ class ComponentExtras(Lenient):
         return text.heading(self.tag or "")
 
 
-class Component(Lenient):
-    """An action or a trigger that can be configured (section 2.5)."""
+class FoundComponent(Lenient):
+    """What a search shows of an action or a trigger."""
 
     key: str = ""
     name: NonEmpty = Field(default_factory=lambda data: data["key"])
-    version: str = ""
     description: str = ""
     component_type: str = ""
-    stash: str = ""
-    props: tuple[Prop, ...] = Field(default=(), alias="configurable_props")
-    annotations: dict[str, Any] = Field(default={})
-    extras: ComponentExtras = Field(default_factory=ComponentExtras, alias="patchbay")
+    props: tuple[PropApp, ...] = Field(default=(), alias="configurable_props")
 
     @property
     def app(self) -> str:
@@ -130,6 +130,16 @@ class Component(Lenient):
     def kind(self) -> Kind:
         """Whether it is listed among the actions or the triggers."""
         return "actions" if self.component_type == "action" else "triggers"
+
+
+class Component(FoundComponent):
+    """An action or a trigger that can be configured (section 2.5)."""
+
+    version: str = ""
+    stash: str = ""
+    props: tuple[Prop, ...] = Field(default=(), alias="configurable_props")
+    annotations: dict[str, Any] = Field(default={})
+    extras: ComponentExtras = Field(default_factory=ComponentExtras, alias="patchbay")
 
     @property
     def effect(self) -> Effect:
