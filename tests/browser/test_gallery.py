@@ -61,9 +61,9 @@ def gallery() -> flask.Flask:
                 SceneChoice("production", "Production", current=False, live=True),
             ),
             "nav": (
-                MenuItem("Apps", "/", "apps", current=True, count=164),
+                MenuItem("Apps", "/", "apps", current=True, total=164),
                 MenuItem("Accounts", "#", "accounts", current=False, bad="1 needs you"),
-                MenuItem("Triggers", "#", "triggers", current=False, count=6),
+                MenuItem("Triggers", "#", "triggers", current=False, total=6),
                 MenuItem("Logs", "#", "logs", current=False),
             ),
             "nav_build": (MenuItem("Embed", "#", "embed", current=False),),

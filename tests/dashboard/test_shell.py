@@ -53,20 +53,20 @@ def test_counts_say_how_many_need_somebody(busy: Any, tower: Watchtower) -> None
     tower.add(busy.alice.id, active=False, switched_off="Its account is gone.")
     tower.add(busy.alice.id, waits="Its account needs you.")
     _, accounts, triggers, *_ = navigation(busy, "/settings")
-    assert (accounts.count, accounts.bad) == (3, "1 needs you")
-    assert (triggers.count, triggers.bad) == (3, "2 need you")
+    assert (accounts.total, accounts.bad) == (3, "1 needs you")
+    assert (triggers.total, triggers.bad) == (3, "2 need you")
 
 
 def test_what_cannot_be_counted_has_no_count_and_is_asked_once(busy: Any) -> None:
     busy.connect.down = True
     _, accounts, triggers, *_ = navigation(busy, "/settings")
-    assert (accounts.count, accounts.bad, triggers.count, triggers.bad) == (None, "", None, "")
+    assert (accounts.total, accounts.bad, triggers.total, triggers.bad) == (None, "", None, "")
     assert len(busy.connect.seen) == 1
 
 
 def test_a_service_without_triggers_counts_none(stage: Any) -> None:
     _, accounts, triggers, *_ = navigation(stage, "/settings")
-    assert (accounts.count, triggers.count, triggers.bad) == (None, None, "")
+    assert (accounts.total, triggers.total, triggers.bad) == (None, None, "")
 
 
 def test_another_service_without_activity_has_no_such_entry(elsewhere: Any) -> None:

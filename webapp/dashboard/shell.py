@@ -4,7 +4,6 @@ Fragments get it without the navigation.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -49,9 +48,8 @@ _NOUNS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MenuItem:
-    """A page in the menu. ``bad`` says how many of its things need the person, of ``count``.
+class MenuItem(NamedTuple):
+    """A page in the menu. ``bad`` says how many of its things need the person, of ``total``.
 
     ``live`` is where the former is asked for again; a fragment replaces both numbers by the ``id``.
     """
@@ -61,7 +59,7 @@ class MenuItem:
     icon: str
     current: bool
     bad: str = ""
-    count: int | None = None
+    total: int | None = None
     live: str = ""
     id: str = ""
 
@@ -214,13 +212,13 @@ def _item(path: str, noun: str, label: str, endpoint: str = "index", **more: Any
 def account_counts() -> dict[str, Any]:
     """The number of accounts and of those that need attention; empty if that is unknown now."""
     accounts = dashboard().overviews.get(viewer().key) or if_up(known_accounts)
-    return {"count": accounts.total or None, "bad": _need(len(accounts.needing))} if accounts else {}
+    return {"total": accounts.total or None, "bad": _need(len(accounts.needing))} if accounts else {}
 
 
 def _trigger_counts() -> dict[str, Any]:
     """The same of triggers."""
     triggers = dashboard().triggers.get(viewer().key) or if_up(_triggers_or_none)
-    return {"count": triggers.total or None, "bad": _need(triggers.needing)} if triggers else {}
+    return {"total": triggers.total or None, "bad": _need(triggers.needing)} if triggers else {}
 
 
 def _waiting() -> dict[str, Any]:
