@@ -21,6 +21,7 @@ from webapp.errors import Invalid
 
 _WORTH_COMPRESSING = 1_024  # bytes
 _COMPRESSION_LEVEL = 5
+_NO_FILTERS = frozenset({"after", "page", "sort", "shown"})  # of a list's query
 VARY = "HX-Request, HX-Request-Type, HX-History-Restore-Request, Cookie, Accept-Encoding, Sec-Fetch-Site"
 T = TypeVar("T")
 
@@ -36,21 +37,26 @@ class ListQuery(Lenient):
     @property
     def filtered(self) -> bool:
         """Whether anything narrows the list."""
-        return any(getattr(self, name) for name in type(self).model_fields.keys() - {"after", "page", "sort", "shown"})
+        return any(value for name, value in self.__dict__.items() if name not in _NO_FILTERS)
 
     def query_string(self, **changes: str | int) -> str:
         """The query with ``changes``, with its question mark and always in the same order.
 
         Empty and default values are left out.
         """
-        own, fields = self.__dict__, type(self).model_fields.items()
-        values = {name: None if own[name] == field.default else own[name] for name, field in fields} | changes
-        query = {name: int(value) if value is True else value for name, value in values.items() if value}
+        defaults, values = _defaults(type(self)), self.__dict__ | changes
+        left = {name: value for name, value in values.items() if value and value != defaults.get(name)}
+        query = {name: int(value) if value is True else value for name, value in left.items()}
         return "?" + urlencode(query) if query else ""
 
     def url(self, **changes: str | int) -> str:
         """The address of this list with ``changes``."""
         return here() + self.query_string(**changes)
+
+
+@functools.cache
+def _defaults(query: type[ListQuery]) -> Mapping[str, object]:
+    return {name: field.default for name, field in query.model_fields.items()}
 
 
 def here() -> str:
