@@ -224,8 +224,13 @@ def _category_nav(user: UserClient, query: AppsQuery, catalog: Catalog, apps: Gr
 
 
 def _drawn(query: AppsQuery, categories: Sequence[Category]) -> Markup:
-    """The categories that have apps, in their order; of many, those with the fewest apps are folded."""
+    """The categories that have apps, in their order; of many, those with the fewest apps are folded.
+
+    Where a search finds no app, there is nothing to choose from.
+    """
     filled = [each for each in categories if each.count != 0]
+    if not (filled or query.category):
+        return Markup()
     largest = sorted(filled, key=lambda each: each.count or 0, reverse=True)
     folded = {each.id for each in largest[CATEGORIES:]} if len(filled) >= CATEGORIES + FEWEST_FOLDED else set[str]()
     template = current_app.jinja_env.get_template("dashboard/apps/_categories.html")
