@@ -3,7 +3,6 @@
 import base64
 
 from webapp import body_limits
-from webapp.dashboard.component import prop_values
 from webapp.service.domain.components import file_stash
 
 
@@ -13,6 +12,6 @@ def test_each_is_within_what_the_server_reads() -> None:
 
 
 def test_the_largest_file_fits_into_a_form_and_as_a_data_url_into_a_message() -> None:
-    assert file_stash.MAX_BYTES == prop_values.MAX_FILE_BYTES <= body_limits.REQUEST < body_limits.UPLOAD
+    assert file_stash.MAX_BYTES == body_limits.FILE <= body_limits.REQUEST < body_limits.UPLOAD
     url = len(base64.b64encode(bytes(3_000))) * file_stash.MAX_BYTES / 3_000
     assert url + 1_000 < body_limits.AGENT_MESSAGE

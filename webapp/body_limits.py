@@ -1,8 +1,7 @@
 """How large the body of a request may be, in bytes, from what the server refuses unread to what single routes take.
 
-A larger one is answered with 413, where nothing else is said. How large a file in a body may be is decided where files
-are kept (:mod:`webapp.service.domain.components.file_stash`, :mod:`webapp.service.domain.projects.project_logos`), and
-a mail in :mod:`webapp.service.worker.mail`.
+A larger one is answered with 413, where nothing else is said. How large a logo may be is decided in
+:mod:`webapp.service.domain.projects.project_logos`, and a mail in :mod:`webapp.service.worker.mail`.
 """
 
 KB, MB = 1 << 10, 1 << 20
@@ -11,7 +10,9 @@ SERVER = 16 * MB
 """What the HTTP server refuses unread: a little more than any route takes, so that each can refuse in its own way."""
 REQUEST = 10 * MB
 """A call of the API, a provider's request to a webhook URL, and every other route that is not named here."""
-UPLOAD = REQUEST + 64 * KB
+FILE = 10 * MB
+"""A file that a person or an agent gives, or that a run keeps."""
+UPLOAD = FILE + 64 * KB
 """A form of a page or of the API with the largest file, and what is around it."""
 AGENT_MESSAGE = 14 * MB
 """A message of an agent (MCP) with the largest file as a data URL, which takes a third more."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.dashboard.component.task_form import URL, filled, picked
 from tests.dashboard.fake_components import ACCOUNT, FILES, PROJECT, Studio
-from webapp.dashboard.component import prop_values
+from webapp import body_limits
 from webapp.kit.clock import iso
 
 
@@ -170,7 +170,7 @@ def test_a_component_says_what_its_requests_were_checked_against(
 
 
 def test_a_file_is_sent_at_once_and_removed_again(stage: Any, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prop_values, "MAX_FILE_BYTES", 100)
+    monkeypatch.setattr(body_limits, "FILE", 100)
     studio.add("tasks-attach", FILES)
     browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-attach"
 

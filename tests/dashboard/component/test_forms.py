@@ -17,11 +17,12 @@ from werkzeug.exceptions import NotFound as NoPage
 from tests.dashboard.component.task_form import URL, filled, picked
 from tests.dashboard.fake_components import ACCOUNT, FILES, Studio
 from tests.dashboard.trigger.fake_triggers import Watchtower
+from webapp import body_limits
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.components import Component
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.overview import Overview
-from webapp.dashboard.component import forms, prop_values
+from webapp.dashboard.component import forms
 from webapp.dashboard.component.drafts import DynamicProps
 from webapp.dashboard.component.forms import ComponentForm, DeployForm
 from webapp.errors import NotFound
@@ -321,7 +322,7 @@ def test_files_come_with_the_form_itself_without_javascript(stage: Any, studio: 
 
 
 def test_what_is_no_file_is_said_at_its_field(stage: Any, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prop_values, "MAX_FILE_BYTES", 100)
+    monkeypatch.setattr(body_limits, "FILE", 100)
     studio.add("tasks-attach", FILES)
     browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-attach"
     drawn = {"d": ["tasks", "file"], "p.tasks": "apn_000000x"}

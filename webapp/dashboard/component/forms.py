@@ -18,6 +18,7 @@ from flask import request
 from werkzeug.datastructures import FileStorage
 from werkzeug.exceptions import NotFound as NoPage
 
+from webapp import body_limits
 from webapp.dashboard.client.components import OptionsQuery
 from webapp.dashboard.client.models import components as models
 from webapp.dashboard.client.models.accounts import Account, App
@@ -295,10 +296,10 @@ def from_request(kind: Kind, slug: str, key: str) -> ComponentForm:
 
 def uploaded(sent: FileStorage) -> Option:
     """The file ``sent`` as the value of a prop, once the stash has it. Raises :class:`PatchbayError`."""
-    content = sent.stream.read(prop_values.MAX_FILE_BYTES + 1)
+    content = sent.stream.read(body_limits.FILE + 1)
     if not content:
         raise Invalid(gettext("“{name}” is empty.").format(name=sent.filename))
-    if len(content) > prop_values.MAX_FILE_BYTES:
+    if len(content) > body_limits.FILE:
         raise TooLarge(gettext("“{name}” is larger than 10 MiB. Choose a smaller file.").format(name=sent.filename))
     file = components().upload(sent.filename or "", content)
     if file is None:

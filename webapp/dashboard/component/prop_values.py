@@ -56,7 +56,6 @@ AUTHS: Mapping[str, str] = {
 UNITS: Mapping[str, int] = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
 _FORM = "application/x-www-form-urlencoded"
 FILE = "file-ref"
-MAX_FILE_BYTES = 10 * 1024 * 1024
 _FILE_KEY = re.compile(r"\d{1,3}day/[^/]+/[^/]+/[^/]+/u/(file_[A-Za-z0-9]+)/([^/]+)", re.DOTALL)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from itsdangerous import BadData, URLSafeSerializer
 
+from webapp import body_limits
 from webapp.errors import Conflict, Detail, Invalid, NotFound, TooLarge
 from webapp.kit.clock import DAY, MINUTE, iso
 from webapp.kit.crypto import new_id
@@ -25,7 +26,7 @@ from webapp.store.table import Table
 
 RUN_DAYS, MAIL_DAYS = 1, 7  # a delivery of the event that names an attachment may be tried for three days
 LINK_LIFETIME = 30 * MINUTE
-MAX_BYTES = 10 * 1024 * 1024
+MAX_BYTES = body_limits.FILE
 MAX_SCENE_BYTES = 500 * 1024 * 1024
 MAX_USER_BYTES = 100 * 1024 * 1024
 """What one external user may have uploaded at a time, so that one cannot fill the environment's stash."""
