@@ -101,7 +101,7 @@ def test_pages_of_somebody_with_accounts(look: Any, product: Any, people: Any) -
         *(f"/accounts/{ada.id}/{verb}" for verb in ("name", "revocation", "disconnection")), "/accounts/apn_nothing",
     ]  # fmt: skip
     for path in paths:
-        page.goto(product.url + path)
+        assert page.goto(product.url + path).ok == ("nothing" not in path.partition("?")[0]), path
         check(path)
     page.goto(f"{product.url}/accounts/{ada.id}")
     page.get_by_role("link", name="Rename").click()
@@ -141,14 +141,14 @@ def test_pages_of_an_owner(look: Any, product: Any) -> None:
     sections = ("clients", "api-keys", "webhooks", "limits", "usage", "calls")
     forms = ("clients/new", "limits/new", "webhooks/new", "project-webhook/edit", "signing-key/rotation")
     paths = [
-        "/build/checklist", *(f"/build/keys/{path}" for path in (*sections, *forms)),
+        "/checklist", *(f"/build/keys/{path}" for path in (*sections, *forms)),
         "/build/logs", "/build/logs?kind=agent&status=failed", "/build/logs?id=nothing", "/logs/audit",
         "/build/apps", "/build/integrations", "/build/integrations/servers/new", "/build/embed", "/build/workflows",
         "/build/people", "/build/project", "/build/usage?days=30",
-        "/build/project/new", "/build/project/deletion", "/build/keys/nothing",
+        "/build/project/new", "/build/keys/nothing",
     ]  # fmt: skip
     for path in paths:
-        page.goto(product.url + path)
+        assert page.goto(product.url + path).ok == ("nothing" not in path.partition("?")[0]), path
         check(path)
     page.goto(f"{product.url}/build/logs?kind=account")
     page.locator("details.log summary").first.click()
@@ -157,6 +157,13 @@ def test_pages_of_an_owner(look: Any, product: Any) -> None:
     page.goto(product.url + page.locator("details.log").first.get_attribute("hx-get"))
     page.locator(".log-open").wait_for()
     check("an entry on its own page")
+    page.goto(f"{product.url}/build/project/new")
+    page.get_by_label("Product name").fill("Corner Shop")
+    page.get_by_label("Support e-mail").fill("help@shop.example")
+    page.get_by_role("button", name="Create project").click()
+    page.wait_for_load_state()
+    assert page.goto(f"{product.url}/build/project/deletion").ok
+    check("the deletion of a project")
 
 
 def test_pages_while_the_service_is_down(look: Any, product: Any, people: Any) -> None:
