@@ -4,6 +4,7 @@ from flask import Blueprint, Flask
 from werkzeug.routing import Rule
 
 from webapp.service.api.base import addresses, dispatch
+from webapp.service.api.base.call_limits import Gate
 from webapp.service.api.reference import page
 from webapp.service.api.table import OPERATIONS
 from webapp.service.domain.base.service import Service
@@ -19,7 +20,7 @@ def register(app: Flask, service: Service) -> Blueprint:
     Raises :class:`webapp.settings.BadSetting` for a PATCHBAY_LIMITS_STORAGE that cannot be used.
     """
     app.url_map.converters.update(addresses.CONVERTERS)
-    blueprint, gate = Blueprint(NAME, __name__), dispatch.Gate(service)
+    blueprint, gate = Blueprint(NAME, __name__), Gate(service)
     for operation in OPERATIONS:
         view = dispatch.view_of(service, operation, gate)
         for rule in operation.rules:

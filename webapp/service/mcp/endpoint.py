@@ -12,7 +12,8 @@ from webapp.errors import Invalid, NotFound, PatchbayError
 from webapp.service.api import components
 from webapp.service.api.base import cors, problems
 from webapp.service.api.base.call import Call, answer, check_size_and_text, read_json_value
-from webapp.service.api.base.dispatch import Gate, bearer
+from webapp.service.api.base.call_limits import Gate
+from webapp.service.api.base.dispatch import bearer
 from webapp.service.components.tool_names import SEARCH
 from webapp.service.domain.agents import sessions
 from webapp.service.domain.agents.sessions import AgentSession
