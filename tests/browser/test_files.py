@@ -174,6 +174,7 @@ def test_from_apps_to_a_result_with_a_file_by_the_keyboard(
 ) -> None:
     opened(contexts, started, connected)
     page = contexts(storage_state=connected).new_page()
+    page.on("filechooser", lambda _: None)  # Chromium is asked to catch choosers now; a later one may come before that
     page.goto(f"{started.url}/apps")
     press, focused = page.keyboard.press, "document.activeElement.innerText || document.activeElement.id"
     page.wait_for_load_state("networkidle")
