@@ -16,7 +16,7 @@ from tests.fakes.ports import free_port
 from tests.once import folders, stores
 from webapp.app import create_app
 from webapp.kit.clock import Clock, now
-from webapp.kit.cursors import Window
+from webapp.kit.cursors import MAX_LIMIT, Window
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
 from webapp.service.domain.access import access_tokens, oauth_clients, tokens
@@ -116,8 +116,14 @@ class Installation:
         return requests.request(method, address, headers=headers, timeout=60, **more)
 
     def accounts(self) -> list[Account]:
-        """All accounts of the scene."""
-        return list(accounts.page(self.service.store, self.scene, accounts.Filter(), Window()).items)
+        """All accounts of the scene, page by page."""
+        found: list[Account] = []
+        after: str | None = None
+        while after != "":
+            page = accounts.page(self.service.store, self.scene, accounts.Filter(), Window(MAX_LIMIT, after=after))
+            found += page.items
+            after = page.end_cursor
+        return found
 
     def _open(self) -> None:
         self.service = open_service(self.settings, self.clock, wake=self._wake)

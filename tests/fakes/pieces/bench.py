@@ -80,6 +80,16 @@ class PieceBench:
             project_id=self.installation.project.id,
         ).id  # fmt: skip
 
+    def forget_clients(self, app: str) -> None:
+        """Remove the OAuth clients of ``app`` that other tests left, with the accounts that use them."""
+        service = self.installation.service
+        for client in oauth_apps.list_all(service.store):
+            if client.app == app:
+                for account in self.installation.accounts():
+                    if account.oauth_app_id == client.id:
+                        assert self.installation.api("DELETE", f"accounts/{account.id}", self.token).status_code == 204
+                oauth_apps.remove(service, client)
+
     def account(self, user: str, app: str, values: dict[str, str], client: str | None = None) -> dict[str, str]:
         """The value of an app prop: an account of ``user`` with ``values``."""
         service, scene = self.installation.service, self.installation.scene

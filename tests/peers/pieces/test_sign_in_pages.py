@@ -65,6 +65,7 @@ def test_a_piece_is_signed_in_to_used_renewed_and_reconnected(
 ) -> None:
     bench, sign_in = ours.bench, SignIn("acme-desk", "s3cret", "alice", expires_in=3600)
     monkeypatch.setattr(ours.provider, "sign_in", sign_in)
+    bench.forget_clients("workbench")
     home, action = bench.installation.url, f"{bench.installation.url}/apps/workbench/actions/workbench-get-me"
     page = open_page(contexts, bench, "/apps/workbench")
     played_for(page, bench.web, "acme.workbench.example")
@@ -150,7 +151,7 @@ def test_a_key_is_refused_and_then_connected(
             page.get_by_label(label, exact=True).fill(text)
         if values:
             page.get_by_role("button", name=re.compile("^Connect ")).click()
-            page.get_by_text(ending).first.wait_for()
+            page.get_by_text(ending, exact=ending == "Connected").first.wait_for()
             assert axe(page) == []
     (account,) = [each for each in installation.accounts() if each.external_id == user]
     assert (account.app, account.healthy) == (slug, True)
