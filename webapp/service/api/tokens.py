@@ -133,7 +133,10 @@ def validate_token(call: Call) -> Response:
             raise cors.refuse(call.service, origin, ctok)
         return answer({"success": True, **_validity(call.service, token, query)})
     except (Unauthorized, NotFound) as error:
-        return answer({"success": False, "error": error.message})
+        refusal = answer({"success": False, "error": error.message})
+        if origin and cors.knows(call.service, origin):  # an unknown token names no origins
+            cors.open_to(refusal, origin)
+        return refusal
 
 
 def _token_request(call: Call, body: NewToken) -> tokens.TokenRequest:

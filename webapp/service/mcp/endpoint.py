@@ -82,7 +82,7 @@ class Endpoint:
             return self._refused(message, error)
 
     def _admitted(self, request: Request) -> Visitor:
-        """The visitor of the request. A page of another origin is refused first, and cannot read the response."""
+        """The visitor of the request. A page of another origin is refused first."""
         check_size_and_text(request, body_limits.AGENT_MESSAGE)
         origin = request.headers.get("Origin")
         if origin and not authentication.admits(self._service, origin, bearer()):

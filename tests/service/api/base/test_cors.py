@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import DAY, SECOND
+from webapp.service.domain.access import oauth_clients
 
 HERE, THERE, NOWHERE = "https://a.example", "https://b.example", "https://evil.example"
 OWN = "http://localhost:8600"
@@ -42,10 +43,17 @@ def test_a_token_without_origins_serves_no_page_but_our_own(world: Any) -> None:
     assert accounts(world, token, OWN).status_code == 200
 
 
-def test_a_page_with_a_servers_token_is_refused(world: Any) -> None:
+def test_a_page_with_the_token_of_a_server_or_of_another_page_is_refused_and_reads_why(world: Any) -> None:
     world.frontend(allowed_origins=[HERE])
-    answer = world.get("P/accounts", world.server(), headers={"Origin": HERE})
-    assert answer.status_code == 403 and not any(name in answer.headers for name in CORS)
+    calls = [("P/accounts", world.server()), ("/v1/connect/accounts", world.frontend(allowed_origins=[THERE]))]
+    for path, token in calls:
+        answer = world.get(path, token, headers={"Origin": HERE})
+        assert answer.status_code == 403 and answer.json["error"].startswith(
+            f"This token does not serve pages of {HERE}"
+        )
+        assert answer.headers["Access-Control-Allow-Origin"] == HERE
+        stranger = world.get(path, token, headers={"Origin": NOWHERE})
+        assert stranger.status_code == 403 and not any(name in stranger.headers for name in CORS)
 
 
 def test_exposed_headers(world: Any) -> None:
@@ -86,12 +94,21 @@ def test_a_page_can_read_the_401_of_its_expired_token_for_a_week(world: Any) -> 
     assert preflight(world, HERE).status_code == 403
 
 
-def test_an_unknown_or_missing_token_opens_nothing(world: Any) -> None:
+def test_a_page_that_some_token_allows_reads_that_its_own_is_unknown_or_missing(world: Any) -> None:
     world.frontend(allowed_origins=[HERE])
     for token in (None, "garbage", "ctok_" + "0" * 32):
-        answer = accounts(world, token, HERE)
-        assert answer.status_code == 401 and "Access-Control-Allow-Origin" not in answer.headers
-        assert "Origin" in answer.headers["Vary"]
+        for origin, readable in ((HERE, HERE), (OWN, OWN), (THERE, None), ("null", None)):
+            answer = accounts(world, token, origin)
+            assert answer.status_code == 401 and answer.headers.get("Access-Control-Allow-Origin") == readable, origin
+            assert "Origin" in answer.headers["Vary"]
+
+
+def test_no_page_reads_what_succeeds_without_its_token(world: Any) -> None:
+    world.frontend(allowed_origins=[HERE])
+    client, secret = oauth_clients.create(world.service, name="Server", project_id=None)
+    body = {"grant_type": "client_credentials", "client_id": client.id, "client_secret": secret}
+    answer = world.post("/v1/oauth/token", json=body, headers={"Origin": HERE})
+    assert answer.status_code == 200 and not any(name in answer.headers for name in CORS)
 
 
 class TestPreflight:
@@ -148,3 +165,14 @@ class TestValidate:
         world.clock.advance(10 * SECOND)
         late = world.get(url, headers={"Origin": HERE})
         assert late.json["success"] is False and late.headers["Access-Control-Allow-Origin"] == HERE
+
+    @pytest.mark.parametrize(("method", "status"), [("GET", 200), ("POST", 405)])
+    def test_a_page_that_some_token_allows_reads_that_this_one_is_unknown(
+        self, world: Any, method: str, status: int
+    ) -> None:
+        world.frontend(allowed_origins=[HERE])
+        url = f"/v1/connect/tokens/ctok_{'0' * 32}/validate"
+        answer = world.call(method, url, headers={"Origin": HERE})
+        assert answer.status_code == status and answer.json["error"]
+        assert answer.headers["Access-Control-Allow-Origin"] == HERE
+        assert "Access-Control-Allow-Origin" not in world.call(method, url, headers={"Origin": NOWHERE}).headers

@@ -77,7 +77,7 @@ def test_a_store_that_fails_while_the_origin_is_checked_leaves_the_answer_closed
     def locked(*_: object) -> bool:
         raise Unavailable
 
-    monkeypatch.setattr(cors, "admits", locked)
+    monkeypatch.setattr(cors, "knows", locked)
     answer = world.get("/v1/nothing", token, headers=origin)
     assert answer.status_code == 404
     assert "Access-Control-Allow-Origin" not in answer.headers

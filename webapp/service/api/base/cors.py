@@ -30,11 +30,20 @@ PREFLIGHT_LIFETIME_S = 600
 
 
 def admits(service: Service, origin: str, token: str) -> bool:
-    """Whether a page of ``origin`` that shows ``token`` may read the answer. An expired token's page still may."""
+    """Whether a page of ``origin`` may call with ``token``, live or expired, and read the answer."""
     if origin == service.settings.public_url:
         return True
     connect_token = tokens.recall(service.store, token)
     return connect_token is not None and connect_token.allows(origin)
+
+
+def knows(service: Service, origin: str) -> bool:
+    """Whether pages of ``origin`` are told what is wrong with a call: ours, and those that some token allows.
+
+    A page that sends no token, an unknown one or that of another page has no other way to learn why its call fails, and
+    an error tells it nothing else.
+    """
+    return origin == service.settings.public_url or tokens.is_allowed(service, origin)
 
 
 def refuse(service: Service, origin: str, token: str) -> Forbidden:
@@ -78,7 +87,7 @@ def preflight_of_all(request: Request, *names: str) -> Response:
 def preflight(service: Service, request: Request) -> Response:
     """The answer to a preflight, which has no token: any origin that some token allows is served."""
     origin = request.headers["Origin"]
-    if origin != service.settings.public_url and not tokens.is_allowed(service, origin):
+    if not knows(service, origin):
         raise Forbidden(f"No Connect token allows pages of {origin}.")
     return _allowing(request)
 

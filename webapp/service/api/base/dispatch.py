@@ -6,6 +6,7 @@ Every error becomes JSON here, so that ``/v1`` never answers with an HTML error 
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any
 
 from flask import Response, request
@@ -102,7 +103,8 @@ def _admitted(service: Service, operation: Operation, path: Mapping[str, str]) -
 def _allow_origin(service: Service, answer: Response, origin: str, path: Mapping[str, str]) -> None:
     """Let the calling page read ``answer`` if it may; if the store fails now, it may not."""
     try:
-        if cors.admits(service, origin, path.get("ctok") or bearer()):
+        refused = answer.status_code >= HTTPStatus.BAD_REQUEST
+        if cors.knows(service, origin) if refused else cors.admits(service, origin, path.get("ctok") or bearer()):
             cors.open_to(answer, origin)
     except Exception as error:
         problems.log.error("The origin of a request could not be checked.", exc_info=error)
