@@ -1,10 +1,7 @@
 """The wheel carries all that it needs: a copy installed from it serves a styled page in an empty folder."""
 
-import os
 import re
-import select
 import shutil
-import signal
 import subprocess
 import sys
 import zipfile
@@ -15,7 +12,6 @@ from urllib.parse import urljoin
 import pytest
 import requests
 
-from tests.fakes.ports import free_port
 from tests.installed import Copy, environment, journey, kept
 
 ROOT = Path(__file__).parent.parent
@@ -38,25 +34,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def url(wheel: Path, tmp_path: Path) -> Iterator[str]:
     """The address that an installed copy prints. Its dependencies come from this environment."""
-    site, empty = tmp_path / "site", tmp_path / "empty"
-    empty.mkdir()
+    site, command = tmp_path / "site", tmp_path / "patchbay"
     with zipfile.ZipFile(wheel) as archive:  # a wheel is a zip file of what goes into site-packages
         archive.extractall(site)
-    env = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
-    env |= {"PYTHONPATH": str(site), "PATCHBAY_PORT": str(free_port()), "PATCHBAY_SANDBOX": "off"}
-    program = (
-        "import sys, webapp; assert sys.argv[1] in webapp.__file__\nfrom webapp.cli.main import main; main(['serve'])"
+    command.write_text(
+        f"#!{sys.executable} -P\nimport sys\nsys.path.insert(0, {str(site)!r})\nimport webapp\n"
+        f"assert webapp.__file__.startswith({str(site)!r})\nfrom webapp.cli.main import main\nmain()\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-P", "-c", program, str(site)], cwd=empty, env=env, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert select.select([process.stdout], [], [], 30)[0]
-        line = process.stdout.readline()
-        assert "http" in line
-        yield line.split()[-1]
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(15) == 0
+    command.chmod(0o755)
+    with Copy(command, tmp_path / "empty").serving() as address:
+        yield address
     shutil.rmtree(site)
 
 
