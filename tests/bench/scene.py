@@ -9,8 +9,8 @@ from pathlib import Path
 
 from webapp.kit.crypto import new_id
 from webapp.people import users
-from webapp.service.domain.access import access_tokens, oauth_clients, tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.accounts import credentials, lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -111,7 +111,7 @@ def prepare(
             scene = Scene(project.id, "development")
             names = [f"user-{n}" for n in range(USERS)] if number else people
             last = _add_accounts(service, scene, account_count if number else PERSONS_ACCOUNTS * people_count, names)
-            connect = tokens.create(service, scene, TokenRequest(names[0]), client_id=client.id)["token"]
+            connect = connect_tokens.create(service, scene, TokenRequest(names[0]), client_id=client.id)["token"]
             sceneries.append(Scenery(project.id, token, last, names[0], connect))
         return sceneries
     finally:

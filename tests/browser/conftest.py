@@ -28,8 +28,8 @@ from webapp.kit.cursors import Window
 from webapp.sandbox.app import create_sandbox
 from webapp.sandbox.product.pages import Product as Example
 from webapp.sandbox.product.server import Connect
-from webapp.service.domain.access import oauth_clients, tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access import connect_tokens, oauth_clients
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.accounts import accounts, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -80,7 +80,9 @@ class Product:
 
     def token(self, user: str = "alice@example.com", **order: Any) -> str:
         """A Connect token for ``user``."""
-        return str(tokens.create(self.service, self.scene, TokenRequest(user, **order), client_id=None)["token"])
+        return str(
+            connect_tokens.create(self.service, self.scene, TokenRequest(user, **order), client_id=None)["token"]
+        )
 
     def link(self, user: str = "alice@example.com", app: str | None = "sandbox", **order: Any) -> str:
         """The address of a hosted Connect Link."""

@@ -15,7 +15,7 @@ from tests.browser.conftest import need, serving
 from tests.browser.person import PASSWORD, Person
 from tests.browser.test_link import allow
 from webapp.people import users
-from webapp.service.domain.access import oauth_clients, tokens
+from webapp.service.domain.access import connect_tokens, oauth_clients
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole_chromium]
 GO = "Continue to Sandbox Tasks"
@@ -76,7 +76,7 @@ def test_a_developer_tries_the_link_and_checks_a_page(
     frame.get_by_role("heading", name="Sandbox").wait_for()
     look(page, "embed-token", axe)
     token = page.locator("#preview .copy code").inner_text()
-    assert tokens.verify(product.service, token).allowed_origins == (embedder.origin, product.url)
+    assert connect_tokens.verify(product.service, token).allowed_origins == (embedder.origin, product.url)
     page.get_by_label("A page of yours").fill(f"{embedder.origin}/settings")
     page.get_by_role("button", name="Check this page").click()
     page.get_by_text("The page is on the list").wait_for()
@@ -127,7 +127,7 @@ def test_the_code_of_a_server_runs_as_it_is_printed(product: Any, developer: str
         run(["node", "--input-type=module", "-"], script, secrets),
     ]
     for output in outputs:
-        token = tokens.verify(product.service, json.loads(output)["token"])
+        token = connect_tokens.verify(product.service, json.loads(output)["token"])
         assert (token.external_id, token.app, token.allowed_origins) == ("bob", "sandbox", ("https://app.example",))
 
 

@@ -18,8 +18,8 @@ from tests.fakes.deployed import emit, plant_trigger_of
 from tests.fakes.installation import Installation, prepared
 from tests.fakes.tenants import PASSWORD, connected
 from webapp.people import users
-from webapp.service.domain.access import oauth_clients, tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access import connect_tokens, oauth_clients
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -127,7 +127,9 @@ def test_a_person_starts_pauses_and_ends_things_there(elsewhere: Elsewhere) -> N
 def test_a_portal_there_is_the_link_of_its_token(elsewhere: Elsewhere) -> None:
     """The service tells nobody whose a token is; it can connect one account for its user, framed or not."""
     request = TokenRequest("alice", allowed_origins=("https://app.acme.example",))
-    token = str(tokens.create(elsewhere.service.service, elsewhere.service.scene, request, client_id=None)["token"])
+    token = str(
+        connect_tokens.create(elsewhere.service.service, elsewhere.service.scene, request, client_id=None)["token"]
+    )
     frame = {"Sec-Fetch-Dest": "iframe", "Sec-Fetch-Site": "cross-site", "Referer": "https://app.acme.example/"}
     for headers in (frame, {}):
         browser = Browser(elsewhere.browser.home)

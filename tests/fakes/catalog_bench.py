@@ -34,7 +34,7 @@ from webapp.kit.clock import FakeClock
 from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import SESSION_TOKEN, absolute
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import connections, oauth_apps, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.fields import kept
@@ -152,8 +152,8 @@ class Bench:
 
     def connect(self, app: App, kind: str = "right", answers: dict[str, str] | None = None) -> Account:
         """Connect ``app`` the way a person would, who gives these ``answers``. Raises :class:`ConnectFailed` kinds."""
-        made = tokens.create(self.service, self.scene, tokens.TokenRequest("alice"), client_id=None)
-        token = tokens.verify(self.service, made["token"])
+        made = connect_tokens.create(self.service, self.scene, connect_tokens.TokenRequest("alice"), client_id=None)
+        token = connect_tokens.verify(self.service, made["token"])
         fields = {field.name: self.values(app, kind)[field.name] for field in app.spec.fields}
         if app.auth_type == "keys":
             return connections.connect_with_keys(self.service, token, app, fields)

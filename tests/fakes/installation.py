@@ -19,7 +19,8 @@ from webapp.kit.clock import Clock, now
 from webapp.kit.cursors import MAX_LIMIT, Window
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
-from webapp.service.domain.access import access_tokens, oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import wake_nobody
@@ -97,7 +98,9 @@ class Installation:
 
     def token(self, user: str = "alice", **order: Any) -> str:
         """A Connect token."""
-        return str(tokens.create(self.service, self.scene, tokens.TokenRequest(user, **order), client_id=None)["token"])
+        return str(
+            connect_tokens.create(self.service, self.scene, TokenRequest(user, **order), client_id=None)["token"]
+        )
 
     def link(self, token: str, app: str, **parameters: str) -> str:
         """The address that a product gives to a person."""

@@ -19,7 +19,8 @@ from typing import Any
 
 from tests.fakes.provider import APP_TOML, FakeProvider
 from webapp.kit.crypto import new_id
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.accounts import accounts, connections, credentials, oauth_apps, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -96,11 +97,11 @@ def work() -> None:
     mine: list[str] = []
     for turn in itertools.count():
         if turn % 3 == 0:
-            made = tokens.create(service, scene, tokens.TokenRequest(f"user-{random.randrange(9)}"), client_id=None)
+            made = connect_tokens.create(service, scene, TokenRequest(f"user-{random.randrange(9)}"), client_id=None)
             result = TokenResult("a0", f"{new_id('g')}.0", 3600, None, "bearer", {})
             account = connections.connect_with_grant(
                 service,
-                tokens.verify(service, made["token"]),
+                connect_tokens.verify(service, made["token"]),
                 app,
                 client,
                 result,

@@ -13,7 +13,7 @@ from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from webapp.kit.clock import SECOND, FakeClock
 from webapp.people import users
 from webapp.people.users import User
-from webapp.service.domain.access import access_tokens, oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.projects import projects
@@ -69,7 +69,7 @@ def connected(installation: Installation, scene: Scene, user: str) -> Account:
     """An account by key, made through the API."""
     service = installation.service
     client, _ = oauth_clients.create(service, name="Server", project_id=scene.project_id)
-    token = str(tokens.create(service, scene, tokens.TokenRequest(user), client_id=None)["token"])
+    token = str(connect_tokens.create(service, scene, connect_tokens.TokenRequest(user), client_id=None)["token"])
     body = {"app_slug": "acme_keys", "cfmap_json": json.dumps({"api_key": GOOD_KEY}), "connect_token": token}
     headers = {"Authorization": f"Bearer {access_tokens.issue(service, client, None).token}"}
     address = f"{installation.url}/v1/connect/{scene.project_id}/accounts"

@@ -27,7 +27,7 @@ from webapp.service.catalog.importing import documents, files
 from webapp.service.catalog.importing.extensions import Choice, Extended, Origin, extend
 from webapp.service.catalog.importing.plans import plan
 from webapp.service.catalog.importing.records import Options
-from webapp.service.domain.access import access_tokens, oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
 from webapp.service.domain.accounts import credentials, lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -104,7 +104,7 @@ def _filled(made: Workspace, service: Service, npm: NpmRegistry) -> Workspace:
         "TOKEN": access_tokens.issue(service, client, None).token,
         "PROJECT_ID": project.id,
         "OTHER_PROJECT_ID": other.id,
-        "CTOK": str(tokens.create(service, scene, tokens.TokenRequest(USER), client_id=None)["token"]),
+        "CTOK": str(connect_tokens.create(service, scene, connect_tokens.TokenRequest(USER), client_id=None)["token"]),
         "ACCOUNT_ID": _account(service, scene, made.product.sandbox_url),
         "OTHER_ACCOUNT_ID": _account(service, scene, made.product.sandbox_url),
         "CATEGORY_ID": service.catalog.categories()[0].id,

@@ -21,7 +21,8 @@ from tests.fakes.triggers import deploy
 from webapp.errors import Unauthorized
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, FakeClock
 from webapp.service.components.calls import Emitted
-from webapp.service.domain.access import access_tokens, oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import claims
@@ -114,7 +115,7 @@ class Gone:
 
     def check(self) -> None:
         with pytest.raises(Unauthorized, match="expired"):
-            tokens.verify(self.service, self.connect)
+            connect_tokens.verify(self.service, self.connect)
         with pytest.raises(Unauthorized, match="expired"):
             access_tokens.verify(self.service, self.access)
 
@@ -178,7 +179,7 @@ def test_time_that_was_skipped(day: Day, slept: int, what: str, capsys: pytest.C
 def test_a_clock_that_is_set_back(day: Day, scene: Scene, back: int, capsys: pytest.CaptureFixture[str]) -> None:
     start = day.clock.at
     client, _ = oauth_clients.create(day.service, name="Old")
-    made = tokens.create(day.service, scene, tokens.TokenRequest("alice", expires_in=600), client_id=None)
+    made = connect_tokens.create(day.service, scene, TokenRequest("alice", expires_in=600), client_id=None)
     gone = Gone(day.service, made["token"], access_tokens.issue(day.service, client, None).token)
     day.live(160 * MINUTE)  # past the job of the night
     gone.check()

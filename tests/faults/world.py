@@ -16,7 +16,7 @@ from tests.faults.running import Client, Running, client_of
 from tests.faults.upstream import APP, COMPONENTS, Upstream, providing
 from webapp.kit.clock import now
 from webapp.kit.crypto import new_id
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects.projects import Scene
@@ -71,10 +71,10 @@ class World:
         try:
             scene = Scene(self.client.project.rpartition("/")[2], "development")
             client = oauth_apps.choose(service.store, scene.project_id, "acme")
-            made = tokens.create(service, scene, tokens.TokenRequest("alice"), client_id=None)
+            made = connect_tokens.create(service, scene, connect_tokens.TokenRequest("alice"), client_id=None)
             assert client is not None
             return connections.connect_with_grant(
-                service, tokens.verify(service, made["token"]), service.app("acme"), client,
+                service, connect_tokens.verify(service, made["token"]), service.app("acme"), client,
                 TokenResult("a", self.upstream.refresh_token, 1, None, "bearer", {}),
                 requested=("read",), profile=None, fields={}, account_id=None,
             ).id  # fmt: skip

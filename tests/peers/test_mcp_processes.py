@@ -11,7 +11,7 @@ from tests.fakes.served import served
 from tests.peers.agents import SLOW
 from webapp.kit.clock import now
 from webapp.kit.cursors import Window
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.components import runs
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
@@ -28,7 +28,7 @@ def test_a_call_is_cancelled_by_a_request_to_any_process(data: Path) -> None:
     (data / "components" / "slow" / "1.0.0.py").write_text(SLOW)
     service = open_service(Settings.from_env({"PATCHBAY_SECRET_KEY": KEY}, data=data), now)
     scene = Scene(projects.create(service, name="Acme").id, "development")
-    token = tokens.create(service, scene, tokens.TokenRequest("alice"), client_id=None)["token"]
+    token = connect_tokens.create(service, scene, connect_tokens.TokenRequest("alice"), client_id=None)["token"]
     with served(data, PATCHBAY_SECRET_KEY=KEY, PATCHBAY_WEB="2") as product:
         url, headers = f"{product.url}/mcp", {"Authorization": f"Bearer {token}"}
         hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}

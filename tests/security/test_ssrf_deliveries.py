@@ -20,7 +20,8 @@ from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.ssrf import VECTORS, answers
 from webapp.errors import Invalid
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.accounts import notifications
 from webapp.service.domain.components import component_requests, components
 from webapp.service.domain.components.component_requests import ComponentRequest
@@ -177,13 +178,13 @@ def test_general_webhooks_notifications_and_workflows(attack: Attack) -> None:
 
     def notified(vector: str) -> bool:
         try:
-            text = tokens.create(service, scene, tokens.TokenRequest("alice", webhook_uri=vector), client_id=None)[
+            text = connect_tokens.create(service, scene, TokenRequest("alice", webhook_uri=vector), client_id=None)[
                 "token"
             ]
         except Invalid:
             return False
         with service.store.write() as tx:
-            notifications.connect_failed(tx, service, tokens.verify(service, str(text)), "No.")
+            notifications.connect_failed(tx, service, connect_tokens.verify(service, str(text)), "No.")
         return True
 
     def workflow(vector: str) -> bool:

@@ -35,7 +35,7 @@ from webapp.sandbox.people import PEOPLE
 from webapp.sandbox.state import EXTENSION, Sandbox
 from webapp.sandbox.store import Store
 from webapp.service.api import wiring as api
-from webapp.service.domain.access import access_tokens, oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
 from webapp.service.domain.access.oauth_clients import OAuthClient
 from webapp.service.domain.accounts import (
     attempts,
@@ -230,7 +230,7 @@ class _Story:
 
     def _sign_in(self, user: str, text: str) -> SignInStart:
         """A person on the Connect Link goes to the sandbox."""
-        service, token = self._service, tokens.verify(self._service, text)
+        service, token = self._service, connect_tokens.verify(self._service, text)
         app = service.app("sandbox")
         _, secret = attempts.create(service, token, AttemptRequest(app.slug, oauth_apps.SANDBOX_ID))
         scopes = [scope.scope for scope in app.spec.oauth.scopes] if app.spec.oauth else []
@@ -241,7 +241,7 @@ class _Story:
     def _connect(self, user: str, person: str, behaviour: str = "normal") -> None:
         """``user`` connects the account of ``person`` at the sandbox, which behaves as chosen there."""
         service, text = self._service, self._asked(user)
-        token, started = tokens.verify(service, text), self._sign_in(user, text)
+        token, started = connect_tokens.verify(service, text), self._sign_in(user, text)
         app, client = service.app("sandbox"), oauth_apps.get(service.store, oauth_apps.SANDBOX_ID)
         redirect_uri, code = oauth_apps.redirect_uri(service, client), secrets.token_urlsafe(32)
         self._sandbox.grants.allow(

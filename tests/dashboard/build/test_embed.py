@@ -20,7 +20,7 @@ from webapp.app import create_app
 from webapp.dashboard.build import embed
 from webapp.dashboard.build.embed import EmbedQuery
 from webapp.people import users
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
@@ -166,7 +166,7 @@ def test_a_token_is_made_and_shown_until_another(site: Site) -> None:
     )
     where = answer.headers["Location"]
     assert answer.status_code == 303 and "ctok_" not in where and where.endswith("#preview") and "way=server" in where
-    token = tokens.verify(site.service, site.token())
+    token = connect_tokens.verify(site.service, site.token())
     assert (token.external_id, token.app, token.success_redirect_uri) == ("ann", "sandbox", "https://a.example/ok")
     assert token.allowed_origins == ("https://a.example", BASE)
     shown = site.get(where.partition("#")[0])
@@ -181,7 +181,7 @@ def test_a_token_is_made_and_shown_until_another(site: Site) -> None:
     framed = site.get(f"/_static/connect.html?token={site.token()}&app=sandbox")
     assert framed.status_code in (200, 303)
     with site.service.store.write() as tx:
-        tokens.use_link(tx, token, "attempt")
+        connect_tokens.use_link(tx, token, "attempt")
     state = site.get(f"{EMBED}/token").text
     assert "Used" in state and "hx-trigger" not in state
 

@@ -8,7 +8,7 @@ import pytest
 from tests.dashboard.embedded import Browser, Embedded
 from tests.fakes.user_data import plant_account
 from webapp.dashboard.dashboard import KEY
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.deliveries import signing_keys
 from webapp.service.domain.projects import projects
@@ -103,7 +103,7 @@ def test_the_page_stays_unless_it_shows_one_thing(studio: Embedded, before: str,
 def back_from_the_link(studio: Embedded, browser: Browser) -> str:
     """Where the Connect Link of an app leads after a success."""
     link = dict(parse_qsl(urlsplit(browser.send("/apps/sandbox_keys/connect").headers["Location"]).query))
-    token = tokens.verify(studio.service, link["token"])
+    token = connect_tokens.verify(studio.service, link["token"])
     assert token.success_redirect_uri is not None
     return token.success_redirect_uri.removeprefix("http://localhost:8600")
 

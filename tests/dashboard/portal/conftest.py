@@ -15,8 +15,8 @@ from werkzeug.test import TestResponse
 from tests.once.catalog import linked
 from webapp.app import create_app
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access import connect_tokens
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
@@ -38,7 +38,7 @@ class World:
     def token(self, user: str = "alice", scene: Scene | None = None, **order: Any) -> str:
         """A Connect token that Acme's page may frame."""
         request = TokenRequest(user, **{"allowed_origins": [ORIGIN], **order})
-        return str(tokens.create(self.service, scene or self.scene, request, client_id=None)["token"])
+        return str(connect_tokens.create(self.service, scene or self.scene, request, client_id=None)["token"])
 
     def open(self, token: str, query: str = "", **headers: str) -> TestResponse:
         """The first request of a frame on Acme's page."""

@@ -9,7 +9,7 @@ from tests.fakes.user_data import plant_account
 from tests.service.domain.agents.planted import plant_agent, plant_approval
 from webapp.kit.clock import DAY, HOUR
 from webapp.kit.crypto import hash_token
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.agents import approvals, sessions
 from webapp.service.domain.agents.sessions import Entry
 from webapp.service.domain.projects.projects import Scene
@@ -80,7 +80,7 @@ def test_a_session_ends_with_its_token(world: Any) -> None:
 def test_a_revoked_token_ends_it_at_once(world: Any) -> None:
     portal = world.portal()
     with world.service.store.write() as tx:
-        tokens.revoke_all(tx, project_id=world.scene.project_id)
+        connect_tokens.revoke_all(tx, project_id=world.scene.project_id)
     for path in PAGES:
         assert portal.get(path).status_code == 401, path
 

@@ -12,7 +12,7 @@ from tests.fakes.catalog_bench import Bench
 from tests.fakes.declared.provider import Answer, DeclaredProvider, Heard
 from tests.fakes.triggers import summaries
 from webapp.service.components.calls import HttpAnswer
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.triggers import deployed_triggers, deployments, inbound_requests
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -66,9 +66,9 @@ class AsanaStage:
         )
 
     def deploy(self, name: str) -> DeployedTrigger:
-        made = tokens.create(self.service, self.scene, tokens.TokenRequest(name), client_id=None)
+        made = connect_tokens.create(self.service, self.scene, connect_tokens.TokenRequest(name), client_id=None)
         account = connections.connect_with_grant(
-            self.service, tokens.verify(self.service, made["token"]), self.app, self.client,
+            self.service, connect_tokens.verify(self.service, made["token"]), self.app, self.client,
             TokenResult(f"token-{name}", None, None, None, "", {}), requested=(), profile=None, fields={},
             account_id=None,
         )  # fmt: skip

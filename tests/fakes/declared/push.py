@@ -14,7 +14,7 @@ from tests.fakes.triggers import poll_due, summaries
 from webapp.kit.clock import FakeClock
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.components.declared.interpreter import Interpreter
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.triggers import deployed_triggers, deployments, inbound_requests, renewal, subscriptions
@@ -55,10 +55,10 @@ class Stage:
         self.client = client
 
     def connect(self, name: str) -> Account:
-        made = tokens.create(self.service, self.scene, tokens.TokenRequest(name), client_id=None)
+        made = connect_tokens.create(self.service, self.scene, connect_tokens.TokenRequest(name), client_id=None)
         result = TokenResult(f"token-{name}", None, None, None, "bearer", {})
         return connections.connect_with_grant(
-            self.service, tokens.verify(self.service, made["token"]), self.app, self.client, result,
+            self.service, connect_tokens.verify(self.service, made["token"]), self.app, self.client, result,
             requested=self.app.default_scopes, profile=None, fields={}, account_id=None,
         )  # fmt: skip
 

@@ -12,7 +12,7 @@ from tests.fakes.catalog_bench import Bench
 from tests.fakes.declared.provider import Answer, DeclaredProvider, Heard
 from tests.fakes.triggers import summaries
 from webapp.kit.clock import SECOND
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.triggers import app_events, deployments, inbox
@@ -60,8 +60,8 @@ class Stage:
         )  # fmt: skip
 
     def connect(self, name: str, account_id: str | None = None) -> Account:
-        made = tokens.create(self.service, self.scene, tokens.TokenRequest(name), client_id=None)
-        token, app = tokens.verify(self.service, made["token"]), self.bench.app("slack")
+        made = connect_tokens.create(self.service, self.scene, connect_tokens.TokenRequest(name), client_id=None)
+        token, app = connect_tokens.verify(self.service, made["token"]), self.bench.app("slack")
         result = TokenResult(f"token-{name}", None, None, None, "user", {})
         return connections.connect_with_grant(
             self.service, token, app, self.client, result,

@@ -16,7 +16,7 @@ from typing import Any
 from tests.fakes.catalog_bench import Bench
 from tests.fakes.declared.provider import Answer, DeclaredProvider, Heard
 from webapp.kit.clock import SECOND
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.triggers import app_events, deployments, inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -312,10 +312,10 @@ class ToldStage:
         )  # fmt: skip
 
     def deploy(self, name: str, version: str | None = None) -> DeployedTrigger:
-        made = tokens.create(self.service, self.scene, tokens.TokenRequest(name), client_id=None)
+        made = connect_tokens.create(self.service, self.scene, connect_tokens.TokenRequest(name), client_id=None)
         result = TokenResult(f"token-{name}", None, None, None, "", {})
         account = connections.connect_with_grant(
-            self.service, tokens.verify(self.service, made["token"]), self.app, self.client, result,
+            self.service, connect_tokens.verify(self.service, made["token"]), self.app, self.client, result,
             requested=self.app.default_scopes, profile=None, fields=dict(self.teller.fields), account_id=None,
         )  # fmt: skip
         component = self.service.catalog.component(self.teller.component, version)

@@ -10,7 +10,7 @@ from tests.fakes.pieces import packages
 from tests.peers.pieces.conftest import Ours
 from webapp.errors import Invalid, PatchbayError
 from webapp.service.components.pieces.package_calls import PackageCall
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import connections, oauth_apps, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.outbound import oauth
@@ -23,7 +23,7 @@ VERIFIER = "v" * 43
 
 def connect(ours: Ours, slug: str, fields: dict[str, str]) -> Account:
     installation = ours.bench.installation
-    token = tokens.verify(installation.service, installation.token("alice"))
+    token = connect_tokens.verify(installation.service, installation.token("alice"))
     return connections.connect_with_keys(installation.service, token, installation.service.app(slug), fields)
 
 

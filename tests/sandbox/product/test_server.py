@@ -11,7 +11,7 @@ from requests.adapters import BaseAdapter
 from webapp.app import create_app
 from webapp.kit.clock import SECOND, FakeClock
 from webapp.sandbox.product.server import Connect
-from webapp.service.domain.access import oauth_clients, tokens
+from webapp.service.domain.access import connect_tokens, oauth_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
@@ -65,7 +65,9 @@ def test_it_makes_tokens_and_reads_accounts_of_its_one_project(
     clock.advance(SECOND)
     other = projects.create(service, name="Other")
     assert connect.project() == own.id and connect.accounts("ada") == []
-    token = tokens.verify(service, connect.token("ada", "http://localhost:8601", "http://localhost:8601/p")["token"])
+    token = connect_tokens.verify(
+        service, connect.token("ada", "http://localhost:8601", "http://localhost:8601/p")["token"]
+    )
     assert (token.external_id, token.allowed_origins) == ("ada", ("http://localhost:8601",))
     assert token.success_redirect_uri == token.error_redirect_uri == "http://localhost:8601/p"
     for path, refused in ((f"{other.id}/accounts", "404"), (f"{own.id}/users", "403"), (f"{own.id}/actions", "403")):

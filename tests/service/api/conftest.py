@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from tests.service.api.application import Application
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.access import access_tokens, oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service
@@ -36,8 +36,8 @@ class World:
 
     def frontend(self, user: str = "alice", scene: Scene | None = None, **order: Any) -> str:
         """A Connect token."""
-        wanted = tokens.TokenRequest(user, **order)
-        return str(tokens.create(self.service, scene or self.scene, wanted, client_id=None)["token"])
+        wanted = connect_tokens.TokenRequest(user, **order)
+        return str(connect_tokens.create(self.service, scene or self.scene, wanted, client_id=None)["token"])
 
     def call(
         self, method: str, path: str, token: str | None = None, *, env: str | None = "development", **more: Any

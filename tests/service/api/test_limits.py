@@ -6,8 +6,8 @@ import pytest
 
 from tests.service.api.conftest import World
 from webapp.kit.clock import HOUR, SECOND
-from webapp.service.domain.access import oauth_clients, tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access import connect_tokens, oauth_clients
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.base.rate_limits import LIMITS, Limit
 
 
@@ -41,7 +41,7 @@ def test_calls_beyond_a_limit_are_reported_with_who_made_them(world: World, narr
 
 def test_what_our_own_pages_are_refused_is_not_the_products(world: World, narrow: None) -> None:
     client_id, _ = oauth_clients.dashboard(world.service)
-    token = tokens.create(world.service, world.scene, TokenRequest("u_ann"), client_id=client_id)["token"]
+    token = connect_tokens.create(world.service, world.scene, TokenRequest("u_ann"), client_id=client_id)["token"]
     assert [world.get("P/accounts", token).status_code for _ in range(2)] == [200, 429]
     assert refused(world) == {}
 

@@ -19,7 +19,7 @@ from tests.service.api.conftest import MakeWorld, World
 from tests.service.conftest import GOOD_KEY
 from webapp.service.api.reference import openapi
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.deliveries import endpoints
@@ -404,9 +404,9 @@ def test_dynamic_props_of_a_deployment(shared: World, server: str) -> None:
 def test_a_connect_token_by_default_and_at_its_bounds(shared: World, server: str) -> None:
     """Sections 2.1 and 5.3: ``connect:*`` unless narrowed; from one second to four hours."""
 
-    def made(**body: Any) -> tokens.ConnectToken:
+    def made(**body: Any) -> connect_tokens.ConnectToken:
         answer = good(shared.post("P/tokens", server, json={"external_user_id": "alice", **body}))
-        return tokens.verify(shared.service, answer["token"])
+        return connect_tokens.verify(shared.service, answer["token"])
 
     plain = made()
     assert plain.scopes == {"connect:*"} and plain.allow_progressive_scopes is False

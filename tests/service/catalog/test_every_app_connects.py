@@ -23,7 +23,7 @@ from webapp.kit.clock import DAY
 from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import Identity, LookUp, Request
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import accounts, connections, credentials, health, provider, token_refresh
 from webapp.service.domain.accounts.attempts import Question, Undecided
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown
@@ -68,9 +68,9 @@ def test_it_connects(bench: Bench, slug: str) -> None:
 
 
 def _refuses_to_connect(bench: Bench, app: App) -> None:
-    made = tokens.create(bench.service, bench.scene, tokens.TokenRequest("alice"), client_id=None)
+    made = connect_tokens.create(bench.service, bench.scene, connect_tokens.TokenRequest("alice"), client_id=None)
     with pytest.raises(Invalid):
-        connections.connect_with_keys(bench.service, tokens.verify(bench.service, made["token"]), app, {})
+        connections.connect_with_keys(bench.service, connect_tokens.verify(bench.service, made["token"]), app, {})
     assert connections.unavailable_reason(bench.service, app, bench.scene.project_id) == f"{app.name} needs no account."
 
 

@@ -16,8 +16,8 @@ from tests.once import folders, postgres
 from tests.once.catalog import linked
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.app import App
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.access import connect_tokens
+from webapp.service.domain.access.connect_tokens import ConnectToken, TokenRequest
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.connections import OnCommit
@@ -76,8 +76,8 @@ class Bench:
 
     def token(self, user: str = "alice", **order: object) -> ConnectToken:
         """A live Connect token for ``user``."""
-        made = tokens.create(self.service, self.scene, tokens.TokenRequest(user, **order), client_id=None)  # type: ignore[arg-type]
-        return tokens.verify(self.service, made["token"])
+        made = connect_tokens.create(self.service, self.scene, TokenRequest(user, **order), client_id=None)  # type: ignore[arg-type]
+        return connect_tokens.verify(self.service, made["token"])
 
     def result(self, **changes: object) -> TokenResult:
         """What the token endpoint would answer at the first exchange."""

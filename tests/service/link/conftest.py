@@ -22,8 +22,8 @@ from webapp.kit import assets, translation
 from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import derive
 from webapp.sandbox.app import create_sandbox
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access import connect_tokens
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -125,7 +125,9 @@ class World:
         return Browser(self)
 
     def token(self, user: str = "alice", **order: Any) -> str:
-        return str(tokens.create(self.service, self.scene, TokenRequest(user, **order), client_id=None)["token"])
+        return str(
+            connect_tokens.create(self.service, self.scene, TokenRequest(user, **order), client_id=None)["token"]
+        )
 
     def accounts(self) -> list[Account]:
         from webapp.kit.cursors import Window

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.link.access_choices import choices
 from webapp.service.link.visit import Visit
 
 
 def offered(world: Any, **parameters: str) -> list[Any]:
-    token = tokens.recall(world.service.store, world.token())
+    token = connect_tokens.recall(world.service.store, world.token())
     assert token is not None
     return choices(world.service, Visit(token, world.project, parameters), world.service.app("sandbox"))
 

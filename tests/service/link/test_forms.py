@@ -14,7 +14,7 @@ from webapp.errors import Conflict
 from webapp.kit.clock import DAY
 from webapp.kit.cursors import Window
 from webapp.service.catalog.sources import BUILT_IN
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import accounts, app_overrides, credentials, health, oauth_apps, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import AppOverride, Draft
@@ -123,7 +123,7 @@ def test_a_reconnect_uses_the_client_of_the_account_while_there_is_one(world: An
     browser.callback(browser.open(world.token()))
     (account,) = world.accounts()
     other = oauth_apps.add(world.service, app="sandbox", client_id="c", client_secret="s")
-    token = tokens.recall(world.service.store, world.token())
+    token = connect_tokens.recall(world.service.store, world.token())
     assert token is not None
 
     def client(account: Account | None, **parameters: str) -> str | None:

@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.people import users
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import connections
 from webapp.service.domain.projects import project_logos, projects
 from webapp.service.link import pages
@@ -90,7 +90,7 @@ def test_an_expired_link_names_its_end_and_who_helps(world: Any, browser: Any, h
     late = browser.post("/_static/connect", hidden_fields(framed.text))
     assert late.status_code == 401 and policy(late)["frame-ancestors"] == "https://app.acme.example"
     world.clock.advance(8 * DAY)
-    assert tokens.purge(world.service) == 3
+    assert connect_tokens.purge(world.service) == 3
     assert "not known here" in browser.get(f"/_static/connect.html?token={token}").text
 
 
@@ -188,7 +188,7 @@ def test_one_success_uses_the_link_up_and_the_api_continues(world: Any, browser:
     for other in (world.browser().open(token), browser.frame(token), browser.frame(token, "&app=sandbox_basic")):
         assert other.status_code == 409 and DONE in other.text and "data-start" not in other.text
         assert "Write to" not in other.text, "one next step: a new link"
-    live = tokens.verify(world.service, token)
+    live = connect_tokens.verify(world.service, token)
     app = world.service.app("sandbox_keys")
     connections.connect_with_keys(world.service, live, app, {"api_key": world.sandbox.key()})
     assert len(world.accounts()) == 2

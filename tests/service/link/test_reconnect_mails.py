@@ -9,7 +9,7 @@ from tests.service.link.conftest import Browser, World, form, hidden
 from webapp.kit.clock import DAY, HOUR
 from webapp.people import preferences, users
 from webapp.people.users import User
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import accounts, lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.instance import reconnect_links, reconnect_mails
@@ -147,7 +147,7 @@ def test_the_token_of_a_visit_may_do_little(world: World, browser: Browser, ada:
     account = broken(world, ada)
     click(browser, mailed(world, ada, account), account)
     row = world.service.store.one("SELECT token_hash FROM connect_tokens ORDER BY created_at DESC LIMIT 1")
-    token = tokens.by_hash(world.service.store, row["token_hash"] if row else "")
+    token = connect_tokens.by_hash(world.service.store, row["token_hash"] if row else "")
     assert token is not None
     assert token.scopes == {"connect:accounts:write"}
     assert (token.app, token.allowed_origins) == ("sandbox_keys", ())

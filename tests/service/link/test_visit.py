@@ -6,7 +6,7 @@ import pytest
 from flask import Flask, request
 
 from webapp.kit.clock import HOUR
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens, link_sessions
 from webapp.service.domain.accounts import app_overrides
 from webapp.service.domain.accounts.app_overrides import Draft
 from webapp.service.domain.base.failures import LinkExpired
@@ -79,7 +79,7 @@ def test_a_framed_page_carries_its_token_and_parameters(world: Any) -> None:
 
 
 def test_an_override_that_is_not_there_ends_it(world: Any) -> None:
-    token = tokens.recall(world.service.store, raw := world.token())
+    token = connect_tokens.recall(world.service.store, raw := world.token())
     assert token is not None
     with APP.test_request_context("/"), pytest.raises(Ended) as ended:
         visit.framed(world.service, raw, token, {"appOverrideId": "aov_none"})
@@ -108,9 +108,9 @@ class TestOfAPortal:
 
         def make(**parameters: str) -> str:
             parameters = {"app": "sandbox_keys", **parameters}
-            token = tokens.verify(world.service, raw)
-            ways = {tokens.SUCCESS: f"{self.BACK}/done", tokens.FAILURE: f"{self.BACK}/back"}
-            session, secret = tokens.create_link_session(world.service, token, {**parameters, **ways})
+            token = connect_tokens.verify(world.service, raw)
+            ways = {link_sessions.SUCCESS: f"{self.BACK}/done", link_sessions.FAILURE: f"{self.BACK}/back"}
+            session, secret = link_sessions.create(world.service, token, {**parameters, **ways})
             return f"/_static/connect/{session.id}.{secret}"
 
         make.token = raw  # type: ignore[attr-defined]
@@ -144,12 +144,12 @@ class TestOfAPortal:
             done = browser.post("/_static/connect/keys", sent)
             assert done.status_code == 200 and f'data-next="{self.BACK}/done?account_id=apn_' in done.text
         assert len(world.accounts()) == 2
-        assert tokens.verify(world.service, opened.token).linked_by is None
+        assert connect_tokens.verify(world.service, opened.token).linked_by is None
 
     def test_a_link_that_is_used_up_stops_no_portal(self, world: Any, opened: Any, browser: Any) -> None:
-        token = tokens.verify(world.service, opened.token)
+        token = connect_tokens.verify(world.service, opened.token)
         with world.service.store.write() as tx:
-            tokens.use_link(tx, token, "an attempt")
+            connect_tokens.use_link(tx, token, "an attempt")
         assert "This link was already used" not in browser.get(opened()).text
 
     def test_it_ends_with_its_token(self, world: Any, opened: Any, browser: Any) -> None:
@@ -157,7 +157,7 @@ class TestOfAPortal:
         world.clock.advance(5 * HOUR)
         assert browser.get(address).status_code == 401
         with world.service.store.write() as tx:
-            tokens.revoke_all(tx, project_id=world.project.id)
+            connect_tokens.revoke_all(tx, project_id=world.project.id)
         assert browser.get(address).status_code == 403
 
     def test_a_sign_in_in_its_own_tab_leads_back(self, opened: Any, browser: Any) -> None:

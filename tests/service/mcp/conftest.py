@@ -13,7 +13,8 @@ from werkzeug.test import TestResponse
 
 from tests.service.conftest import GOOD_KEY
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.access import access_tokens, oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
@@ -117,7 +118,7 @@ class World:
 
     def agent(self, user: str = "alice", apps: str = "", **can: Any) -> Agent:
         """An agent with a Connect token."""
-        token = tokens.create(self.service, self.scene, tokens.TokenRequest(user), client_id=None)["token"]
+        token = connect_tokens.create(self.service, self.scene, TokenRequest(user), client_id=None)["token"]
         named = {"x-pd-app-slug": apps} if apps else {}
         return Agent(self.http, {"Authorization": f"Bearer {token}", **named}, can)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.base.rate_limits import LIMITS
 from webapp.service.domain.components import components
 
@@ -13,7 +13,7 @@ def test_its_token_is_for_the_person_and_the_app_and_for_connecting_only(world: 
     for agent in (world.agent(), world.server_agent()):
         told = agent.text("make_task", title="A", project_id="p1")
         assert told.startswith("No Tiny Keys account is connected. Give the person this link")
-        token = tokens.verify(world.service, told.split("token=")[1].split("&")[0])
+        token = connect_tokens.verify(world.service, told.split("token=")[1].split("&")[0])
         assert (token.external_id, token.scope, token.app) == ("alice", "connect:accounts:write", "tinykeys")
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 
 
 def test_it_answers_post_only(world: Any) -> None:
@@ -12,8 +12,8 @@ def test_it_answers_post_only(world: Any) -> None:
 
 
 def test_a_page_that_the_token_allows_reads_the_answer(world: Any) -> None:
-    request = tokens.TokenRequest("alice", allowed_origins=["https://app.example"])
-    token = tokens.create(world.service, world.scene, request, client_id=None)["token"]
+    request = connect_tokens.TokenRequest("alice", allowed_origins=["https://app.example"])
+    token = connect_tokens.create(world.service, world.scene, request, client_id=None)["token"]
     origin = {"Origin": "https://app.example"}
     asked = {**origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "mcp-method"}
     preflight = world.http.options("/mcp", headers=asked)

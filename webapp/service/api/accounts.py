@@ -43,9 +43,9 @@ from webapp.service.api.base.operations import (
     PathParameter,
 )
 from webapp.service.catalog.app import App as CatalogApp
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens, link_sessions
 from webapp.service.domain.access.callers import OF_ANOTHER_USER
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.accounts import (
     accounts,
     app_overrides,
@@ -375,7 +375,7 @@ def token_of(call: Call, text: str) -> ConnectToken:
     Raises :class:`Invalid`, :class:`Forbidden`.
     """
     try:
-        token = tokens.verify(call.service, text)
+        token = connect_tokens.verify(call.service, text)
     except Unauthorized as error:
         raise Invalid.of("connect_token", error.message) from error
     if token.scene != call.scene:
@@ -426,7 +426,7 @@ def create_link_session(call: Call) -> Response:
     token = token_of(call, body.connect_token) if body.connect_token else call.caller.connect
     if token is None:
         raise Invalid.of("connect_token", "It names the user; leave it out only when calling with a Connect token.")
-    session, secret = tokens.create_link_session(call.service, token, _parameters(call, body))
+    session, secret = link_sessions.create(call.service, token, _parameters(call, body))
     url = f"{call.service.settings.public_url}/_static/connect/{session.id}.{secret}"
     return answer({"url": url, "expires_at": iso(session.expires_at)})
 
@@ -435,7 +435,7 @@ def _parameters(call: Call, body: NewLinkSession) -> dict[str, str]:
     """The parameters of the page. Raises :class:`Invalid` for a way back that leads elsewhere."""
     for name in ("success_redirect_uri", "error_redirect_uri"):
         _check_own(call, name, getattr(body, name))
-    ways = {tokens.SUCCESS: body.success_redirect_uri, tokens.FAILURE: body.error_redirect_uri}
+    ways = {link_sessions.SUCCESS: body.success_redirect_uri, link_sessions.FAILURE: body.error_redirect_uri}
     chosen = {
         "app": body.app,
         "accountId": body.account_id,

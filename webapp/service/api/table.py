@@ -13,6 +13,7 @@ from webapp.service.api import (
     apps,
     audit,
     components,
+    connect_tokens,
     deliveries,
     deployed_triggers,
     directory,
@@ -35,7 +36,6 @@ from webapp.service.api import (
     proxy,
     rate_limits,
     runs,
-    tokens,
     trigger_overviews,
     usage,
     users,
@@ -46,7 +46,7 @@ from webapp.service.api.base.operations import Operation
 
 MODULES = (
     access_tokens,
-    tokens,
+    connect_tokens,
     apps,
     projects,
     users,

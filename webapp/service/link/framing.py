@@ -11,7 +11,7 @@ from flask import g, request
 
 from webapp.kit.origins import exact_origin, origin_of
 from webapp.service.domain.access import refused_origins
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.base.service import Service
 from webapp.service.link.endings import ORIGIN_NOT_ALLOWED, Ended
 

@@ -12,7 +12,7 @@ from flask import Blueprint, Response, request
 from webapp.errors import NotFound, PatchbayError
 from webapp.kit.text import naming, one_line
 from webapp.service.catalog.app import App
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.accounts import (
     attempts,
     connections,

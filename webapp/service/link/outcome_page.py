@@ -10,8 +10,8 @@ from flask import Blueprint, Response, g, jsonify, request
 
 from webapp.kit.origins import exact_origin
 from webapp.kit.translation import translated
-from webapp.service.domain.access import refused_origins, tokens
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.access import connect_tokens, refused_origins
+from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.accounts import attempts
 from webapp.service.domain.accounts.attempts import Attempt, Question
 from webapp.service.domain.base.failures import AttemptUnknown
@@ -107,7 +107,7 @@ def _asked(service: Service, attempt: Attempt, action: str, secret: str = "") ->
 
 
 def _answer(service: Service, raw: str, origin: str) -> Response:
-    token = tokens.recall(service.store, raw) if raw else None
+    token = connect_tokens.recall(service.store, raw) if raw else None
     if token is None:
         return _refused(TOKEN_UNKNOWN if raw else TOKEN_MISSING)
     if origin and origin != service.settings.public_url and not token.allows(origin):

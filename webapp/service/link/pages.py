@@ -10,8 +10,9 @@ from webapp.kit import cursors
 from webapp.kit.clock import HOUR, SECOND
 from webapp.service.catalog.app import App
 from webapp.service.catalog.search import Subset
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import ConnectToken, LinkSession
+from webapp.service.domain.access import link_sessions
+from webapp.service.domain.access.connect_tokens import ConnectToken
+from webapp.service.domain.access.link_sessions import LinkSession
 from webapp.service.domain.accounts import attempts, connections, fields, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
@@ -54,7 +55,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
 
 def begin(service: Service, token: ConnectToken, parameters: Mapping[str, str]) -> Response:
     """Redirect to a new top-level page for ``token``, whose address and cookie stand for it."""
-    session, secret = tokens.create_link_session(service, token, parameters)
+    session, secret = link_sessions.create(service, token, parameters)
     return _with_cookie(service, session, secret)
 
 

@@ -20,8 +20,8 @@ from webapp.kit.translation import lazy as _
 from webapp.people import preferences
 from webapp.people.users import User
 from webapp.service.catalog.app import App
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access import connect_tokens
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import token_scopes
@@ -225,7 +225,7 @@ def _chosen(service: Service, link: ReconnectLink) -> Account:
 def _reconnect(service: Service, link: ReconnectLink, account: Account) -> Response:
     """Redirect to the Connect Link for ``account``, which leads back to the list. No page has its token."""
     back = f"{service.settings.public_url}{PATH}/{link.id}"
-    created = tokens.create(
+    created = connect_tokens.create(
         service,
         account.scene,
         TokenRequest(
@@ -238,7 +238,7 @@ def _reconnect(service: Service, link: ReconnectLink, account: Account) -> Respo
         ),
         client_id=None,
     )
-    token = tokens.verify(service, created["token"])
+    token = connect_tokens.verify(service, created["token"])
     return pages.begin(service, token, {"accountId": account.id, "connectLink": "true"})
 
 

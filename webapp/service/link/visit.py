@@ -17,8 +17,9 @@ from flask import Request, g
 from webapp.errors import NotFound
 from webapp.kit import translation
 from webapp.kit.crypto import same
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import FAILURE, SUCCESS, ConnectToken, LinkSession
+from webapp.service.domain.access import connect_tokens, link_sessions
+from webapp.service.domain.access.connect_tokens import ConnectToken
+from webapp.service.domain.access.link_sessions import FAILURE, SUCCESS, LinkSession
 from webapp.service.domain.accounts import accounts, app_overrides
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import AppOverride
@@ -167,7 +168,7 @@ def of_session(service: Service, request: Request, handle: str, *, late: bool = 
     Raises :class:`Ended`, :class:`LinkExpired`.
     """
     session = _session(service, request, handle)
-    token = tokens.by_hash(service.store, session.token_hash) if session else None
+    token = connect_tokens.by_hash(service.store, session.token_hash) if session else None
     if session is None or token is None:
         raise Ended(COOKIE_GONE)
     narrowed = {name: value for name, value in _parameters(request.args).items() if name in ("app", "picked")}
@@ -183,13 +184,13 @@ def of_session(service: Service, request: Request, handle: str, *, late: bool = 
 def holds(service: Service, request: Request, session_id: str) -> bool:
     """Whether this browser has the cookie of the session ``session_id``."""
     cookie = request.cookies.get(cookie_name(service, session_id))
-    return tokens.find(service.store, session_id, cookie) is not None
+    return link_sessions.find(service.store, session_id, cookie) is not None
 
 
 def _session(service: Service, request: Request, handle: str) -> LinkSession | None:
     """The session of ``handle``, with the secret of its cookie, or with the one that follows its id."""
     session_id, dot, secret = handle.partition(".")
-    return tokens.find(
+    return link_sessions.find(
         service.store, session_id, secret if dot else request.cookies.get(cookie_name(service, session_id))
     )
 
@@ -211,7 +212,7 @@ def of_form(service: Service, request: Request, *, late: bool = False) -> Visit:
 
 def of_attempt(service: Service, token: ConnectToken, session_id: str | None) -> Visit:
     """The visit of a sign-in that returned to the browser in which it was started."""
-    session = tokens.by_id(service.store, session_id) if session_id else None
+    session = link_sessions.by_id(service.store, session_id) if session_id else None
     handle = session.id if session else ""
     return _remembered(service, token, session.parameters if session else {}, session=session, handle=handle)
 
@@ -243,7 +244,7 @@ def _remembered(service: Service, token: ConnectToken, parameters: Mapping[str, 
 def _token(service: Service, request: Request, raw: str, *, late: bool = False) -> ConnectToken:
     if not raw:
         raise Ended(TOKEN_MISSING)
-    token = tokens.recall(service.store, raw)
+    token = connect_tokens.recall(service.store, raw)
     if token is None:
         raise Ended(TOKEN_UNKNOWN)
     is_framed = request.method == "POST" or framing.is_framed(token, request.args.get("connectLink", ""))

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.kit.crypto import hash_token
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access import connect_tokens
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.accounts import accounts, connections
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.rate_limits import LIMITS, key_of
@@ -50,7 +50,7 @@ def link(service: Service, visitor: Visitor, missing: Unconnected) -> Link | str
     service.limits.hit(LIMITS["tokens"], f"{key}|{hash_token(visitor.external_id)}")
     request = TokenRequest(visitor.external_id, expires_in=LIFETIME_S, scope=token_scopes.ACCOUNTS_WRITE, app=app.slug)
     client_id = connect.client_id if connect else visitor.caller.client_id
-    token = tokens.create(service, scene, request, client_id=client_id)
+    token = connect_tokens.create(service, scene, request, client_id=client_id)
     named = {"app": app.slug, **({"accountId": missing.dead.id} if missing.dead else {})}
     sentence = f"The {app.name} account works no longer." if missing.dead else f"No {app.name} account is connected."
     if missing.action:

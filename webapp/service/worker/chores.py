@@ -4,7 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from webapp.kit.clock import MINUTE, SECOND
-from webapp.service.domain.access import access_tokens, api_calls, oauth_clients, refused_calls, refused_origins, tokens
+from webapp.service.domain.access import (
+    access_tokens,
+    api_calls,
+    connect_tokens,
+    link_sessions,
+    oauth_clients,
+    refused_calls,
+    refused_origins,
+)
 from webapp.service.domain.accounts import attempts, oauth_apps
 from webapp.service.domain.agents import approvals, request_signals, sessions
 from webapp.service.domain.base.service import Service
@@ -28,8 +36,8 @@ class Chore:
 def all_due() -> list[Chore]:
     """All chores, due now."""
     return [
-        Chore("end tokens", MINUTE, tokens.expire),
-        Chore("purge tokens", 10 * MINUTE, tokens.purge),
+        Chore("end tokens", MINUTE, connect_tokens.expire),
+        Chore("purge tokens", 10 * MINUTE, connect_tokens.purge),
         Chore("purge access tokens", 60 * MINUTE, access_tokens.purge),
         Chore("forget old secrets", 60 * MINUTE, oauth_clients.forget_old_secrets),
         Chore("purge refused origins", 24 * 60 * MINUTE, refused_origins.purge),
@@ -38,7 +46,7 @@ def all_due() -> list[Chore]:
         Chore("fail overdue attempts", 15 * SECOND, attempts.fail_overdue),
         Chore("purge attempts", 10 * MINUTE, attempts.purge),
         Chore("purge OAuth apps of users", 60 * MINUTE, oauth_apps.purge),
-        Chore("purge link sessions", 10 * MINUTE, tokens.purge_link_sessions),
+        Chore("purge link sessions", 10 * MINUTE, link_sessions.purge),
         Chore("purge links of reconnect mails", 60 * MINUTE, reconnect_links.purge),
         Chore("purge runs", 10 * MINUTE, runs.purge),
         Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),

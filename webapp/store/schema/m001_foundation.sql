@@ -57,7 +57,7 @@ CREATE TABLE provider_clients (
   updated_at BIGINT NOT NULL
 );
 CREATE INDEX provider_clients_by_app ON provider_clients (app, project_id);
--- service/domain/access/tokens.py: Connect tokens, kept 7 days past their expiry so that a page can read its 401
+-- service/domain/access/connect_tokens.py: Connect tokens, kept 7 days past their expiry so that a page can read its 401
 CREATE TABLE connect_tokens (
   token_hash TEXT NOT NULL PRIMARY KEY,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
@@ -158,7 +158,7 @@ CREATE TABLE connect_attempts (
 );
 CREATE INDEX connect_attempts_by_expiry ON connect_attempts (expires_at);
 CREATE INDEX connect_attempts_of_session ON connect_attempts (session_id, started_at);
--- service/domain/access/tokens.py: a top-level Connect Link page, whose token left the URL for a cookie
+-- service/domain/access/link_sessions.py: a top-level Connect Link page, whose token left the URL for a cookie
 CREATE TABLE link_sessions (
   id TEXT NOT NULL PRIMARY KEY,
   secret_hash TEXT NOT NULL,

@@ -92,5 +92,5 @@ CREATE TABLE delivery_attempts (
   response TEXT,                      -- JSON: headers (masked) and the first 2 kB of the body
   PRIMARY KEY (delivery_id, n)
 );
--- service/domain/access/tokens.py: notifications name the Connect token they are about, so one that asks for them is kept sealed
+-- service/domain/access/connect_tokens.py: notifications name the Connect token they are about, so one that asks for them is kept sealed
 ALTER TABLE connect_tokens ADD COLUMN token_sealed BLOB;

@@ -1,4 +1,4 @@
--- service/domain/access/tokens.py: 1 once its time was over, so that a clock that is set back does not revive it
+-- service/domain/access/connect_tokens.py: 1 once its time was over, so that a clock that is set back does not revive it
 ALTER TABLE connect_tokens ADD COLUMN ended INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX connect_tokens_live ON connect_tokens (expires_at) WHERE ended = 0;
 -- service/domain/access/oauth_clients.py: access tokens that were refused because they had expired, for the same reason

@@ -22,8 +22,8 @@ from webapp.dashboard import gate
 from webapp.dashboard.client.calls import CallRecord
 from webapp.dashboard.dashboard import KEY, Dashboard, Viewer
 from webapp.dashboard.gate import CALLS_KEPT
-from webapp.service.domain.access import api_calls, tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access import api_calls, connect_tokens
+from webapp.service.domain.access.connect_tokens import TokenRequest
 
 URL = "/build/keys"
 CALLS = f"{URL}/calls"
@@ -54,7 +54,7 @@ def developer(office: Embedded) -> Browser:
 
 
 def test_calls_in_the_logs_are_those_of_the_environment(office: Embedded, developer: Browser) -> None:
-    token = tokens.create(office.service, office.scene, TokenRequest("user-77"), client_id=None)["token"]
+    token = connect_tokens.create(office.service, office.scene, TokenRequest("user-77"), client_id=None)["token"]
     path = f"/v1/connect/{office.project.id}/deployed-triggers/dc_none"
     head = {"Authorization": f"Bearer {token}", "x-pd-environment": "development"}
     answer = office.app.test_client().get(path, base_url=BASE, headers=head)
@@ -195,7 +195,7 @@ def test_the_code_that_is_shown_runs(
 ) -> None:
     developer.get("/apps")
     request = TokenRequest(office.people["developer"].id)
-    token = str(tokens.create(office.service, office.scene, request, client_id=None)["token"])
+    token = str(connect_tokens.create(office.service, office.scene, request, client_id=None)["token"])
     (call,) = [call for call in kept(office, "developer") if call.address.startswith("/v1/connect/apps?")][:1]
     opened = developer.get(f"{PAGES}/{call.id}", htmx=True).partition("own code")[2]
     codes = [unescape(code).replace(BASE, served) for code in re.findall(r"<pre[^>]*>(.*?)</pre>", opened, re.DOTALL)]

@@ -11,8 +11,8 @@ from tests.service.api.application import Application
 from webapp.kit.clock import SECOND
 from webapp.service.api.base import operations
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain.access import access_tokens, oauth_clients, tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.base.rate_limits import LIMITS, Limit, LimitState
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -122,7 +122,7 @@ def test_classes_projects_and_environments_are_counted_apart(world: Any, narrow:
 def test_each_person_of_the_own_dashboard_is_counted_alone(world: Any, narrow: None) -> None:
     client_id, _ = oauth_clients.dashboard(world.service)
     ann, bob = (
-        tokens.create(world.service, world.scene, TokenRequest(user), client_id=client_id)["token"]
+        connect_tokens.create(world.service, world.scene, TokenRequest(user), client_id=client_id)["token"]
         for user in ("u_ann", "u_bob")
     )
     assert [left(world.get("P/accounts", ann)) for _ in range(5)] == [4, 3, 2, 1, 0]
@@ -167,7 +167,7 @@ def test_a_product_has_as_many_executions_as_the_specification_promises_in_each_
     """Section 8: 2,000 in five minutes, of one user or of many, beside what our own pages call."""
     server, (dashboard, _) = world.server(), oauth_clients.dashboard(world.service)
     of_production = replace(world.scene, environment="production")
-    pages = tokens.create(world.service, of_production, TokenRequest("alice"), client_id=dashboard)["token"]
+    pages = connect_tokens.create(world.service, of_production, TokenRequest("alice"), client_id=dashboard)["token"]
     limits, hits = world.service.limits, []
     count = limits.hit
 

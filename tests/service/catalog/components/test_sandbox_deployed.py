@@ -15,7 +15,7 @@ from tests.service.catalog.components.test_sandbox import Action, action, served
 from webapp.kit.clock import MINUTE, now
 from webapp.sandbox.people import find_person
 from webapp.sandbox.webhooks import Webhook
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -47,8 +47,8 @@ def scene(service: Service) -> Scene:
 
 @pytest.fixture(scope="module")
 def account(service: Service, served: Served, scene: Scene) -> Account:
-    made = tokens.create(service, scene, tokens.TokenRequest("alice"), client_id=None)
-    token, app = tokens.verify(service, made["token"]), service.catalog.app("sandbox")
+    made = connect_tokens.create(service, scene, connect_tokens.TokenRequest("alice"), client_id=None)
+    token, app = connect_tokens.verify(service, made["token"]), service.catalog.app("sandbox")
     client = oauth_apps.choose(service.store, scene.project_id, "sandbox")
     assert app is not None and client is not None
     granted = served.connect()

@@ -5,9 +5,9 @@ import pytest
 from webapp import audit
 from webapp.audit import Actor
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
-from webapp.service.domain.access import access_tokens, callers, oauth_clients, tokens
+from webapp.service.domain.access import access_tokens, callers, connect_tokens, oauth_clients
 from webapp.service.domain.access.callers import Caller
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Project, Scene
@@ -15,7 +15,9 @@ from webapp.service.domain.projects.projects import Project, Scene
 
 @pytest.fixture
 def frontend(service: Service, scene: Scene) -> Caller:
-    token = tokens.create(service, scene, TokenRequest("alice", scope="connect:accounts:read"), client_id=None)["token"]
+    token = connect_tokens.create(service, scene, TokenRequest("alice", scope="connect:accounts:read"), client_id=None)[
+        "token"
+    ]
     return callers.authenticate(service, token)
 
 

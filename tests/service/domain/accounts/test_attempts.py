@@ -16,8 +16,8 @@ import pytest
 
 from tests.fakes.catalog_bench import Bench
 from webapp.kit.clock import DAY, HOUR, MINUTE
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.access import connect_tokens
+from webapp.service.domain.access.connect_tokens import ConnectToken, TokenRequest
 from webapp.service.domain.accounts import attempts, connections, credentials, oauth_apps, provider
 from webapp.service.domain.accounts.attempts import (
     REPLACE,
@@ -252,8 +252,8 @@ class Discogs:
         self.token = self.new_token()
 
     def new_token(self) -> ConnectToken:
-        made = tokens.create(self.service, self.bench.scene, tokens.TokenRequest("alice"), client_id=None)
-        return tokens.verify(self.service, made["token"])
+        made = connect_tokens.create(self.service, self.bench.scene, TokenRequest("alice"), client_id=None)
+        return connect_tokens.verify(self.service, made["token"])
 
     def start(self, token: ConnectToken | None = None) -> SignInStart:
         _, secret = attempts.create(self.service, token or self.token, AttemptRequest("discogs"))

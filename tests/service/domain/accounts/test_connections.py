@@ -11,7 +11,7 @@ from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import HOUR
 from webapp.kit.crypto import CannotOpen
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import accounts, connections, credentials, health, lifecycle, oauth_apps
 from webapp.service.domain.accounts.accounts import Filter
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
@@ -220,7 +220,7 @@ def test_credentials_do_not_open_in_another_row_or_stand_in_the_file(bench: Any,
 def test_a_token_names_its_user_once(bench: Any) -> None:
     first, second = bench.token("alice"), bench.token("alice")
     assert first.user == second.user
-    assert isinstance(first, tokens.ConnectToken)
+    assert isinstance(first, connect_tokens.ConnectToken)
 
 
 def keys(**values: str) -> Mapping[str, str]:

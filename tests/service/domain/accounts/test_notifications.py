@@ -11,8 +11,8 @@ from tests.fakes.receiver import Mood
 from tests.service.conftest import GOOD_KEY
 from webapp.kit.clock import now
 from webapp.service.catalog.app import App
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.access import connect_tokens
+from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.accounts import attempts, connections, lifecycle, notifications
 from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.failures import CredentialsRefused
@@ -27,10 +27,10 @@ def app_of(post: DeliveryHarness) -> App:
 
 
 def token_of(post: DeliveryHarness, webhook_uri: str | None = None) -> tuple[str, ConnectToken]:
-    made = tokens.create(
-        post.service, post.scene, tokens.TokenRequest("alice", webhook_uri=webhook_uri), client_id=None
+    made = connect_tokens.create(
+        post.service, post.scene, connect_tokens.TokenRequest("alice", webhook_uri=webhook_uri), client_id=None
     )
-    return made["token"], tokens.verify(post.service, made["token"])
+    return made["token"], connect_tokens.verify(post.service, made["token"])
 
 
 def delivered(post: DeliveryHarness, path: str) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from tests.fakes.hosted_servers import lead_to, play
 from tests.fakes.mcp_server import McpServer, serving
 from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import Places, read
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.failures import ProviderDown
@@ -76,8 +76,8 @@ def test_where_people_sign_in_is_asked_of_each(reaching: Service, server: McpSer
 
 def connected(service: Service, scene: Scene, app: App, token: str = "right") -> Account:
     """An account of ``app`` that somebody has just connected."""
-    made = tokens.create(service, scene, tokens.TokenRequest("alice"), client_id=None)
-    by = tokens.verify(service, made["token"])
+    made = connect_tokens.create(service, scene, connect_tokens.TokenRequest("alice"), client_id=None)
+    by = connect_tokens.verify(service, made["token"])
     if app.auth_type == "keys":
         return connections.connect_with_keys(service, by, app, {app.spec.fields[0].name: token})
     client = oauth_apps.choose(service.store, scene.project_id, app.slug)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access import connect_tokens
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.base.keyring import WrongKey
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints
@@ -57,7 +57,7 @@ def test_addresses_from_before_they_were_sealed_are_sealed_before_anybody_is_ser
     service = opening.open_service(settings, clock)
     scene = Scene(projects.create(service, name="Acme", support_email="help@acme.example").id, "production")
     url = "https://a.example/canary-address"
-    token = str(tokens.create(service, scene, TokenRequest("alice"), client_id=None)["token"])
+    token = str(connect_tokens.create(service, scene, TokenRequest("alice"), client_id=None)["token"])
     with service.store.write() as tx:
         endpoints.add(tx, service, "project", url, scene=scene)
         tx.run("UPDATE endpoints SET masked_url = :url, url_sealed = NULL, url_hash = NULL", {"url": url})
@@ -67,7 +67,7 @@ def test_addresses_from_before_they_were_sealed_are_sealed_before_anybody_is_ser
     try:
         (endpoint,) = endpoints.of_url(service.store, service, scene, "project", url)
         assert (endpoints.url_of(service, endpoint), endpoint.masked_url) == (url, "https://a.example/…")
-        assert tokens.webhook_uri_of(service, tokens.verify(service, token)) == url
+        assert connect_tokens.webhook_uri_of(service, connect_tokens.verify(service, token)) == url
         service.store.checkpoint()
         assert not [file for file in settings.data.glob("patchbay.db*") if b"canary-address" in file.read_bytes()]
     finally:

@@ -14,8 +14,8 @@ from webapp.people import api_keys, challenges, passkeys, password_resets, sessi
 from webapp.people.passkeys import RelyingParty
 from webapp.people.totp import Totp
 from webapp.people.users import User
-from webapp.service.domain.access import callers, tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.access import callers, connect_tokens
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import rotation
@@ -38,7 +38,7 @@ def test_who_is_disabled_is_out_everywhere_and_keeps_what_is_connected(
 ) -> None:
     account = plant(bob.id)
     session, key = signed_in(service, bob), api_keys.create(service.store, service.clock, bob.id)
-    token = tokens.create(service, scene, TokenRequest(bob.id), client_id=None)["token"]
+    token = connect_tokens.create(service, scene, TokenRequest(bob.id), client_id=None)["token"]
     link, _ = logins(service).reset_link(bob.id)
     assert not logins(service).change(bob.id, enabled=False).enabled
     assert sessions.find(service.store, service.clock, session) is None

@@ -7,7 +7,7 @@ from flask import Request, Response
 
 from webapp.errors import Forbidden
 from webapp.kit.origins import exact_origin
-from webapp.service.domain.access import refused_origins, tokens
+from webapp.service.domain.access import allowed_origins, connect_tokens, refused_origins
 from webapp.service.domain.base.service import Service
 
 METHODS = "GET, POST, PUT, PATCH, DELETE"
@@ -33,7 +33,7 @@ def admits(service: Service, origin: str, token: str) -> bool:
     """Whether a page of ``origin`` may call with ``token``, live or expired, and read the answer."""
     if origin == service.settings.public_url:
         return True
-    connect_token = tokens.recall(service.store, token)
+    connect_token = connect_tokens.recall(service.store, token)
     return connect_token is not None and connect_token.allows(origin)
 
 
@@ -43,12 +43,12 @@ def knows(service: Service, origin: str) -> bool:
     A page that sends no token, an unknown one or that of another page has no other way to learn why its call fails, and
     an error tells it nothing else.
     """
-    return origin == service.settings.public_url or tokens.is_allowed(service, origin)
+    return origin == service.settings.public_url or allowed_origins.is_allowed(service, origin)
 
 
 def refuse(service: Service, origin: str, token: str) -> Forbidden:
     """Record the refused origin for the developer, and return the error."""
-    connect_token = tokens.recall(service.store, token)
+    connect_token = connect_tokens.recall(service.store, token)
     if connect_token is not None and (exact := exact_origin(origin)):
         refused_origins.note(service, connect_token.scene, exact)
     return Forbidden(

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from webapp import audit, connect_tokens
+from webapp import audit
 from webapp.audit import Actor
+from webapp.connect_tokens import PREFIX
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
 from webapp.people import api_keys, users
-from webapp.service.domain.access import access_tokens, oauth_clients, tokens
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
+from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
@@ -80,8 +81,8 @@ def authenticate(service: Service, bearer: str) -> Caller:
     """Return the caller who sent ``bearer``. Raises :class:`Unauthorized`."""
     if not bearer:
         raise Unauthorized
-    if bearer.startswith(connect_tokens.PREFIX):
-        token = tokens.verify(service, bearer)
+    if bearer.startswith(PREFIX):
+        token = connect_tokens.verify(service, bearer)
         return Caller(token.scopes, project_id=token.scene.project_id, connect=token)
     if bearer.startswith(api_keys.PREFIX):
         return Caller(frozenset({token_scopes.ALL}), person_id=_person(service, bearer))

@@ -27,7 +27,7 @@ from webapp.kit import cursors
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.kit.crypto import hash_token, random_base62, same
 from webapp.people import challenges
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.keyring import Keyring
 from webapp.service.domain.base.service import Service
@@ -300,7 +300,7 @@ def delete(service: Service, client_id: str) -> None:
     """
     with service.store.write() as tx:
         client = get(tx, client_id)
-        tokens.revoke_all(tx, client_id=client.id)
+        connect_tokens.revoke_all(tx, client_id=client.id)
         remove(tx, client.id)
         note(tx, service.clock(), client, "deleted", "was deleted; its tokens ended")
 

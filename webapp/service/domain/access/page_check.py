@@ -3,7 +3,7 @@
 The page is fetched through the guard, or its developer pastes its headers where this service cannot reach it. Each
 :class:`Finding` is a sentence about one condition, with a line to copy if something must change. Nothing of the page is
 passed on. ``X-Frame-Options`` of the page does not matter: it says who may frame the page. Whether a Connect token
-allows an origin is decided beside the token, in :mod:`webapp.service.domain.access.tokens`.
+allows an origin is decided beside the token, in :mod:`webapp.service.domain.access.connect_tokens`.
 """
 
 import re

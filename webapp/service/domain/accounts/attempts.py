@@ -27,8 +27,8 @@ from webapp.errors import PatchbayError
 from webapp.kit.clock import DAY, MINUTE, SECOND
 from webapp.kit.crypto import hash_token, same
 from webapp.service.catalog.app import App
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.access import connect_tokens
+from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.accounts import notifications, provider
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, LinkExpired, LinkUsed
 from webapp.service.domain.base.service import SealedColumn, Service
@@ -294,7 +294,7 @@ def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
     def record(tx: Tx, account_id: str) -> None:
         if not _finish(tx, attempt, "connected", result_account_id=account_id):
             raise AttemptUnknown
-        if not attempt.of_portal and not tokens.use_link(tx, token_of(tx, attempt), attempt.id):
+        if not attempt.of_portal and not connect_tokens.use_link(tx, token_of(tx, attempt), attempt.id):
             raise LinkUsed
         _end_others(tx, attempt)
 
@@ -383,7 +383,7 @@ def unsealed(service: Service, attempt: Attempt) -> dict[str, Any]:
 
 def token_of(reader: Reader, attempt: Attempt) -> ConnectToken:
     """The token an attempt was made with. A sign-in that began in time may end after the token's expiry."""
-    token = tokens.by_hash(reader, attempt.token_hash)
+    token = connect_tokens.by_hash(reader, attempt.token_hash)
     if token is None:
         raise AttemptUnknown
     return token

@@ -15,7 +15,7 @@ from webapp.audit import Actor
 from webapp.errors import Conflict, Detail, Invalid, NotFound
 from webapp.kit.crypto import new_id
 from webapp.service.catalog.app import App
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.accounts import (
     accounts,
     check_times,

@@ -13,8 +13,8 @@ from typing import Any
 import orjson
 
 from webapp.kit.crypto import stable_id
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.access import connect_tokens
+from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.failures import ConnectFailed
@@ -69,13 +69,13 @@ def test(service: Service, endpoint: Endpoint, scene: Scene) -> None:
 
 def _about_connection(tx: Tx, service: Service, token: ConnectToken, kind: str, **facts: Any) -> None:
     targets = endpoints.general(tx, token.scene.project_id)
-    webhook_uri = tokens.webhook_uri_of(service, token)
+    webhook_uri = connect_tokens.webhook_uri_of(service, token)
     if webhook_uri:
         targets.append(_one_off(tx, service, token.scene, webhook_uri))
     if not targets:
         return
     envelope = {
-        "connect_token": tokens.in_the_clear(service, token),
+        "connect_token": connect_tokens.in_the_clear(service, token),
         "connect_session_id": stable_id("cs", token.token_hash),
         **facts,
     }

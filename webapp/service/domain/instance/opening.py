@@ -8,7 +8,7 @@ from webapp.kit.clock import Clock, now
 from webapp.service.components.calls import PieceBounds
 from webapp.service.components.executor import Executor
 from webapp.service.components.runner import Runner
-from webapp.service.domain.access import api_calls, oauth_clients, refused_calls, tokens
+from webapp.service.domain.access import api_calls, connect_tokens, oauth_clients, refused_calls
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.catalog_file import build, one_at_a_time, open_catalog, warn
@@ -58,7 +58,7 @@ def open_service(
         parts = (settings, store, clock, keys, open_catalog(settings), outbound, executor, limits, waking(wake, store))
         service = Service(*parts, life=generations.begin(store, clock))
         undo.callback(takeover.give_up, service)
-        while endpoints.seal_clear_addresses(service) or tokens.seal_addresses(service):
+        while endpoints.seal_clear_addresses(service) or connect_tokens.seal_addresses(service):
             pass
         if settings.sandbox:
             oauth_apps.ensure_sandbox(service)

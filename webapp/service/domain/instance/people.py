@@ -8,7 +8,7 @@ the installation.
 from dataclasses import dataclass
 
 from webapp.people.logins import Logins
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.instance import removal
@@ -27,7 +27,7 @@ class EmbeddedBelongings:
     def end_tokens(self, tx: Tx, user_id: str) -> None:
         """Revoke the person's Connect tokens."""
         for known in external_users.of_id(tx, user_id):
-            tokens.revoke_all(tx, user=known)
+            connect_tokens.revoke_all(tx, user=known)
 
     def remove(self, user_id: str) -> None:
         """Remove the person's external users with their triggers, accounts and runs."""

@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 from webapp import audit
 from webapp.errors import Conflict, NotFound, PatchbayError
 from webapp.people import setup_requests
-from webapp.service.domain.access import api_calls, tokens
+from webapp.service.domain.access import api_calls, connect_tokens
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts import lifecycle as account_lifecycle
 from webapp.service.domain.accounts.accounts import Account
@@ -35,14 +35,14 @@ ROUNDS = 3  # a deployment that was under way when the tokens ended may still ad
 def user(service: Service, gone: ExternalUser) -> None:
     """Remove ``gone``: tokens, triggers (their hooks run), accounts, runs, files and the activity that names them."""
     with service.store.write() as tx:
-        tokens.revoke_all(tx, user=gone)
+        connect_tokens.revoke_all(tx, user=gone)
     for _ in range(ROUNDS):
         triggers = deployed_triggers.of_user(service.store, gone)
         if not triggers:
             break
         _undeploy(service, triggers)
     with service.store.write() as tx:
-        tokens.revoke_all(tx, user=gone)
+        connect_tokens.revoke_all(tx, user=gone)
         dynamic_props.drop_user(tx, gone.scene, gone.external_id)
         runs.drop_user(tx, gone.scene, gone.external_id)
         api_calls.drop_user(tx, gone.scene, gone.external_id)
@@ -63,7 +63,7 @@ def project(service: Service, gone: Project) -> None:
     if service.settings.project == gone.id:
         raise Conflict("The dashboard works in this project; set PATCHBAY_PROJECT to another one first.")
     with service.store.write() as tx:
-        tokens.revoke_all(tx, project_id=gone.id)
+        connect_tokens.revoke_all(tx, project_id=gone.id)
     for _ in range(ROUNDS):
         triggers = deployed_triggers.of_project(service.store, gone.id)
         if not triggers:

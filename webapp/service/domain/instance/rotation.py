@@ -16,7 +16,7 @@ from pathlib import Path
 from webapp import audit
 from webapp.errors import Conflict
 from webapp.kit.crypto import CannotOpen
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import attempts, credentials, oauth_apps
 from webapp.service.domain.agents import approvals
 from webapp.service.domain.base.keyring import KeyGone, box_version
@@ -41,7 +41,7 @@ COLUMNS: tuple[SealedColumn, ...] = (
     events.BODY_SEALED,
     events.PART_SEALED,
     signing_keys.SEALED,
-    *tokens.SEALED,
+    *connect_tokens.SEALED,
     inbox.SEALED,
     *deployed_triggers.SEALED,
     pending_changes.SEALED,

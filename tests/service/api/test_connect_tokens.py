@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import SECOND, iso, parse_iso
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import oauth_apps
 from webapp.service.domain.projects import projects
 
@@ -42,11 +42,11 @@ def test_everything_that_may_be_asked_is_kept(world: Any, server: str) -> None:
         "app_id": world.service.catalog.app("tinyoauth").id,
         "oauth_app_id": client.id,
     }
-    kept = tokens.verify(world.service, create(world, server, **wishes).json["token"])
+    kept = connect_tokens.verify(world.service, create(world, server, **wishes).json["token"])
     assert kept.allowed_origins == ("https://a.example",)
     assert kept.error_redirect_uri == wishes["error_redirect_uri"]
     assert kept.success_redirect_uri == wishes["success_redirect_uri"]
-    assert tokens.webhook_uri_of(world.service, kept) == wishes["webhook_uri"]
+    assert connect_tokens.webhook_uri_of(world.service, kept) == wishes["webhook_uri"]
     assert kept.expires_at == world.clock() + 60 * SECOND
     assert kept.scopes == {"connect:accounts:read", "connect:accounts:write"}
     assert kept.allow_progressive_scopes
@@ -129,7 +129,7 @@ class TestValidate:
         shown = self.get(world, token, extensions="true").json
         assert shown == shown | self.get(world, token).json | brand
         with world.service.store.write() as tx:
-            tokens.use_link(tx, tokens.verify(world.service, token), "attempt")
+            connect_tokens.use_link(tx, connect_tokens.verify(world.service, token), "attempt")
         assert self.get(world, token, extensions="true").json["link_used"] is True
 
     def test_with_an_app(self, world: Any) -> None:

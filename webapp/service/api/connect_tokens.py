@@ -6,7 +6,7 @@ import orjson
 from flask import Response
 from pydantic import Field
 
-from webapp import connect_tokens
+from webapp.connect_tokens import MAX_LIFETIME_S
 from webapp.errors import Invalid, NotFound, Unauthorized
 from webapp.kit.clock import iso
 from webapp.service.api.apps import App
@@ -23,7 +23,7 @@ from webapp.service.api.base.models import (
 )
 from webapp.service.api.base.operations import USER, Example, Group, Operations, PathParameter
 from webapp.service.catalog.app import App as CatalogApp
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.accounts import connections, oauth_apps
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
@@ -45,7 +45,7 @@ class NewToken(Body):
     error_redirect_uri: str | None = Field(None, description="Where to go on after a failure.")
     success_redirect_uri: str | None = Field(None, description="Where to go on after a success.")
     webhook_uri: str | None = Field(None, description="Where to send a notification of the outcome.")
-    expires_in: Annotated[int, Field(ge=1, le=connect_tokens.MAX_LIFETIME_S)] | None = Field(
+    expires_in: Annotated[int, Field(ge=1, le=MAX_LIFETIME_S)] | None = Field(
         None, description="For how many seconds the token works; four hours unless given."
     )
     scope: str | None = Field(None, description="Scopes, separated by spaces.")
@@ -113,7 +113,7 @@ def create_token(call: Call) -> Response:
     """Make a token for one external user."""
     body = call.body(NewToken)
     request = _token_request(call, body)
-    return answer(tokens.create(call.service, call.scene, request, client_id=call.caller.client_id))
+    return answer(connect_tokens.create(call.service, call.scene, request, client_id=call.caller.client_id))
 
 
 @operations.get(
@@ -128,7 +128,7 @@ def validate_token(call: Call) -> Response:
     """Whether a token is valid, whose it is, and the app that a page wants to connect with it."""
     ctok, origin, query = call.path["ctok"], call.request.environ.get("HTTP_ORIGIN"), call.query(ValidityQuery)
     try:
-        token = tokens.verify(call.service, ctok)
+        token = connect_tokens.verify(call.service, ctok)
         if origin and not cors.admits(call.service, origin, ctok):
             raise cors.refuse(call.service, origin, ctok)
         return answer({"success": True, **_validity(call.service, token, query)})
@@ -139,14 +139,14 @@ def validate_token(call: Call) -> Response:
         return refusal
 
 
-def _token_request(call: Call, body: NewToken) -> tokens.TokenRequest:
+def _token_request(call: Call, body: NewToken) -> connect_tokens.TokenRequest:
     if body.project_id and body.project_id != call.scene.project_id:
         message = "It differs from the project in the path; leave it out."
         raise Invalid.of("project_id", message)
     app = _preset_app(call, body)
-    return tokens.TokenRequest(
+    return connect_tokens.TokenRequest(
         external_user_id=body.external_user_id,
-        expires_in=body.expires_in or connect_tokens.MAX_LIFETIME_S,
+        expires_in=body.expires_in or MAX_LIFETIME_S,
         scope=body.scope or token_scopes.CONNECT,
         allowed_origins=body.allowed_origins or (),
         success_redirect_uri=body.success_redirect_uri or None,
@@ -177,7 +177,7 @@ def _check_client(service: Service, project_id: str, app: CatalogApp | None, oau
     oauth_apps.choose(service.store, project_id, slug, oauth_app_id)
 
 
-def _validity(service: Service, token: tokens.ConnectToken, query: ValidityQuery) -> dict[str, Any]:
+def _validity(service: Service, token: connect_tokens.ConnectToken, query: ValidityQuery) -> dict[str, Any]:
     """The answer of a valid token. Raises :class:`NotFound` for an app, client or account that is not there."""
     slug, oauth_app_id = query.app_id or token.app, query.oauth_app_id or token.oauth_app_id
     app = service.app(slug) if slug else None
@@ -198,7 +198,7 @@ def _validity(service: Service, token: tokens.ConnectToken, query: ValidityQuery
     }
 
 
-def _extensions(service: Service, token: tokens.ConnectToken, project: Project) -> dict[str, Any]:
+def _extensions(service: Service, token: connect_tokens.ConnectToken, project: Project) -> dict[str, Any]:
     """The facts with which a page is drawn for the token's user."""
     return {
         "project_brand_hue": project.brand_hue,

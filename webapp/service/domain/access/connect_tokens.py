@@ -1,27 +1,21 @@
-"""Connect tokens (table ``connect_tokens``; contract "Connect tokens"), their Link sessions and allowed origins.
+"""Connect tokens (table ``connect_tokens``; contract "Connect tokens"): created, verified, ended and forgotten.
 
 A token is for one external user of one scene, and is stored as its SHA-256. Its row is kept for 7 days after its
-expiry, so that the page which has it can still read the 401 across origins; an allowed origin (table ``token_origins``)
-is kept as long.
-
-A Link session (table ``link_sessions``) is a Connect Link page whose token has left the URL. A top-level page has the
-secret of its session in a cookie; a page inside a portal, which has none, in its address. The secret's hash is stored
-with the token's. A session ends with its token, and is kept as long as the token's row, so that a late visitor reads
-"expired" and not "unknown".
+expiry, so that the page which has it can still read the 401 across origins.
 """
 
 import secrets as random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from webapp.connect_tokens import MAX_LIFETIME_S, PREFIX
+from webapp.connect_tokens import MAX_LIFETIME_S, PREFIX, REMEMBERED_S
 from webapp.errors import Invalid, Unauthorized
-from webapp.kit.clock import DAY, MINUTE, SECOND, iso
-from webapp.kit.crypto import hash_token, new_id, same
-from webapp.kit.origins import checked_origin
+from webapp.kit.clock import MINUTE, SECOND, iso
+from webapp.kit.crypto import hash_token
+from webapp.service.domain.access import allowed_origins
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
@@ -35,9 +29,6 @@ from webapp.store.table import Table
 
 LONGEST_LEFT = MAX_LIFETIME_S * SECOND + MINUTE  # more is left only of one that was made before the clock was set back
 MAX_URI = 2_000
-SUCCESS, FAILURE = "successRedirectUri", "errorRedirectUri"
-REMEMBERED = 7 * DAY
-MAX_ORIGINS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +113,7 @@ _make = table.maker(ConnectToken)
 def create(service: Service, scene: Scene, request: TokenRequest, *, client_id: str | None) -> dict[str, Any]:
     """Make a token and answer as contract "Connect tokens" has it. Raises :class:`Invalid`."""
     token, now = PREFIX + random.token_hex(16), service.clock()
-    allowed_origins = checked(request.allowed_origins) if request.allowed_origins else ()
+    origins = allowed_origins.checked(request.allowed_origins) if request.allowed_origins else ()
     scope = _scope(request.scope)
     for name in ("success_redirect_uri", "error_redirect_uri", "webhook_uri"):
         _check_uri(name, getattr(request, name))
@@ -133,7 +124,7 @@ def create(service: Service, scene: Scene, request: TokenRequest, *, client_id: 
             external_user_id=external_users.ensure(tx, scene, request.external_user_id, now).id,
             client_id=client_id,
             scope=scope,
-            allowed_origins=allowed_origins,
+            allowed_origins=origins,
             success_redirect_uri=request.success_redirect_uri,
             error_redirect_uri=request.error_redirect_uri,
             allow_progressive_scopes=request.allow_progressive_scopes,
@@ -146,7 +137,7 @@ def create(service: Service, scene: Scene, request: TokenRequest, *, client_id: 
         )
         _TOKENS.insert(tx, stored)
         if stored.allowed_origins:
-            remember(tx, stored.allowed_origins, stored.expires_at)
+            allowed_origins.remember(tx, stored.allowed_origins, stored.expires_at)
     link = f"{service.settings.public_url}/_static/connect.html?token={token}&connectLink=true"
     return {"token": token, "expires_at": iso(stored.expires_at), "connect_link_url": link}
 
@@ -241,9 +232,9 @@ def expire(service: Service) -> int:
 
 def purge(service: Service) -> int:
     """Forget tokens that expired more than 7 days ago; how many there were."""
-    limit = {"limit": service.clock() - REMEMBERED}
+    limit = {"limit": service.clock() - REMEMBERED_S * SECOND}
     with service.store.write() as tx:
-        purge_origins(tx, limit["limit"])
+        allowed_origins.purge(tx, limit["limit"])
         return tx.run("DELETE FROM connect_tokens WHERE expires_at < :limit", limit)
 
 
@@ -281,89 +272,3 @@ def _check_uri(field: str, uri: str | None) -> None:
         raise Invalid.of(
             field, "It must be an http or https address of at most 2,000 characters, without a user in it."
         )
-
-
-@dataclass(frozen=True, slots=True)
-class LinkSession:
-    """One page: its id is in the URL, its parameters are the link's query.
-
-    A portal's page has also the addresses that it leads to afterwards (:data:`SUCCESS`, :data:`FAILURE`).
-    """
-
-    id: str
-    secret_hash: str = field(repr=False)
-    token_hash: str
-    parameters: Mapping[str, str]
-    created_at: int
-    expires_at: int
-
-    @property
-    def of_portal(self) -> bool:
-        """Whether it is one of the many connections of a portal, which do not use the token's link up."""
-        return SUCCESS in self.parameters
-
-
-_SESSIONS = Table("link_sessions", LinkSession)
-
-
-def create_link_session(
-    service: Service, token: ConnectToken, parameters: Mapping[str, str]
-) -> tuple[LinkSession, str]:
-    """A new session for ``token``, and the secret for its cookie."""
-    secret = random.token_urlsafe(32)
-    facts = (dict(parameters), service.clock(), token.expires_at)
-    session = LinkSession(new_id("ls"), hash_token(secret), token.token_hash, *facts)
-    with service.store.write() as tx:
-        _SESSIONS.insert(tx, session)
-    return session, secret
-
-
-def find(reader: Reader, session_id: str, secret: str | None) -> LinkSession | None:
-    """The session ``session_id``, when ``secret`` is its own; whether its token still lives is for others to ask."""
-    session = by_id(reader, session_id)
-    if session is None or secret is None or not same(session.secret_hash, hash_token(secret)):
-        return None
-    return session
-
-
-def by_id(reader: Reader, session_id: str) -> LinkSession | None:
-    """The session ``session_id``, without a check of its secret: to show its page, the cookie is needed."""
-    return _SESSIONS.get(reader, session_id)
-
-
-def purge_link_sessions(service: Service) -> int:
-    """Forget sessions that ended more than 7 days ago; how many there were."""
-    with service.store.write() as tx:
-        limit = {"limit": service.clock() - REMEMBERED}
-        return tx.run("DELETE FROM link_sessions WHERE expires_at < :limit", limit)
-
-
-def checked(texts: Sequence[str]) -> tuple[str, ...]:
-    """``texts`` as exact origins, each once. Raises :class:`Invalid`."""
-    if len(texts) > MAX_ORIGINS:
-        raise Invalid.of("allowed_origins", f"At most {MAX_ORIGINS} origins can be allowed.")
-    try:
-        return tuple(dict.fromkeys(checked_origin(text) for text in texts))
-    except ValueError as error:
-        raise Invalid.of("allowed_origins", str(error)) from error
-
-
-def remember(tx: Tx, allowed: Iterable[str], expires_at: int) -> None:
-    """Keep the origins of a token that expires at ``expires_at`` (epoch milliseconds)."""
-    for origin in allowed:
-        tx.run(
-            "INSERT INTO token_origins (origin, expires_at) VALUES (:origin, :expires) ON CONFLICT (origin) "
-            "DO UPDATE SET expires_at = excluded.expires_at WHERE token_origins.expires_at < excluded.expires_at",
-            {"origin": origin, "expires": expires_at},
-        )
-
-
-def is_allowed(service: Service, origin: str) -> bool:
-    """Whether some live token, of whichever project, or one that expired within 7 days, allows ``origin``."""
-    row = service.store.one("SELECT expires_at FROM token_origins WHERE origin = :origin", {"origin": origin})
-    return row is not None and int(row["expires_at"]) + REMEMBERED > service.clock()
-
-
-def purge_origins(tx: Tx, limit: int) -> None:
-    """Forget origins whose last token expired before ``limit`` (epoch milliseconds)."""
-    tx.run("DELETE FROM token_origins WHERE expires_at < :limit", {"limit": limit})

@@ -1,18 +1,14 @@
-"""Connect tokens: what is asked, what is kept, how long it counts, and which origins it opens.
-
-Origins that Connect tokens allow: they are checked, and remembered with their tokens.
-"""
+"""Connect tokens: what is asked, what is kept, how long it counts, and which origins it opens."""
 
 import re
-from typing import Any
 
 import pytest
 
-from webapp import connect_tokens
+from webapp.connect_tokens import MAX_LIFETIME_S
 from webapp.errors import Invalid, Unauthorized
-from webapp.kit.clock import DAY, HOUR, SECOND, FakeClock, parse_iso
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import TokenRequest
+from webapp.kit.clock import DAY, SECOND, FakeClock, parse_iso
+from webapp.service.domain.access import allowed_origins, connect_tokens
+from webapp.service.domain.access.connect_tokens import TokenRequest
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
@@ -20,11 +16,11 @@ from webapp.service.domain.projects.projects import Scene
 
 def make(service: Service, scene: Scene, **wishes: object) -> str:
     order = TokenRequest(**{"external_user_id": "alice", **wishes})  # type: ignore[arg-type]
-    return str(tokens.create(service, scene, order, client_id=None)["token"])
+    return str(connect_tokens.create(service, scene, order, client_id=None)["token"])
 
 
 def test_the_answer_is_that_of_the_specification(service: Service, scene: Scene, clock: FakeClock) -> None:
-    answer = tokens.create(service, scene, TokenRequest("alice", expires_in=90), client_id="c")
+    answer = connect_tokens.create(service, scene, TokenRequest("alice", expires_in=90), client_id="c")
     assert set(answer) == {"token", "expires_at", "connect_link_url"}
     assert re.fullmatch(r"ctok_[0-9a-f]{32}", answer["token"])
     assert parse_iso(answer["expires_at"]) == clock() + 90 * SECOND
@@ -42,7 +38,7 @@ def test_what_is_kept(service: Service, scene: Scene) -> None:
         allow_progressive_scopes=True,
         app="tinykeys",
     )
-    kept = tokens.verify(service, token)
+    kept = connect_tokens.verify(service, token)
     assert kept.user == external_users.find(service.store, scene, "alice")
     assert kept.scene == scene and kept.scopes == {"connect:accounts:read"}
     assert kept.allowed_origins == ("https://a.example",)
@@ -56,20 +52,20 @@ def test_it_ends_to_the_millisecond_and_is_forgotten_a_week_later(
 ) -> None:
     token = make(service, scene, expires_in=10, allowed_origins=["https://a.example"])
     clock.advance(10 * SECOND - 1)
-    tokens.verify(service, token)
+    connect_tokens.verify(service, token)
     clock.advance(1)
     with pytest.raises(Unauthorized, match="expired"):
-        tokens.verify(service, token)
+        connect_tokens.verify(service, token)
     clock.advance(7 * DAY - 1)
-    assert tokens.purge(service) == 0
-    assert tokens.recall(service.store, token) is not None
-    assert tokens.is_allowed(service, "https://a.example")
+    assert connect_tokens.purge(service) == 0
+    assert connect_tokens.recall(service.store, token) is not None
+    assert allowed_origins.is_allowed(service, "https://a.example")
     clock.advance(2)
-    assert not tokens.is_allowed(service, "https://a.example")
-    assert tokens.purge(service) == 1
-    assert tokens.recall(service.store, token) is None
+    assert not allowed_origins.is_allowed(service, "https://a.example")
+    assert connect_tokens.purge(service) == 1
+    assert connect_tokens.recall(service.store, token) is None
     with pytest.raises(Unauthorized, match="not known"):
-        tokens.verify(service, token)
+        connect_tokens.verify(service, token)
 
 
 def test_a_longer_token_extends_its_origins_and_a_shorter_does_not(
@@ -78,7 +74,7 @@ def test_a_longer_token_extends_its_origins_and_a_shorter_does_not(
     make(service, scene, expires_in=100, allowed_origins=["https://a.example"])
     make(service, scene, expires_in=10, allowed_origins=["https://a.example"])
     clock.advance(50 * SECOND + 7 * DAY)
-    assert tokens.is_allowed(service, "https://a.example")
+    assert allowed_origins.is_allowed(service, "https://a.example")
 
 
 @pytest.mark.parametrize("scope", ["*", "connect:* *", "nonsense"])
@@ -117,79 +113,34 @@ def test_a_clock_that_is_set_back_revives_none(service: Service, scene: Scene, c
     seen, unseen, living = (make(service, scene, expires_in=seconds) for seconds in (60, 61, 600))
     clock.advance(60 * SECOND)
     with pytest.raises(Unauthorized, match="expired"):
-        tokens.verify(service, seen)
+        connect_tokens.verify(service, seen)
     clock.advance(SECOND)
-    assert tokens.expire(service) == 1
-    assert tokens.expire(service) == 0
+    assert connect_tokens.expire(service) == 1
+    assert connect_tokens.expire(service) == 0
     clock.advance(-61 * SECOND)
     for token in (seen, unseen):
         with pytest.raises(Unauthorized, match="expired"):
-            tokens.verify(service, token)
-    tokens.verify(service, living)
+            connect_tokens.verify(service, token)
+    connect_tokens.verify(service, living)
 
 
 def test_one_made_before_the_clock_was_set_back_does_not_live_longer_for_it(
     service: Service, scene: Scene, clock: FakeClock
 ) -> None:
     token = make(service, scene)
-    clock.advance(-2 * connect_tokens.MAX_LIFETIME_S * SECOND)
+    clock.advance(-2 * MAX_LIFETIME_S * SECOND)
     with pytest.raises(Unauthorized, match="expired"):
-        tokens.verify(service, token)
+        connect_tokens.verify(service, token)
 
 
 def test_where_notifications_go_is_sealed_even_where_it_stood_in_the_clear(service: Service, scene: Scene) -> None:
     uri = "https://a.example/canary-address"
-    kept = tokens.verify(service, make(service, scene, webhook_uri=uri))
-    assert tokens.webhook_uri_of(service, kept) == uri
+    kept = connect_tokens.verify(service, make(service, scene, webhook_uri=uri))
+    assert connect_tokens.webhook_uri_of(service, kept) == uri
     assert "canary-address" not in str(service.store.all("SELECT * FROM connect_tokens"))
     with service.store.write() as tx:
         tx.run("UPDATE connect_tokens SET webhook_uri = :uri, webhook_uri_sealed = NULL", {"uri": uri})
-    assert tokens.seal_addresses(service) and not tokens.seal_addresses(service)
-    again = tokens.by_hash(service.store, kept.token_hash)
-    assert again is not None and tokens.webhook_uri_of(service, again) == uri
+    assert connect_tokens.seal_addresses(service) and not connect_tokens.seal_addresses(service)
+    again = connect_tokens.by_hash(service.store, kept.token_hash)
+    assert again is not None and connect_tokens.webhook_uri_of(service, again) == uri
     assert "canary-address" not in str(service.store.all("SELECT * FROM connect_tokens"))
-
-
-def test_a_session_is_found_by_its_own_secret_only(bench: Any) -> None:
-    token = bench.token()
-    session, secret = tokens.create_link_session(bench.service, token, {"app": "acme"})
-    other, foreign = tokens.create_link_session(bench.service, token, {})
-    store = bench.service.store
-    assert tokens.find(store, session.id, secret) == session
-    assert session.parameters == {"app": "acme"} and session.token_hash == token.token_hash
-    for wrong in (None, "", foreign, secret[:-1]):
-        assert tokens.find(store, session.id, wrong) is None
-    assert tokens.find(store, "ls_unknown", secret) is None
-    assert tokens.by_id(store, other.id) == other
-
-
-def test_the_secret_is_kept_as_a_hash(bench: Any) -> None:
-    _, secret = tokens.create_link_session(bench.service, bench.token(), {})
-    assert secret not in repr(bench.service.store.all("SELECT * FROM link_sessions"))
-
-
-def test_a_session_is_remembered_7_days_longer_than_its_token(bench: Any) -> None:
-    tokens.create_link_session(bench.service, bench.token(), {})
-    bench.clock.advance(4 * HOUR + 7 * DAY)
-    assert tokens.purge_link_sessions(bench.service) == 0
-    bench.clock.advance(1)
-    assert tokens.purge_link_sessions(bench.service) == 1
-
-
-def test_origins_are_kept_once_in_their_exact_form() -> None:
-    given = ["https://b.example/", "HTTPS://A.example", "https://b.example"]
-    assert tokens.checked(given) == ("https://b.example", "https://a.example")
-    with pytest.raises(Invalid) as caught:
-        tokens.checked(["https://a.example", "https://*.example"])
-    assert [detail.field for detail in caught.value.details] == ["allowed_origins"]
-    with pytest.raises(Invalid):
-        tokens.checked([f"https://{number}.example" for number in range(tokens.MAX_ORIGINS + 1)])
-
-
-def test_an_origin_is_forgotten_once_its_last_token_is(service: Service) -> None:
-    with service.store.write() as tx:
-        tokens.remember(tx, ["https://a.example", "https://b.example"], 1_000)
-        tokens.remember(tx, ["https://b.example"], 2_000)
-        tokens.remember(tx, ["https://b.example"], 1_500)
-        tokens.purge_origins(tx, 2_000)
-    assert [row["origin"] for row in service.store.all("SELECT origin FROM token_origins")] == ["https://b.example"]
