@@ -11,7 +11,7 @@ from webapp.kit.crypto import new_id
 from webapp.people import users
 from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
 from webapp.service.domain.access.connect_tokens import TokenRequest
-from webapp.service.domain.accounts import credentials, lifecycle, oauth_apps
+from webapp.service.domain.accounts import account_state, credentials, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -157,7 +157,7 @@ def _add_accounts(service: Service, scene: Scene, count: int, names: Sequence[st
             values = {"oauth_access_token": "t" * 40, "oauth_refresh_token": "r" * 40, "oauth_uid": str(number)}
             sealed, key = credentials.seal(service, tx, scene.project_id, account_id, values)
             now = service.clock() + number
-            lifecycle.insert(tx, _account(account_id, scene, user.id, user.external_id, own.id, sealed, key, now))
+            account_state.insert(tx, _account(account_id, scene, user.id, user.external_id, own.id, sealed, key, now))
     return account_id
 
 

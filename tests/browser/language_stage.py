@@ -7,7 +7,7 @@ from tests.browser.conftest import PATIENCE_MS, Embedder, Product
 from tests.browser.person import PASSWORD, Person
 from tests.fakes.deployed import emit, plant_trigger_of, switch
 from webapp.people import users
-from webapp.service.domain.accounts import lifecycle as accounts
+from webapp.service.domain.accounts import account_state as accounts
 from webapp.service.domain.components import runs
 from webapp.service.domain.components.runs import Run
 from webapp.service.domain.deliveries import claims, trigger_webhooks

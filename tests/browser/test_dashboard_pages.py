@@ -12,7 +12,7 @@ from tests.browser.conftest import serving
 from tests.browser.person import PASSWORD, Person
 from webapp.app import create_app
 from webapp.people import start_tokens, users
-from webapp.service.domain.accounts import lifecycle
+from webapp.service.domain.accounts import account_state
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
@@ -91,8 +91,8 @@ def test_pages_of_somebody_with_accounts(look: Any, product: Any, people: Any) -
     person.connect_thrice()
     check("just connected")
     ada, grace, key = product.accounts(me.id)
-    lifecycle.mark_dead(product.service, grace, "Sandbox Tasks withdrew the access.")
-    lifecycle.mark_retrying(product.service, key, "Sandbox Tasks did not answer.")
+    account_state.mark_dead(product.service, grace, "Sandbox Tasks withdrew the access.")
+    account_state.mark_retrying(product.service, key, "Sandbox Tasks did not answer.")
     paths = [
         "/apps", "/apps?category=appcat_nothing", "/apps/sandbox", "/apps/sandbox_keys", "/apps/github", "/apps/http",
         "/apps/sandbox?error=access_denied", "/accounts", "/accounts?status=working&app=sandbox_keys", "/logs",
@@ -124,7 +124,7 @@ def test_pages_of_an_owner(look: Any, product: Any) -> None:
     page.get_by_role("link", name="Stay in this tab instead").locator("visible=true").first.click()
     person.decide(page, "Allow")
     person.connected()
-    lifecycle.rename(service, product.accounts(olga.id)[0], "grace.brewster.hopper@navy.example")
+    account_state.rename(service, product.accounts(olga.id)[0], "grace.brewster.hopper@navy.example")
     for path in ("/accounts", "/agents"):  # the first asks the service anew
         page.goto(product.url + path)
     lines = page.get_by_text("grace.brewster.hopper@navy.example").evaluate(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.browser.test_link import allow
-from webapp.service.domain.accounts import lifecycle
+from webapp.service.domain.accounts import account_state
 
 pytestmark = [pytest.mark.browser, pytest.mark.whole_chromium]
 SHOWN = os.environ.get("PATCHBAY_TEST_SCREENSHOTS")
@@ -17,7 +17,7 @@ USER, GO = "acme-desk-ada", "Continue to Sandbox Tasks"
 def opened(page: Any, product: Any) -> Any:
     """Acme Desk's settings, where nothing is connected yet."""
     with product.service.store.write() as tx:
-        lifecycle.remove(tx, product.accounts(USER), product.service.clock())
+        account_state.remove(tx, product.accounts(USER), product.service.clock())
     page.goto(f"{product.sandbox_url}/product")
     page.get_by_text("None yet").wait_for()
     return page

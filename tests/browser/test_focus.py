@@ -13,7 +13,7 @@ from tests.browser.conftest import PATIENCE_MS
 from tests.browser.person import PASSWORD, Person
 from tests.browser.test_component import fill_fields
 from webapp.people import users
-from webapp.service.domain.accounts import lifecycle
+from webapp.service.domain.accounts import account_state
 from webapp.service.domain.accounts.accounts import Account
 
 pytestmark = pytest.mark.browser
@@ -216,7 +216,7 @@ def test_renaming_an_account(desk: Any, product: Any) -> None:
 
 def test_a_dead_account_is_reconnected_from_an_action(desk: Any, product: Any, check: Any) -> None:
     for account in accounts_of_mine(product):
-        lifecycle.mark_dead(product.service, account, "Sandbox Tasks withdrew the access.")
+        account_state.mark_dead(product.service, account, "Sandbox Tasks withdrew the access.")
     desk.goto(product.url + ACTION)
     check(desk)
     desk.get_by_role("button", name="Reconnect").press("Enter")

@@ -16,7 +16,7 @@ from tests.fakes.smtp_server import MailServer
 from tests.fakes.socket_server import serving
 from webapp.people import preferences, users
 from webapp.people.users import User
-from webapp.service.domain.accounts import lifecycle
+from webapp.service.domain.accounts import account_state
 from webapp.service.domain.instance import reconnect_mails
 from webapp.setting_values import SmtpServer
 
@@ -64,7 +64,7 @@ def test_from_the_mail_to_a_working_account(product: Any, contexts: Callable[...
     ada.decide(ada.leave(), "Allow")
     ada.connected()
     (account,) = product.accounts(person.id)
-    lifecycle.mark_dead(service, account, "Sandbox Tasks withdrew the access.")
+    account_state.mark_dead(service, account, "Sandbox Tasks withdrew the access.")
     with service.store.write() as tx:
         tx.run("UPDATE accounts SET updated_at = updated_at - 3600000 WHERE id = :id", {"id": account.id})
     plain, html = mail_to(product, person)

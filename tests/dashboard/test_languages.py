@@ -29,7 +29,7 @@ from tests.once.catalog import linked
 from tests.service.domain.agents.planted import plant_agent, plant_approval
 from webapp.kit import translation
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.accounts import lifecycle as accounts
+from webapp.service.domain.accounts import account_state as accounts
 from webapp.service.domain.components import runs
 from webapp.service.domain.components.runs import Run
 from webapp.service.domain.deliveries import trigger_webhooks

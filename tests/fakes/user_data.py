@@ -7,7 +7,7 @@ from tests.fakes.deployed import emit, plant_trigger_of
 from tests.service.domain.agents.planted import plant_agent, plant_approval
 from webapp.kit.crypto import new_id
 from webapp.kit.cursors import Window
-from webapp.service.domain.accounts import app_overrides, credentials, lifecycle, oauth_apps
+from webapp.service.domain.accounts import account_state, app_overrides, credentials, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import Draft
 from webapp.service.domain.base.service import Service
@@ -95,5 +95,5 @@ def plant_account(
             "updated_at": now,
         }  # fmt: skip
         account = Account(**{**facts, **changes})  # type: ignore[arg-type]
-        lifecycle.insert(tx, account)
+        account_state.insert(tx, account)
     return account

@@ -28,7 +28,7 @@ from webapp.service.catalog.importing.extensions import Choice, Extended, Origin
 from webapp.service.catalog.importing.plans import plan
 from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
-from webapp.service.domain.accounts import credentials, lifecycle, oauth_apps
+from webapp.service.domain.accounts import account_state, credentials, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
@@ -153,7 +153,7 @@ def _account(service: Service, scene: Scene, sandbox_url: str) -> str:
     with service.store.write() as tx:
         sealed, version = credentials.seal(service, tx, scene.project_id, account_id, values)
         user = external_users.ensure(tx, scene, USER, at)
-        lifecycle.insert(
+        account_state.insert(
             tx,
             Account(
                 scene=scene, healthy=True, dead=False, authorized_scopes=("profile", "tasks:read", "tasks:write"),

@@ -23,7 +23,7 @@ from tests.fakes.thirdparty import CLIENT_ID, CLIENT_SECRET, GOOD_KEY, ThirdPart
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.people import start_tokens
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.accounts import lifecycle
+from webapp.service.domain.accounts import account_state
 
 PASSWORD = "canary-person-password-5e1"
 WRONG_PASSWORD = "canary-person-wrong-password"
@@ -156,7 +156,7 @@ class Story:
             raise RuntimeError("the test broke this")
 
         with monkeypatch.context() as patch:
-            patch.setattr(lifecycle, "insert", broken)
+            patch.setattr(account_state, "insert", broken)
             self._sign_in(self._to_link("acme"))
             self._send_key(self._to_link("acme_keys"), GOOD_KEY)
             self._api_keys(GOOD_KEY, self.installation.server_token())

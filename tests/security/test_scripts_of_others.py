@@ -24,7 +24,7 @@ from tests.fakes.triggers import request_of
 from webapp.kit.clock import FakeClock
 from webapp.people import users
 from webapp.service.components.calls import Emitted
-from webapp.service.domain.accounts import accounts, lifecycle
+from webapp.service.domain.accounts import account_state, accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.deliveries import trigger_webhooks
 from webapp.service.domain.projects import activity, projects
@@ -132,7 +132,7 @@ def filled(installation: Installation, receiver: Receiver, party: ThirdParty, cl
     assert {outcome.status for outcome in post.turn()} == {400}
     with service.store.write() as tx:
         activity.write(tx, account.subject, clock(), "trouble", EVIL, good=False)
-    lifecycle.mark_retrying(service, account, EVIL)
+    account_state.mark_retrying(service, account, EVIL)
     return ada.email
 
 

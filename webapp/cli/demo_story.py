@@ -38,11 +38,11 @@ from webapp.service.api import wiring as api
 from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
 from webapp.service.domain.access.oauth_clients import OAuthClient
 from webapp.service.domain.accounts import (
+    account_state,
     attempts,
     check_times,
     connections,
     health,
-    lifecycle,
     oauth_apps,
     provider,
     token_refresh,
@@ -276,7 +276,7 @@ class _Story:
         health.check(self._service, self._account(user, person))
 
     def _account(self, user: str, person: str) -> Account:
-        return lifecycle.reread(self._service.store, self._accounts[user, person])
+        return account_state.reread(self._service.store, self._accounts[user, person])
 
     # What the product's server does
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from webapp.kit.clock import HOUR, SECOND
 from webapp.service.domain.access import refused_origins
-from webapp.service.domain.accounts import lifecycle
+from webapp.service.domain.accounts import account_state
 
 ORIGIN = "https://app.acme.example"
 
@@ -92,7 +92,7 @@ def test_an_account_that_went_in_the_meantime_is_not_shown_as_connected(
     page = browser.frame(world.token(allowed_origins=["https://app.acme.example"]))
     browser.callback(page, window=True)
     with world.service.store.write() as tx:
-        lifecycle.remove(tx, world.accounts(), world.clock())
+        account_state.remove(tx, world.accounts(), world.clock())
     fields = hidden_fields(page.text, "/_static/connect/status")
     gone = status(browser, fields)
     assert gone.status_code == 404 and "This account is no longer connected" in gone.text

@@ -10,7 +10,7 @@ from webapp.kit.clock import DAY, HOUR
 from webapp.people import preferences, users
 from webapp.people.users import User
 from webapp.service.domain.access import connect_tokens
-from webapp.service.domain.accounts import accounts, lifecycle
+from webapp.service.domain.accounts import account_state, accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.instance import reconnect_links, reconnect_mails
 from webapp.service.domain.instance.people import logins
@@ -33,7 +33,7 @@ def broken(world: World, owner: User, app: str = "sandbox_keys", **facts: Any) -
     """An account that needs its person; a key of the sandbox's that was switched off."""
     values = {"api_key": world.sandbox.key(3)}
     account = plant_account(world.service, world.scene, owner.id, app, values, **({"identity_id": None} | facts))
-    return lifecycle.mark_dead(world.service, account, "The key was switched off.")
+    return account_state.mark_dead(world.service, account, "The key was switched off.")
 
 
 def mailed(world: World, owner: User, *named: Account) -> str:
@@ -175,7 +175,7 @@ def test_a_link_outlives_neither_account_nor_login(world: World, browser: Browse
     account, kept = broken(world, ada), broken(world, ada)
     tokens_of = [mailed(world, ada, account), mailed(world, ada, kept)]
     with world.service.store.write() as tx:
-        lifecycle.remove(tx, [account], world.clock())
+        account_state.remove(tx, [account], world.clock())
     assert "Nothing needs you any more" in browser.get(f"{PATH}?token={tokens_of[0]}").text
     assert click(browser, tokens_of[0], account).status_code == 404
     eve = person(world, "eve@example.com")

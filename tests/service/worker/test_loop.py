@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import DAY, HOUR, MINUTE, ClockMonitor
-from webapp.service.domain.accounts import accounts, lifecycle, token_refresh
+from webapp.service.domain.accounts import account_state, accounts, token_refresh
 from webapp.service.worker import loop
 from webapp.service.worker.chores import Chore
 
@@ -133,7 +133,7 @@ def test_a_clock_that_is_set_back_puts_no_chore_and_no_account_off(bench: Any) -
     with bench.service.store.write() as tx:
         tx.run("UPDATE accounts SET lease_until = :until", {"until": bench.clock.at + MINUTE})
     bench.clock.advance(-DAY)
-    lifecycle.realign(bench.service)
+    account_state.realign(bench.service)
     one_turn(bench, chores)
     assert done == ["sound"] * 2
     again = accounts.get(bench.service.store, bench.scene, account.id)

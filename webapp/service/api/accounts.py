@@ -47,6 +47,7 @@ from webapp.service.domain.access import connect_tokens, link_sessions
 from webapp.service.domain.access.callers import OF_ANOTHER_USER
 from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.accounts import (
+    account_state,
     accounts,
     app_overrides,
     apps,
@@ -54,7 +55,6 @@ from webapp.service.domain.accounts import (
     credentials,
     fields,
     health,
-    lifecycle,
     notifications,
     token_refresh,
 )
@@ -462,7 +462,7 @@ def _check_own(call: Call, field: str, uri: str) -> None:
 def rename_account(call: Call) -> Response:
     """Give an account its own name."""
     account = load(call)
-    renamed = lifecycle.rename(call.service, account, call.body(NewName).name)
+    renamed = account_state.rename(call.service, account, call.body(NewName).name)
     return _answer(call, renamed)
 
 

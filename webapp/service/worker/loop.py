@@ -17,7 +17,7 @@ from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import heartbeat
 from webapp.kit.clock import SECOND, ClockMonitor
 from webapp.service.components.runner import Runner
-from webapp.service.domain.accounts import health, lifecycle, token_refresh
+from webapp.service.domain.accounts import account_state, health, token_refresh
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.worker import chores
@@ -87,7 +87,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
             while not stop.is_set():
                 heartbeat.beat(settings.data / heartbeat.WORKER)
                 if monitor.is_set_back(service.clock()):
-                    _logged("realign accounts", lambda: lifecycle.realign(service))
+                    _logged("realign accounts", lambda: account_state.realign(service))
                 turn(service, due, pool)
                 _rest(stop, wake_fd, pause_s(service), wake)
     finally:
@@ -116,12 +116,12 @@ def turn(service: Service, chores: list[Chore], pool: ThreadPoolExecutor) -> Non
 
 
 def _refresh(service: Service, pool: ThreadPoolExecutor) -> None:
-    due = lifecycle.due_for_refresh(service, REFRESHES_AT_ONCE * 4)
+    due = account_state.due_for_refresh(service, REFRESHES_AT_ONCE * 4)
     list(pool.map(lambda account: _logged("refresh an account", lambda: token_refresh.refresh(service, account)), due))
 
 
 def _check(service: Service, pool: ThreadPoolExecutor) -> None:
-    due = lifecycle.claim_checks(service, REFRESHES_AT_ONCE * 4)
+    due = account_state.claim_checks(service, REFRESHES_AT_ONCE * 4)
     list(pool.map(lambda account: _logged("check an account", lambda: health.check(service, account)), due))
 
 
@@ -138,7 +138,7 @@ def _logged(name: str, verb: Callable[[], object]) -> None:
 def pause_s(service: Service) -> float:
     """How long nothing is due, in seconds; 1.0 if the store is unavailable."""
     try:
-        times = (lifecycle.earliest_refresh_at(service), lifecycle.earliest_check_at(service))
+        times = (account_state.earliest_refresh_at(service), account_state.earliest_check_at(service))
     except Unavailable:
         return 1.0
     due = [at for at in times if at is not None]

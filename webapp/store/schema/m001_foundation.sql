@@ -80,7 +80,7 @@ CREATE TABLE token_origins (
   origin TEXT NOT NULL PRIMARY KEY,
   expires_at BIGINT NOT NULL          -- when the last token that allows it expires
 );
--- service/domain/accounts/lifecycle.py
+-- service/domain/accounts/account_state.py
 CREATE TABLE accounts (
   id TEXT NOT NULL PRIMARY KEY,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,

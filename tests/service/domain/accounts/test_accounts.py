@@ -8,7 +8,7 @@ import pytest
 from webapp.errors import Invalid, NotFound
 from webapp.kit.clock import FakeClock
 from webapp.kit.cursors import BadCursor, Window
-from webapp.service.domain.accounts import accounts, credentials, lifecycle
+from webapp.service.domain.accounts import account_state, accounts, credentials
 from webapp.service.domain.accounts.accounts import Account, Filter
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import removal
@@ -98,13 +98,13 @@ def test_cursors_of_other_filters_are_refused(service: Service, scene: Scene, pl
 def test_renaming(service: Service, plant: Plant, clock: FakeClock) -> None:
     account = plant()
     clock.advance(5)
-    renamed = lifecycle.rename(service, account, "  Work  ")
+    renamed = account_state.rename(service, account, "  Work  ")
     assert renamed.name == "Work" and renamed.updated_at == clock()
-    assert lifecycle.rename(service, renamed, "   ").name == "Ada"  # whose it is
-    assert lifecycle.rename(service, plant(identity_id=None, identity_name=None), None).name is None
+    assert account_state.rename(service, renamed, "   ").name == "Ada"  # whose it is
+    assert account_state.rename(service, plant(identity_id=None, identity_name=None), None).name is None
     for bad in ("x" * 201, "a\nb", "a\0"):
         with pytest.raises(Invalid):
-            lifecycle.rename(service, account, bad)
+            account_state.rename(service, account, bad)
 
 
 def test_removing_keeps_the_history_and_the_counts(service: Service, scene: Scene, plant: Plant) -> None:

@@ -12,7 +12,7 @@ from webapp.kit import cursors
 from webapp.kit.clock import HOUR
 from webapp.kit.crypto import CannotOpen
 from webapp.service.domain.access import connect_tokens
-from webapp.service.domain.accounts import accounts, connections, credentials, health, lifecycle, oauth_apps
+from webapp.service.domain.accounts import account_state, accounts, connections, credentials, health, oauth_apps
 from webapp.service.domain.accounts.accounts import Filter
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
 from webapp.service.domain.base.service import Service
@@ -89,7 +89,7 @@ def test_an_account_is_called_by_its_identity_and_numbered(bench: Any, identity:
     assert [account.name for account in (first, second, third)] == [name, f"{name} (2)", f"{name} (3)"]
     assert bench.connect(token=bench.token("bob")).name == name  # another user's are not in the way
     assert bench.connect(account_id=second.id).name == f"{name} (2)"
-    lifecycle.rename(bench.service, second, "Work")
+    account_state.rename(bench.service, second, "Work")
     assert bench.connect(account_id=second.id).name == "Work"
     assert bench.connect().name == f"{name} (2)"
 
@@ -181,16 +181,16 @@ def test_revoking_tells_the_provider_and_needs_the_person(bench: Any) -> None:
 def test_a_slow_check_does_not_overwrite_a_newer_reconnect(bench: Any) -> None:
     old = bench.connect()
     new = bench.connect(account_id=old.id)
-    assert lifecycle.mark_dead(bench.service, old, "The old token was refused.") == new
+    assert account_state.mark_dead(bench.service, old, "The old token was refused.") == new
 
 
 def test_renaming(bench: Any) -> None:
     account = bench.connect()
-    assert lifecycle.rename(bench.service, account, "  Büro  ").name == "Büro"
-    assert lifecycle.rename(bench.service, account, " ").name == "Ada"
+    assert account_state.rename(bench.service, account, "  Büro  ").name == "Büro"
+    assert account_state.rename(bench.service, account, " ").name == "Ada"
     for bad in ("x" * 201, "a\nb", "a\x00"):
         with pytest.raises(Invalid):
-            lifecycle.rename(bench.service, account, bad)
+            account_state.rename(bench.service, account, bad)
 
 
 def test_credentials_are_handed_out_for_the_developers_own_client_only(bench: Any) -> None:
@@ -234,11 +234,11 @@ def test_an_oauth_app_is_not_connected_by_keys(bench: Any) -> None:
 
 def test_a_working_account_is_looked_after_again_within_six_hours(bench: Any) -> None:
     account = bench.connect()
-    assert lifecycle.claim_checks(bench.service, 10) == []
+    assert account_state.claim_checks(bench.service, 10) == []
     bench.clock.advance(6 * HOUR)
-    (claimed,) = lifecycle.claim_checks(bench.service, 10)
+    (claimed,) = account_state.claim_checks(bench.service, 10)
     assert claimed.id == account.id
-    assert lifecycle.claim_checks(bench.service, 10) == []  # nobody else takes it meanwhile
+    assert account_state.claim_checks(bench.service, 10) == []  # nobody else takes it meanwhile
     checked = health.check(bench.service, claimed)
     assert checked.last_checked_at == bench.clock()
     assert 4.8 * HOUR < (checked.next_check_at or 0) - bench.clock() <= 6 * HOUR
@@ -251,14 +251,14 @@ def test_a_provider_that_is_down_for_six_hours_is_asked_a_bounded_number_of_time
     before = bench.acme.me_calls
     for _ in range(6 * 60):
         bench.clock.advance(60_000)
-        for due in lifecycle.claim_checks(bench.service, 10):
+        for due in account_state.claim_checks(bench.service, 10):
             health.check(bench.service, due)
     assert 6 <= bench.acme.me_calls - before <= 15
     down = accounts.get(bench.service.store, bench.scene, account.id)
     assert (down.healthy, down.dead) == (False, False)
     bench.acme.me_status = 200
     bench.clock.advance(HOUR)
-    (due,) = lifecycle.claim_checks(bench.service, 10)
+    (due,) = account_state.claim_checks(bench.service, 10)
     assert health.check(bench.service, due).healthy
 
 

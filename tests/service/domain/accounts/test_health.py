@@ -10,7 +10,7 @@ import pytest
 
 from webapp.errors import Conflict
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.accounts import health, lifecycle, oauth_apps
+from webapp.service.domain.accounts import account_state, health, oauth_apps
 from webapp.service.domain.accounts import provider as provider_verbs
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
@@ -29,7 +29,7 @@ def test_a_good_key_works_and_a_bad_one_needs_its_person(service: Service, plant
 
 
 def test_a_dead_account_is_not_asked_about(service: Service, plant: Plant, provider: Any) -> None:
-    dead = lifecycle.mark_dead(service, plant(), "The key was revoked.")
+    dead = account_state.mark_dead(service, plant(), "The key was revoked.")
     provider.calls.clear()
     assert health.check(service, dead) == dead
     assert provider.calls == []
@@ -60,10 +60,10 @@ def test_an_app_without_revocation_says_where_to_revoke(service: Service, plant:
 
 
 def test_the_next_check_is_known(service: Service, plant: Plant) -> None:
-    assert lifecycle.earliest_check_at(service) is None
+    assert account_state.earliest_check_at(service) is None
     plant(next_check_at=70)
     plant(next_check_at=50)
-    assert lifecycle.earliest_check_at(service) == 50
+    assert account_state.earliest_check_at(service) == 50
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_what_ends_with_an_account_of_google(service: Service, plant: Plant, gma
     plant(app="gmail", oauth_app_id=other.id)
     plant("bob", app="google_drive", oauth_app_id=drive.id)
     dead = plant(app="google_drive", oauth_app_id=drive.id)
-    lifecycle.mark_dead(service, dead, "Gone.")
+    account_state.mark_dead(service, dead, "Gone.")
     assert [account.id for account in health.also_revoked(service, mail)] == [files.id]
     assert [account.id for account in health.also_revoked(service, files)] == [mail.id]
 
@@ -99,6 +99,6 @@ def test_they_are_looked_after_at_once(service: Service, plant: Plant, gmail: OA
     later = service.clock() + 60_000
     account, dead = plant(next_check_at=later), plant(next_check_at=None, dead=True)
     with service.store.write() as tx:
-        lifecycle.check_soon(tx, service.clock(), [account, dead])
+        account_state.check_soon(tx, service.clock(), [account, dead])
     rows = service.store.all("SELECT id, next_check_at AS at FROM accounts")
     assert {row["id"]: row["at"] for row in rows} == {account.id: service.clock(), dead.id: None}

@@ -13,7 +13,7 @@ from webapp.kit.clock import now
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.access.connect_tokens import ConnectToken
-from webapp.service.domain.accounts import attempts, connections, lifecycle, notifications
+from webapp.service.domain.accounts import account_state, attempts, connections, notifications
 from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.failures import CredentialsRefused
 from webapp.service.domain.deliveries import endpoints, signing_keys
@@ -120,7 +120,7 @@ def test_general_webhooks_hear_of_everything_in_their_reach(post: DeliveryHarnes
             )
     clear, token = token_of(post, post.receiver.url("/told"))
     account = connections.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
-    lifecycle.mark_dead(post.service, account, "The key was revoked.")
+    account_state.mark_dead(post.service, account, "The key was revoked.")
     trigger = post.trigger()
     with post.service.store.write() as tx:
         notifications.trigger_deactivated(tx, post.service, trigger, "Its account is gone.")

@@ -46,6 +46,7 @@ from webapp.service.catalog.spec import AppSpec
 from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.components.executor import Executor
 from webapp.service.domain.accounts import (
+    account_state,
     accounts,
     attempts,
     connections,
@@ -56,7 +57,6 @@ from webapp.service.domain.accounts import (
     provider,
     token_refresh,
 )
-from webapp.service.domain.accounts import lifecycle as account_lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt, AttemptRequest
 from webapp.service.domain.base import piece_hosts
@@ -395,7 +395,7 @@ def test_a_senseless_expiry_is_as_good_as_none(bench: Any, value: str) -> None:
     assert account.healthy
     far = account.expires_at is not None and account.expires_at - bench.clock() > 300 * 24 * HOUR
     assert account.expires_at is None or far
-    assert account_lifecycle.due_for_refresh(bench.service, 10) == []
+    assert account_state.due_for_refresh(bench.service, 10) == []
 
 
 def test_a_rotated_refresh_token_replaces_the_old_one_and_an_absent_one_leaves_it(bench: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import CountedSlot
 from webapp.errors import Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
-from webapp.service.domain.accounts import accounts, credentials, lifecycle, provider, token_refresh
+from webapp.service.domain.accounts import account_state, accounts, credentials, provider, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import leases
 
@@ -61,7 +61,7 @@ def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench: Any, open_
 def test_others_compute_while_another_refreshes(bench: Any, slot: CountedSlot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_refresh, "WAIT_S", 0.01)
     account = bench.connect()
-    assert lifecycle.claim_refresh(bench.service, account)
+    assert account_state.claim_refresh(bench.service, account)
     before = slot.released
     with pytest.raises(UpstreamTimedOut):
         token_refresh.refresh(bench.service, account)
@@ -77,7 +77,7 @@ def test_a_token_whose_app_was_removed_is_kept_for_later(bench: Any) -> None:
         token_refresh.ensure_fresh(bench.service, account)
     kept = accounts.get(bench.service.store, account.scene, account.id)
     assert (kept.healthy, kept.dead, kept.failures, kept.error) == (True, False, 0, None)
-    assert lifecycle.due_for_refresh(bench.service, 10) == [] and bench.acme.token_calls == 0
+    assert account_state.due_for_refresh(bench.service, 10) == [] and bench.acme.token_calls == 0
 
 
 def test_what_a_refresh_writes(bench: Any) -> None:
@@ -126,7 +126,7 @@ def test_a_provider_that_is_down_is_left_in_peace_and_the_account_recovers(bench
     assert bench.acme.token_calls == 1
     for _ in range(6 * 60):  # six hours, minute by minute, as the worker would
         bench.clock.advance(MINUTE)
-        for due in lifecycle.due_for_refresh(bench.service, 10):
+        for due in account_state.due_for_refresh(bench.service, 10):
             with pytest.raises(UpstreamFailed):
                 token_refresh.refresh(bench.service, due)
     assert 5 <= bench.acme.token_calls <= 15
@@ -134,7 +134,7 @@ def test_a_provider_that_is_down_is_left_in_peace_and_the_account_recovers(bench
     assert (down.healthy, down.dead) == (False, False)
     bench.acme.token_status = 200
     bench.clock.advance(HOUR)
-    (due,) = lifecycle.due_for_refresh(bench.service, 10)
+    (due,) = account_state.due_for_refresh(bench.service, 10)
     assert token_refresh.refresh(bench.service, due).healthy
 
 
@@ -153,11 +153,11 @@ def test_a_provider_that_says_how_long_to_wait_is_asked_again_only_then(bench: A
         bench.clock.advance(wait)
         with pytest.raises(UpstreamFailed):
             token_refresh.ensure_fresh(bench.service, account)
-        assert lifecycle.due_for_refresh(bench.service, 10) == []
+        assert account_state.due_for_refresh(bench.service, 10) == []
     assert bench.acme.token_calls == 1
     del bench.acme.plays["/token"]
     bench.clock.advance(SECOND)
-    (due,) = lifecycle.due_for_refresh(bench.service, 10)
+    (due,) = account_state.due_for_refresh(bench.service, 10)
     assert token_refresh.refresh(bench.service, due).healthy
 
 
@@ -165,7 +165,7 @@ def test_a_failed_early_refresh_lets_the_old_token_serve_until_it_expires(bench:
     account = bench.connect()
     bench.acme.token_status = 500
     bench.clock.advance(56 * MINUTE)
-    (due,) = lifecycle.due_for_refresh(bench.service, 10)
+    (due,) = account_state.due_for_refresh(bench.service, 10)
     assert token_refresh.refresh(bench.service, due).healthy is False
     assert token_refresh.ensure_fresh(bench.service, due).id == account.id
 
@@ -173,8 +173,8 @@ def test_a_failed_early_refresh_lets_the_old_token_serve_until_it_expires(bench:
 def test_a_holder_that_died_gives_way_when_its_lease_ends(bench: Any) -> None:
     account = bench.connect()
     bench.clock.advance(2 * HOUR)
-    assert lifecycle.claim_refresh(bench.service, account) is not None  # and is then killed
-    assert lifecycle.claim_refresh(bench.service, account) is None
+    assert account_state.claim_refresh(bench.service, account) is not None  # and is then killed
+    assert account_state.claim_refresh(bench.service, account) is None
     bench.clock.advance(leases.REFRESH + SECOND)
     assert token_refresh.ensure_fresh(bench.service, account).healthy
 
@@ -182,7 +182,7 @@ def test_a_holder_that_died_gives_way_when_its_lease_ends(bench: Any) -> None:
 def test_a_token_that_was_lost_with_its_holder_needs_the_person_and_says_why(bench: Any) -> None:
     account = bench.connect()
     bench.clock.advance(2 * HOUR)
-    holder = lifecycle.claim_refresh(bench.service, account)
+    holder = account_state.claim_refresh(bench.service, account)
     assert holder is not None
     provider.refresh(bench.service, holder, credentials.read(bench.service, holder))  # and is killed before it saves
     bench.clock.advance(leases.REFRESH + SECOND)
@@ -203,7 +203,7 @@ def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench: Any)
     end = bench.clock() + DAY
     while bench.clock() < end:
         bench.clock.advance(SECOND * 48)
-        for due in lifecycle.due_for_refresh(bench.service, 10):
+        for due in account_state.due_for_refresh(bench.service, 10):
             token_refresh.refresh(bench.service, due)
     assert DAY // MINUTE <= bench.acme.token_calls <= DAY // (48 * SECOND) + 1
     assert accounts.get(bench.service.store, bench.scene, account.id).healthy
@@ -212,7 +212,7 @@ def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench: Any)
 def test_an_expired_token_without_a_refresh_token_needs_the_person(bench: Any) -> None:
     account = bench.connect(refresh_token=None)
     bench.clock.advance(HOUR)
-    (due,) = lifecycle.due_for_refresh(bench.service, 10)
+    (due,) = account_state.due_for_refresh(bench.service, 10)
     with pytest.raises(Refused, match="no way to renew it"):
         token_refresh.refresh(bench.service, due)
     assert accounts.get(bench.service.store, bench.scene, account.id).dead

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from webapp.errors import Invalid, NotFound
-from webapp.service.domain.accounts import credentials, lifecycle
+from webapp.service.domain.accounts import account_state, credentials
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import account_grants
@@ -51,6 +51,6 @@ def test_what_a_sign_in_keeps_is_secret_unless_the_app_shows_it(service: Service
 
 
 def test_a_dead_account_is_refused_with_a_sentence(service: Service, plant: Plant) -> None:
-    dead = lifecycle.mark_dead(service, plant(name="Work"), "The key was revoked.")
+    dead = account_state.mark_dead(service, plant(name="Work"), "The key was revoked.")
     with pytest.raises(AccountUnusable, match="account Work no longer works; reconnect it"):
         account_grants.fresh(service, dead)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from webapp.service.components.calls import Call, ErrorInfo, ErrorKind, Reply
-from webapp.service.domain.accounts import accounts, credentials, lifecycle
+from webapp.service.domain.accounts import account_state, accounts, credentials
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.components import account_grants, component_calls
 
@@ -131,7 +131,7 @@ def test_a_component_that_minds_the_refusal_itself_keeps_its_result(bench: Any, 
 
 def test_an_account_that_cannot_be_used_is_a_failed_reply(bench: Any, component: Path) -> None:
     account, things = bench.connect(), Things(bench, good="a0")
-    dead = lifecycle.mark_dead(bench.service, account, "Access was withdrawn.")
+    dead = account_state.mark_dead(bench.service, account, "Access was withdrawn.")
     reply = use(bench, component, dead)
     assert reply.error is not None
     assert reply.error.message == "The Acme account Ada no longer works; reconnect it. Access was withdrawn."

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from webapp.errors import Forbidden, Invalid, Refused
-from webapp.service.domain.accounts import lifecycle
+from webapp.service.domain.accounts import account_state
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import proxy
@@ -111,7 +111,7 @@ def test_an_account_that_is_refused_for_good_is_to_be_reconnected(
     with pytest.raises(Refused, match="account Work no longer works; reconnect it"):
         proxy.send(service, account, ProxyRequest("GET", "/me"))
     with service.store.write() as tx:
-        assert lifecycle.reread(tx, account).dead
+        assert account_state.reread(tx, account).dead
 
 
 def test_a_small_body_can_be_sent_twice_and_a_large_one_once() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.fakes.triggers import deploy
 from webapp.kit import heartbeat
-from webapp.service.domain.accounts import lifecycle
+from webapp.service.domain.accounts import account_state
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import gauges
@@ -17,8 +17,8 @@ from webapp.service.domain.projects.projects import Scene
 
 def test_accounts_and_triggers_by_their_state(service: Service, scene: Scene, plant: Callable[..., Account]) -> None:
     plant()
-    lifecycle.mark_dead(service, plant(), "Revoked.")
-    lifecycle.mark_retrying(service, plant(), "Down.")
+    account_state.mark_dead(service, plant(), "Revoked.")
+    account_state.mark_retrying(service, plant(), "Down.")
     deploy(service, scene, "~/echo")
     values = {gauge.name: gauge.values for gauge in gauges.read(service)}
     assert values["accounts"] == {"healthy": 1, "dead": 1, "retrying": 1}

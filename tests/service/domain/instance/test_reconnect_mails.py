@@ -18,7 +18,7 @@ from webapp.kit.clock import DAY, HOUR, MINUTE, FakeClock
 from webapp.people import preferences, users
 from webapp.people.preferences import Preferences
 from webapp.people.users import User
-from webapp.service.domain.accounts import accounts, health, lifecycle
+from webapp.service.domain.accounts import account_state, accounts, health
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import reconnect_links, reconnect_mails
@@ -47,7 +47,7 @@ class Post:
         self, person: User, name: str = "ada", reason: str = "Tiny Keys refuses the key.", **facts: Any
     ) -> Account:
         account = self.plant(person.id, **({"name": name} | facts))
-        return lifecycle.mark_dead(self.service, account, reason)
+        return account_state.mark_dead(self.service, account, reason)
 
     def turn(self) -> list[EmailMessage]:
         """Mail everybody who is due; the mails of this turn."""
@@ -63,9 +63,9 @@ class Post:
 
     def restored(self, account: Account) -> None:
         """The account works again, with other credentials."""
-        now = lifecycle.reread(self.service.store, account)
+        now = account_state.reread(self.service.store, account)
         with self.service.store.write() as tx:
-            lifecycle.overwrite(tx, now, now._replace(healthy=True, dead=False, error=None))
+            account_state.overwrite(tx, now, now._replace(healthy=True, dead=False, error=None))
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_at_most_one_a_day_and_what_fails_meanwhile_waits(post: Post) -> None:
     assert mail["Subject"] == "2 accounts need you"
     post.restored(first)
     assert post.after(2 * DAY) == []
-    lifecycle.mark_dead(post.service, lifecycle.reread(post.service.store, first), "Again.")
+    account_state.mark_dead(post.service, account_state.reread(post.service.store, first), "Again.")
     (mail,) = post.after(HOUR)  # other credentials, so it counts anew
     assert "Again." in texts(mail)[0]
 
@@ -136,9 +136,9 @@ def test_who_gets_none(post: Post) -> None:
         post.broken(person)
     preferences.stop_reconnect_mails(post.service.store, post.clock, stopped.id)
     logins(post.service).change(disabled.id, enabled=False)
-    lifecycle.mark_dead(post.service, post.plant("user-42"), "Of a product's user, whose address nobody knows.")
+    account_state.mark_dead(post.service, post.plant("user-42"), "Of a product's user, whose address nobody knows.")
     post.broken(ada, reason=health.REVOKED_HERE)
-    lifecycle.mark_retrying(post.service, post.plant(ada.id, name="later"), "Busy.")
+    account_state.mark_retrying(post.service, post.plant(ada.id, name="later"), "Busy.")
     post.restored(post.broken(ada, "mended"))
     assert post.after(DAY) == []
     preferences.save(post.service.store, post.clock, stopped.id, Preferences())
@@ -159,7 +159,7 @@ def test_the_mail_is_in_the_language_of_its_reader(post: Post, spoken: None) -> 
 def test_names_cannot_write_headers_or_markup(post: Post) -> None:
     ada = post.person()
     account = post.plant(ada.id, identity_name="<b>x</b>\r\nBcc: eve@example.com")
-    lifecycle.mark_dead(post.service, account, "Bad\r\nnews <i>here</i>.")
+    account_state.mark_dead(post.service, account, "Bad\r\nnews <i>here</i>.")
     (mail,) = post.after(HOUR)
     assert mail["Bcc"] is None
     plain, html = texts(mail)
@@ -287,7 +287,7 @@ def test_an_account_that_was_removed_or_whose_app_was(post: Post) -> None:
         accounts.get(post.service.store, account.scene, account.id)._replace(credentials_sealed=None)
     ]
     with post.service.store.write() as tx:
-        lifecycle.remove(tx, [account], post.clock())
+        account_state.remove(tx, [account], post.clock())
     assert reconnect_links.accounts_of(post.service.store, link) == []
     assert post.after(8 * DAY) == []
 

@@ -17,7 +17,7 @@ from tests.once import stores
 from webapp.errors import Conflict
 from webapp.kit import crypto
 from webapp.kit.clock import HOUR
-from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle, oauth_apps, token_refresh
+from webapp.service.domain.accounts import account_state, accounts, attempts, credentials, oauth_apps, token_refresh
 from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import Service
@@ -112,7 +112,7 @@ def test_whoever_read_a_row_before_reads_it_again_when_its_key_is_gone(
 def test_a_refresh_under_way_is_neither_lost_nor_overwritten(bench: Any, open_bench: Callable[[], Any]) -> None:
     account, other = bench.connect(), open_bench().service
     bench.clock.advance(2 * HOUR)
-    claimed = lifecycle.claim_refresh(other, account)  # it has its lease, and talks to the provider
+    claimed = account_state.claim_refresh(other, account)  # it has its lease, and talks to the provider
     assert claimed is not None
     rotation.rotate(bench.service)
     after = token_refresh._exchange(other, claimed)

@@ -10,8 +10,7 @@ from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.triggers import deploy, request_of, row
 from tests.service.domain.conftest import Bench
 from webapp.kit.clock import HOUR, MINUTE, FakeClock
-from webapp.service.domain.accounts import attempts
-from webapp.service.domain.accounts import lifecycle as account_lifecycle
+from webapp.service.domain.accounts import account_state, attempts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base import generations
@@ -132,19 +131,19 @@ def test_a_deployment_that_was_under_way_is_undone(
 
 def test_a_refresh_and_a_check_are_free(service: Service, plant: Plant, other: Service, clock: FakeClock) -> None:
     account = plant(next_refresh_at=clock.at, next_check_at=clock.at, expires_at=clock.at + MINUTE)
-    assert account_lifecycle.claim_refresh(other, account) is not None
-    assert len(account_lifecycle.claim_checks(other, 5)) == 1
-    assert account_lifecycle.due_for_refresh(service, 5) == [] and account_lifecycle.claim_checks(service, 5) == []
+    assert account_state.claim_refresh(other, account) is not None
+    assert len(account_state.claim_checks(other, 5)) == 1
+    assert account_state.due_for_refresh(service, 5) == [] and account_state.claim_checks(service, 5) == []
     kill(other)
     takeover.take_over(service)
-    assert [one.id for one in account_lifecycle.due_for_refresh(service, 5)] == [account.id]
-    assert [one.id for one in account_lifecycle.claim_checks(service, 5)] == [account.id]
+    assert [one.id for one in account_state.due_for_refresh(service, 5)] == [account.id]
+    assert [one.id for one in account_state.claim_checks(service, 5)] == [account.id]
 
 
 def test_an_account_that_was_checked_is_not_checked_again(service: Service, plant: Plant, other: Service) -> None:
     plant(next_check_at=service.clock())
-    (claimed,) = account_lifecycle.claim_checks(other, 5)
-    after = account_lifecycle.mark_working(other, claimed)
+    (claimed,) = account_state.claim_checks(other, 5)
+    after = account_state.mark_working(other, claimed)
     kill(other)
     takeover.take_over(service)
     (found,) = service.store.all("SELECT next_check_at FROM accounts")

@@ -30,7 +30,7 @@ from tests.fakes.pieces.triggers import PieceStage
 from tests.fakes.triggers import poll_due, summaries
 from webapp.errors import Invalid
 from webapp.kit.clock import DAY, MINUTE, SECOND, iso
-from webapp.service.domain.accounts import lifecycle, oauth_apps
+from webapp.service.domain.accounts import account_state, oauth_apps
 from webapp.service.domain.triggers import calls, deployed_triggers, deployments, event_listeners, inbox
 from webapp.service.domain.triggers.event_listeners import PieceListener
 
@@ -164,7 +164,7 @@ def test_requests_for_a_disconnected_account_are_deleted(stage: Stage) -> None:
     alice = stage.deploy("alice", account)
     stage.send(told("too late"))
     with stage.service.store.write() as tx:
-        lifecycle.remove(tx, [account], stage.service.clock())
+        account_state.remove(tx, [account], stage.service.clock())
     assert stage.texts(alice) == []
     assert stage.service.store.all("SELECT id FROM trigger_inbox") == []
 

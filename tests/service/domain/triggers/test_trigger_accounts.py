@@ -6,7 +6,7 @@ from dataclasses import replace
 from tests.fakes.deployed import plant_trigger
 from tests.fakes.triggers import deploy
 from webapp.kit import cursors
-from webapp.service.domain.accounts import lifecycle as account_lifecycle
+from webapp.service.domain.accounts import account_state
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
@@ -46,7 +46,7 @@ def test_a_trigger_waits_while_its_account_is_dead(service: Service, scene: Scen
     use(service, trigger, account=account)
     ids = [trigger.id, other.id]
     assert trigger_accounts.waiting(service.store, ids) == set()
-    account_lifecycle.mark_dead(service, account, "The key was revoked.")
+    account_state.mark_dead(service, account, "The key was revoked.")
     assert trigger_accounts.waiting(service.store, ids) == {trigger.id}
     assert trigger_accounts.waiting(service.store, []) == set()
 
@@ -55,7 +55,7 @@ def test_a_trigger_whose_app_was_removed_waits(service: Service, scene: Scene, p
     trigger, account = deploy(service, scene), plant()
     assert trigger_accounts.waiting_reasons(service, [trigger]) == {}
     use(service, trigger, account=account)
-    account_lifecycle.mark_dead(service, account, "The key was revoked.")
+    account_state.mark_dead(service, account, "The key was revoked.")
     assert trigger_accounts.waiting_reasons(service, [trigger]) == {trigger.id: trigger_accounts.WAITS}
     gone = replace(trigger, component_key="card_shop-new-order", app="card_shop")
     sentence = "It waits, because Card Shop was removed from this service. It continues when the app is added back."

@@ -19,11 +19,11 @@ from webapp.errors import Invalid, NotFound, PatchbayError, Refused
 from webapp.kit.crypto import stable_id
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import (
+    account_state,
     accounts,
     connections,
     credentials,
     fields,
-    lifecycle,
     oauth_apps,
     provider,
     refresh_times,
@@ -292,7 +292,7 @@ def _completed(service: Service, candidate: _Candidate, account: Account) -> Row
 
 def _discarded(service: Service, candidate: _Candidate, account: Account, reason: str) -> RowResult:
     with service.store.write() as tx:
-        lifecycle.discard(tx, account)
+        account_state.discard(tx, account)
     return RowResult(candidate.row, "refused", reason=reason)
 
 

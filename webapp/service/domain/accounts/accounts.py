@@ -1,6 +1,6 @@
 """Connected accounts (table ``accounts``; contract "Accounts"): reading and listing them, and their JSON in the API.
 
-Every query is limited to an owner: a scene, and for a Connect token its user. Only :mod:`lifecycle` writes rows.
+Every query is limited to an owner: a scene, and for a Connect token its user. Only :mod:`account_state` writes rows.
 """
 
 import functools

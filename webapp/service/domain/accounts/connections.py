@@ -17,11 +17,11 @@ from webapp.kit.crypto import new_id
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.accounts import (
+    account_state,
     accounts,
     check_times,
     credentials,
     fields,
-    lifecycle,
     notifications,
     oauth_apps,
     provider,
@@ -181,11 +181,11 @@ def store_imported(
             refreshed_at = account.created_at if state == "renewed" else None
             account = account._replace(last_checked_at=None, next_check_at=due, last_refreshed_at=refreshed_at)
         if existing is None:
-            lifecycle.insert(tx, account)
+            account_state.insert(tx, account)
         else:
-            if lifecycle.reread(tx, existing).revision != existing.revision:
+            if account_state.reread(tx, existing).revision != existing.revision:
                 raise Conflict("Its access was renewed meanwhile. Run the import again.")
-            lifecycle.overwrite(tx, existing, account)
+            account_state.overwrite(tx, existing, account)
         if state != "renewed":
             sentence = f"Imported as {accepted.identity_name}." if accepted.identity_name else "Imported."
             activity.write(tx, account.subject, account.updated_at, "connected", sentence, good=True)
@@ -249,9 +249,9 @@ def _commit(
     with _by(token), service.store.write() as tx:
         account = _account(service, tx, token.user, accepted, existing)
         if existing is None:
-            lifecycle.insert(tx, account)
+            account_state.insert(tx, account)
         else:
-            lifecycle.overwrite(tx, existing, account)
+            account_state.overwrite(tx, existing, account)
         kind = "connected" if existing is None else "reconnected"
         activity.write(
             tx, account.subject, account.updated_at, kind, _activity_sentence(kind, accepted.identity_name), good=True

@@ -12,7 +12,7 @@ test, a refusal of the credentials ends it at once, unless they can be renewed (
 from webapp.errors import Conflict, NotFound, PatchbayError, Refused, UpstreamFailed
 from webapp.kit.sentences import marked
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import accounts, credentials, lifecycle, oauth_apps, provider, token_refresh
+from webapp.service.domain.accounts import account_state, accounts, credentials, oauth_apps, provider, token_refresh
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.provider import CheckResult
 from webapp.service.domain.base.service import Service
@@ -36,7 +36,7 @@ def check(service: Service, account: Account) -> Account:
         account = token_refresh.ensure_fresh(service, account)
     except PatchbayError:
         with service.store.write() as tx:
-            return lifecycle.reread(tx, account)
+            return account_state.reread(tx, account)
     outcome = provider.test(service, app, credentials.read(service, account))
     if outcome.kind != "refused":
         return _record(service, account, outcome)
@@ -50,7 +50,7 @@ def after_refusal(service: Service, used: Account) -> Account:
     dead. An account that passes its app's test is unchanged, since the refusal was about the request. Without such a
     test, the refusal of a token (RFC 6750 section 3.1) counts.
     """
-    account, app = lifecycle.reread(service.store, used), accounts.find_app(service, used)
+    account, app = account_state.reread(service.store, used), accounts.find_app(service, used)
     if account.dead or account.revision != used.revision or app is None:
         return account
     if (app.oauth or app.session) and not provider.can_test(app):
@@ -77,10 +77,10 @@ def revoke(service: Service, account: Account) -> Account:
     if isinstance(outcome, OAuthFailure):
         raise UpstreamFailed(outcome.sentence)
     others = also_revoked(service, account)
-    after = lifecycle.mark_dead(service, account, REVOKED_HERE)
+    after = account_state.mark_dead(service, account, REVOKED_HERE)
     with service.store.write() as tx:
         activity.write(tx, account.subject, service.clock(), "revoked", f"Access revoked at {app.name}.", good=True)
-        lifecycle.check_soon(tx, service.clock(), others)
+        account_state.check_soon(tx, service.clock(), others)
     service.wake()
     return after
 
@@ -89,22 +89,22 @@ def _refused(service: Service, app: App, account: Account, sentence: str) -> Acc
     """Handle refused credentials: refresh a token once and test again; a refused key makes the account dead."""
     values = credentials.read(service, account)
     if not credentials.renewable(values):
-        return lifecycle.mark_dead(service, account, sentence)
+        return account_state.mark_dead(service, account, sentence)
     try:
         account = token_refresh.refresh(service, account)
     except (Refused, UpstreamFailed):
         with service.store.write() as tx:
-            return lifecycle.reread(tx, account)
+            return account_state.reread(tx, account)
     return _record(service, account, provider.test(service, app, credentials.read(service, account)))
 
 
 def _record(service: Service, account: Account, outcome: CheckResult) -> Account:
     """Write down what the test of ``account`` showed, and return the account with it."""
     if outcome.kind == "ok":
-        return lifecycle.mark_working(service, account)
+        return account_state.mark_working(service, account)
     if outcome.kind == "trouble":
-        return lifecycle.mark_retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
-    return lifecycle.mark_dead(service, account, outcome.sentence)
+        return account_state.mark_retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    return account_state.mark_dead(service, account, outcome.sentence)
 
 
 def also_revoked(service: Service, account: Account) -> list[Account]:

@@ -1,5 +1,5 @@
 """Refreshes the tokens of accounts, when they are used and before they expire (:mod:`refresh_times` says how long).
-:mod:`lifecycle`, which writes the rows of accounts, claims a refresh for one caller and stores its outcome.
+:mod:`account_state`, which writes the rows of accounts, claims a refresh for one caller and stores its outcome.
 
 Refreshing is single-flight: of all callers that find a token expired, one refreshes and the others wait for it. The
 lock is a lease in the account's row, which all processes respect and which lasts longer than the request's deadline.
@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.kit.slots import this_thread
-from webapp.service.domain.accounts import accounts, apps, credentials, lifecycle, provider, refresh_times
+from webapp.service.domain.accounts import account_state, accounts, apps, credentials, provider, refresh_times
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.credentials import ACCESS_TOKEN, REFRESH_TOKEN
 from webapp.service.domain.base.service import Service
@@ -50,13 +50,13 @@ def refresh(service: Service, account: Account) -> Account:
         if current.dead:
             raise Refused(current.error)
         if reason := apps.removed_reason(service, current.app):
-            lifecycle.put_off_refresh(service, current)
+            account_state.put_off_refresh(service, current)
             raise UpstreamFailed(reason)
         if current.revision != account.revision:
             return current
         if current.failures and (current.next_refresh_at or 0) > service.clock():
             return _cooling_down(service, current)
-        claimed = lifecycle.claim_refresh(service, current)
+        claimed = account_state.claim_refresh(service, current)
         if claimed is not None:
             cut_off = current.lease_holder is not None and current.lease_until <= service.clock()
             return _exchange(service, claimed, cut_off=cut_off)
@@ -82,15 +82,15 @@ def _exchange(service: Service, account: Account, *, cut_off: bool = False) -> A
         session = provider.begin_session(service, app, app.session, values)
         if isinstance(session, OAuthFailure):
             return _failed(service, account, session)
-        return lifecycle.save_refresh(service, account, session.values, session.expires_at)
+        return account_state.save_refresh(service, account, session.values, session.expires_at)
     if not values.get(REFRESH_TOKEN):
-        lifecycle.mark_dead(service, account, _not_renewable(service, account))
+        account_state.mark_dead(service, account, _not_renewable(service, account))
         raise Refused(_not_renewable(service, account))
     try:
         result = provider.refresh(service, account, values)
     except NotFound:
         sentence = "The OAuth client of this account was removed; its operator must add it again."
-        lifecycle.mark_retrying(service, account, sentence)
+        account_state.mark_retrying(service, account, sentence)
         raise UpstreamFailed(sentence) from None
     except TemplateError as error:
         result = OAuthFailure("temporary", str(error))
@@ -99,7 +99,7 @@ def _exchange(service: Service, account: Account, *, cut_off: bool = False) -> A
             result = replace(result, sentence=_lost(service, account))
         return _failed(service, account, result)
     expires_at = refresh_times.expiry_time(service.clock(), result)
-    return lifecycle.save_refresh(service, account, _merged(values, result), expires_at)
+    return account_state.save_refresh(service, account, _merged(values, result), expires_at)
 
 
 def _merged(values: dict[str, str], result: TokenResult) -> dict[str, str]:
@@ -112,9 +112,9 @@ def _merged(values: dict[str, str], result: TokenResult) -> dict[str, str]:
 
 def _failed(service: Service, account: Account, failure: OAuthFailure) -> Account:
     if failure.kind == "grant_dead":
-        lifecycle.mark_dead(service, account, failure.sentence)
+        account_state.mark_dead(service, account, failure.sentence)
         raise Refused(failure.sentence)
-    after = lifecycle.mark_retrying(service, account, failure.sentence, retry_after_s=failure.retry_after_s)
+    after = account_state.mark_retrying(service, account, failure.sentence, retry_after_s=failure.retry_after_s)
     return _cooling_down(service, after)
 
 

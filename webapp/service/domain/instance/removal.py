@@ -11,8 +11,7 @@ from webapp import audit
 from webapp.errors import Conflict, NotFound, PatchbayError
 from webapp.people import setup_requests
 from webapp.service.domain.access import api_calls, connect_tokens
-from webapp.service.domain.accounts import accounts
-from webapp.service.domain.accounts import lifecycle as account_lifecycle
+from webapp.service.domain.accounts import account_state, accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
@@ -48,7 +47,7 @@ def user(service: Service, gone: ExternalUser) -> None:
         api_calls.drop_user(tx, gone.scene, gone.external_id)
         file_stash.drop_user(tx, gone.scene, gone.external_id)
         lifecycle.erase_of_user(tx, gone)
-        account_lifecycle.remove(tx, accounts.of_user(tx, gone), service.clock())
+        account_state.remove(tx, accounts.of_user(tx, gone), service.clock())
         activity.drop_user(tx, gone.id)
         if external_users.erase(tx, gone):
             sentence = "Removed an external user with all that was theirs."
@@ -105,7 +104,7 @@ def _remove(service: Service, removed: Sequence[Account]) -> None:
         with service.store.write() as tx:
             for account in removed:
                 trigger_accounts.switch_off_for_account(tx, service, account)
-            account_lifecycle.remove(tx, removed, service.clock())
+            account_state.remove(tx, removed, service.clock())
     service.wake()
 
 

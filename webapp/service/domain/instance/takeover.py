@@ -8,8 +8,7 @@ import logging
 from collections.abc import Callable
 
 from webapp.errors import Unavailable
-from webapp.service.domain.accounts import attempts
-from webapp.service.domain.accounts import lifecycle as account_lifecycle
+from webapp.service.domain.accounts import account_state, attempts
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import runs
@@ -22,7 +21,7 @@ _RELEASE: tuple[Callable[[Tx, Service, int], object], ...] = (
     deliveries.take_over,
     inbox.take_over,
     lifecycle.take_over,
-    account_lifecycle.take_over,
+    account_state.take_over,
     attempts.take_over,
     runs.take_over,
     pieces.take_over,

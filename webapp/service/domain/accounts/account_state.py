@@ -1,9 +1,12 @@
-"""All changes of accounts' rows (table ``accounts``): connected, renewed, failing, dead, renamed, removed.
+"""The state of an account, and every other change of its row (table ``accounts``): connected, renamed, removed.
 
-An account is working, retrying or needs its person. A change of state takes the account as it was read, and is written
-only if its credentials still have the same ``revision``, so that a slow check never overwrites a newer reconnect or
-refresh. A refresh holds a lease in the row, and a check postpones the next one. When they are due is decided in
-:mod:`check_times` and :mod:`refresh_times`.
+    working ──a failure that may pass──▶ retrying ──refused for good──▶ dead: it needs its person
+      ◀──────────one success───────────────┘                             │
+      ◀────────────────────────reconnected by its person─────────────────┘
+
+A change of state takes the account as it was read, and is written only if its credentials still have the same
+``revision``, so that a slow check never overwrites a newer reconnect or refresh. A refresh is claimed by a lease in the
+row, and a check postpones the next one. When they are due is decided in :mod:`check_times` and :mod:`refresh_times`.
 """
 
 from collections.abc import Iterable, Mapping
