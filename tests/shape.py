@@ -36,7 +36,7 @@ from webapp.kit import assets
 from webapp.people import users
 from webapp.sandbox.app import create_sandbox
 from webapp.service.domain.access import oauth_clients
-from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts import oauth_apps, redirect_uris
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
@@ -277,8 +277,8 @@ def _sandbox(settings: Settings, service: Service) -> Iterator[None]:
     """The provider at the other end, on its own port."""
     client_id, secret = oauth_apps.ensure_sandbox(service)
     folders = assets.templates_dir(), assets.static_dir()
-    redirect_uris = [oauth_apps.new_redirect_uri(service, "sandbox")]
-    app = create_sandbox(settings.data / "sandbox", settings.sandbox_url, client_id, secret, redirect_uris, *folders)
+    uris = [redirect_uris.of_new_client(service, "sandbox")]
+    app = create_sandbox(settings.data / "sandbox", settings.sandbox_url, client_id, secret, uris, *folders)
     server = make_server("localhost", settings.sandbox_port, app)  # one thread, which is not watched
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -28,7 +28,7 @@ from webapp.service.catalog.importing.extensions import Choice, Extended, Origin
 from webapp.service.catalog.importing.plans import plan
 from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients
-from webapp.service.domain.accounts import account_state, credentials, oauth_apps
+from webapp.service.domain.accounts import account_state, credentials, oauth_apps, redirect_uris
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
@@ -169,7 +169,7 @@ def _account(service: Service, scene: Scene, sandbox_url: str) -> str:
 
 def _signed_in(service: Service, sandbox_url: str) -> dict[str, str]:
     """A person's consent at the sandbox, as its pages ask for it."""
-    callback, verifier = oauth_apps.new_redirect_uri(service, "sandbox"), secrets.token_urlsafe(48)
+    callback, verifier = redirect_uris.of_new_client(service, "sandbox"), secrets.token_urlsafe(48)
     with OAuth2Session(
         *oauth_apps.ensure_sandbox(service), scope="profile tasks:read tasks:write webhooks",
         redirect_uri=callback, code_challenge_method="S256", token_endpoint_auth_method="client_secret_post",

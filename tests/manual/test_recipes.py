@@ -22,7 +22,7 @@ from tests.manual.world import World, exchange
 from webapp.kit import assets
 from webapp.kit.clock import now
 from webapp.sandbox.app import create_sandbox
-from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts import oauth_apps, redirect_uris
 from webapp.service.outbound.transport import Transport
 from webapp.service.worker.catalog_reloader import CatalogReloader
 from webapp.service.worker.delivery_engine import DeliveryEngine
@@ -123,7 +123,7 @@ def staged(folder: Path) -> Iterator[Stage]:
     service = stage.installation.service
     sandbox = create_sandbox(
         stage.folder / "instance" / "sandbox", stage.world.sandbox, *oauth_apps.ensure_sandbox(service),
-        [oauth_apps.new_redirect_uri(service, "sandbox")], assets.templates_dir(), assets.static_dir(),
+        [redirect_uris.of_new_client(service, "sandbox")], assets.templates_dir(), assets.static_dir(),
     )  # fmt: skip
     third = make_server("localhost", stage.port + 1, sandbox, threaded=True, request_handler=Quiet)
     thread = threading.Thread(target=third.serve_forever, args=[0.05])

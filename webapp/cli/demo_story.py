@@ -45,6 +45,7 @@ from webapp.service.domain.accounts import (
     health,
     oauth_apps,
     provider,
+    redirect_uris,
     token_refresh,
 )
 from webapp.service.domain.accounts.accounts import Account
@@ -243,7 +244,7 @@ class _Story:
         service, text = self._service, self._asked(user)
         token, started = connect_tokens.verify(service, text), self._sign_in(user, text)
         app, client = service.app("sandbox"), oauth_apps.get(service.store, oauth_apps.SANDBOX_ID)
-        redirect_uri, code = oauth_apps.redirect_uri(service, client), secrets.token_urlsafe(32)
+        redirect_uri, code = redirect_uris.of(service, client.callback), secrets.token_urlsafe(32)
         self._sandbox.grants.allow(
             code,
             self._sandbox.client.client_id,
@@ -390,7 +391,7 @@ def _sandbox(service: Service, clock: FakeClock) -> Iterator[Sandbox]:
         settings.sandbox_url,
         client_id,
         client_secret,
-        [oauth_apps.new_redirect_uri(service, "sandbox")],
+        [redirect_uris.of_new_client(service, "sandbox")],
         assets.templates_dir(),
         assets.static_dir(),
         clock=clock,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.in_process import Commands
-from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts import events_secrets, oauth_apps
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
@@ -81,7 +81,7 @@ def test_the_secret_that_the_provider_sent_is_shown_once(patchbay: Commands, dat
     notion = patchbay.json("oauth-app", "add", "--app", "notion", "--client-id", "c", "--client-secret", "s")["id"]
     assert "has sent nothing yet" in patchbay.refused("oauth-app", "events", notion, "--sent")
     service = open_service(Settings.from_env({}, data=data))
-    oauth_apps.keep_handshake(service, oauth_apps.get(service.store, notion), "canary-sent")
+    events_secrets.keep_handshake(service, oauth_apps.get(service.store, notion), "canary-sent")
     close_service(service)
     assert patchbay.json("oauth-app", "events", notion, "--sent") == {"events_secret": "canary-sent"}
     assert patchbay.json("oauth-app", "events", notion, input="\n")["has_secret"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.service.domain.accounts import oauth_app_checks, oauth_apps
+from webapp.service.domain.accounts import events_secrets, oauth_app_checks, oauth_apps
 from webapp.service.domain.accounts.oauth_app_checks import ClientVerdict
 from webapp.service.domain.projects import projects
 
@@ -60,7 +60,7 @@ class TestClients:
         }
         changed = world.call("PUT", f"P/oauth_apps/{client_id}", server, json={"events_secret": "canary-other"})
         client = oauth_apps.get(world.service.store, client_id)
-        assert oauth_apps.events_secret(world.service, client) == "canary-other"
+        assert events_secrets.of(world.service, client) == "canary-other"
         assert "canary" not in answer.text + changed.text
         refused = world.call("PUT", f"P/oauth_apps/{made['id']}", server, json={"events_secret": "x"})
         assert (refused.status_code, refused.json["details"][0]["field"]) == (400, "events_secret")
@@ -84,7 +84,7 @@ class TestClients:
         assert world.call("PUT", f"P/oauth_apps/{client_id}", server, json={"events_secret": topic}).status_code == 200
         events = world.get(f"P/oauth_apps/{client_id}?extensions=true", server).json["patchbay"]["events"]
         assert (events["secret_name"], events["takes_topic"], events["has_secret"]) == ("Topic", True, True)
-        assert oauth_apps.events_secret(world.service, oauth_apps.get(world.service.store, client_id)) == topic
+        assert events_secrets.of(world.service, oauth_apps.get(world.service.store, client_id)) == topic
 
     def test_the_list_and_its_filters(self, world: Any, made: Any) -> None:
         server = world.server()
@@ -221,7 +221,7 @@ def test_the_secret_that_a_provider_sent_is_shown_to_whoever_takes_it_once(world
     made = world.post("P/oauth_apps", server, json={"app": "notion", "client_id": "n", "client_secret": "s"}).json
     place, client = f"P/oauth_apps/{made['id']}", oauth_apps.get(world.service.store, made["id"])
     assert world.post(f"{place}/events_secret", server).status_code == 409
-    oauth_apps.keep_handshake(world.service, client, "canary-sent")
+    events_secrets.keep_handshake(world.service, client, "canary-sent")
     shown = world.get(f"{place}?extensions=true", server)
     assert shown.json["patchbay"]["events"]["secret_sent_at"] and "canary" not in shown.text
     assert world.post(f"{place}/events_secret", server).json == {"events_secret": "canary-sent"}

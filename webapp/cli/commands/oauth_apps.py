@@ -8,7 +8,7 @@ import click
 from webapp.cli.options import JSON, opened, show, table
 from webapp.errors import Invalid
 from webapp.kit.clock import iso
-from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts import events_secrets, oauth_apps, redirect_uris
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.projects import projects
 from webapp.service.domain.triggers import subscriptions
@@ -48,7 +48,7 @@ def add(
             name=name,
             scopes=[scope for scope in re.split(r"[,\s]+", scopes) if scope],
         )
-        result = {**_row(client), "redirect_uri": oauth_apps.redirect_uri(service, client)}
+        result = {**_row(client), "redirect_uri": redirect_uris.of(service, client.callback)}
     show(result, as_json, "The client was added. At the provider, allow the redirect_uri below.")
 
 
@@ -75,16 +75,16 @@ def events(oauth_app_id: str, sent: bool, as_json: bool) -> None:
         if webhook is None:
             raise Invalid(f"{app.name} has no events that come to its OAuth client.")
         if sent:
-            secret, name = oauth_apps.take_handshake(service, client), webhook.secret_name
+            secret, name = events_secrets.take_handshake(service, client), webhook.secret_name
             sentence = f"At {app.name}, paste this as the {name}. It is shown only now. "
             refused = "If it is refused there, somebody else sent it: let it be sent again, and run this again."
             show({"events_secret": secret}, as_json, sentence + refused)
             return
         if secret_entered := _secret(None, webhook.secret_name):
-            oauth_apps.check_events_secret(app, secret_entered)
+            events_secrets.check(app, secret_entered)
             client = oauth_apps.update(service, client, events_secret=secret_entered)
             subscriptions.begin(service, client.id)
-        result = oauth_apps.events_of(service, client) or {}
+        result = events_secrets.facts_of(service, client) or {}
     show(result, as_json, "At the provider, enter the uri below as the address for its events.")
 
 

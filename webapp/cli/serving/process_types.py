@@ -79,7 +79,7 @@ def prepare(settings: Settings, runner: Path) -> dict[str, Any]:
     from webapp.service.catalog import app as catalog_app
     from webapp.service.components.runner import Runner
     from webapp.service.domain.access import oauth_clients
-    from webapp.service.domain.accounts import oauth_apps
+    from webapp.service.domain.accounts import oauth_apps, redirect_uris
     from webapp.service.domain.instance.opening import close_service, open_service
     from webapp.store.stores import wait_for_old_version
 
@@ -89,7 +89,7 @@ def prepare(settings: Settings, runner: Path) -> dict[str, Any]:
         sandbox = None
         if settings.sandbox:
             client_id, client_secret = oauth_apps.ensure_sandbox(service)
-            redirect_uri = oauth_apps.new_redirect_uri(service, catalog_app.SANDBOX)
+            redirect_uri = redirect_uris.of_new_client(service, catalog_app.SANDBOX)
             sandbox = asdict(SandboxClient(client_id, client_secret, redirect_uri, *oauth_clients.example(service)))
         return {"start_token": start_tokens.issue(service.store, now), "sandbox": sandbox}
     finally:

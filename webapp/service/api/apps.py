@@ -27,7 +27,7 @@ from webapp.service.api.base.models import (
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.app import App as CatalogApp
 from webapp.service.catalog.search import EVERYTHING, Filter, State, States, Subset
-from webapp.service.domain.accounts import connections, oauth_app_checks, oauth_apps
+from webapp.service.domain.accounts import connections, oauth_app_checks, oauth_apps, redirect_uris
 from webapp.service.domain.components import held_tools
 from webapp.service.domain.instance import api_extensions
 from webapp.service.domain.pieces import uses
@@ -403,7 +403,7 @@ def _set_up(call: Call, app: CatalogApp) -> dict[str, Any] | None:
     """How to create an OAuth client for the app; None for an app that needs none."""
     if app.oauth is None:
         return None
-    note, uri = app.oauth.client, oauth_apps.new_redirect_uri(call.service, app.slug)
+    note, uri = app.oauth.client, redirect_uris.of_new_client(call.service, app.slug)
     family = map(call.service.app, oauth_apps.family(call.service, app.slug))
     return {
         **note.model_dump(mode="json", exclude={"source"}),

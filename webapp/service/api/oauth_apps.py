@@ -28,7 +28,7 @@ from webapp.service.api.base.models import (
 )
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.app import App as CatalogApp
-from webapp.service.domain.accounts import apps, oauth_app_checks, oauth_apps
+from webapp.service.domain.accounts import apps, events_secrets, oauth_app_checks, oauth_apps, redirect_uris
 from webapp.service.domain.accounts.oauth_apps import OAuthAppFilter
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.base.service import Service
@@ -183,7 +183,7 @@ def create_oauth_app(call: Call) -> Response:
         raise Invalid.of("app", message)
     app = app.by_sign_in
     _check_events(app, body)
-    uri = oauth_apps.new_redirect_uri(call.service, app.slug)
+    uri = redirect_uris.of_new_client(call.service, app.slug)
     verdict = _checked(call.service, app, body.client_id, body.client_secret, uri) if body.check else None
     client = oauth_apps.add(
         call.service,
@@ -220,7 +220,7 @@ def update_oauth_app(call: Call) -> Response:
     verdict = None
     if body.check:
         known = secret or oauth_apps.secret(call.service, client)
-        uri = oauth_apps.redirect_uri(call.service, client)
+        uri = redirect_uris.of(call.service, client.callback)
         verdict = _checked(call.service, call.service.app(client.app).by_sign_in, changed.client_id, known, uri)
     updated = oauth_apps.update(call.service, changed, client_secret=secret, events_secret=body.events_secret)
     if body.events_secret:
@@ -252,20 +252,20 @@ def to_json(service: Service, client: oauth_apps.OAuthApp, *, extensions: bool =
         "client_id": client.client_id,
         "scopes": client.scopes,
         "additional_scopes": client.additional_scopes,
-        "redirect_uri": oauth_apps.redirect_uri(service, client),
+        "redirect_uri": redirect_uris.of(service, client.callback),
         "owner_id": client.project_id,
         "created_at": iso(client.created_at),
         "updated_at": iso(client.updated_at),
     }
     if extensions:
         use = asdict(oauth_apps.use_of(service.store, client))
-        document["patchbay"] = {"app_name": app["name"], **use, "events": oauth_apps.events_of(service, client)}
+        document["patchbay"] = {"app_name": app["name"], **use, "events": events_secrets.facts_of(service, client)}
     return document
 
 
 def _check_events(app: CatalogApp, body: OAuthAppChange) -> None:
     if body.events_secret:
-        oauth_apps.check_events_secret(app, body.events_secret)
+        events_secrets.check(app, body.events_secret)
 
 
 def _changed(client: oauth_apps.OAuthApp, body: OAuthAppChange) -> oauth_apps.OAuthApp:
@@ -312,7 +312,7 @@ def check_oauth_app(call: Call) -> Response:
         call.service.app(client.app).by_sign_in,
         client.client_id,
         oauth_apps.secret(call.service, client),
-        oauth_apps.redirect_uri(call.service, client),
+        redirect_uris.of(call.service, client.callback),
     )
     return answer(asdict(verdict))
 
@@ -342,4 +342,4 @@ def share_oauth_app(call: Call) -> Response:
 def take_events_secret(call: Call) -> Response:
     """Take the secret that the provider sent to the client's address for events; it signs from now on. 409 while it has
     sent none."""
-    return answer({"events_secret": oauth_apps.take_handshake(call.service, load(call))})
+    return answer({"events_secret": events_secrets.take_handshake(call.service, load(call))})

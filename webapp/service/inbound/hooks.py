@@ -27,7 +27,7 @@ from webapp import quotas
 from webapp.errors import NotFound, PatchbayError, Throttled
 from webapp.kit.networks import network_of
 from webapp.service.components.calls import HttpAnswer
-from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts import events_secrets
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import app_events, inbound_requests
 from webapp.service.domain.triggers.inbound_requests import InboundRequest
@@ -175,7 +175,7 @@ class Receiver:
         asks_a_piece = app_events.is_read_by_piece(service, slug)
         if current.method == "GET" and not asks_a_piece:
             raise MethodNotAllowed(["HEAD", "POST"])
-        base = oauth_apps.events_address(service, slug, oauth_app_id)
+        base = events_secrets.address_of(service, slug, oauth_app_id)
         received = read(current, base, "", service.clock())
         waits = app_events.may_wait(service, slug)
         return self._run(lambda: app_events.receive(service, slug, oauth_app_id, received), waits=waits)

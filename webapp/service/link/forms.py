@@ -14,7 +14,7 @@ from webapp.kit import translation
 from webapp.kit.translation import gettext, translated
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import CustomField
-from webapp.service.domain.accounts import attempts, credentials, oauth_apps
+from webapp.service.domain.accounts import attempts, credentials, oauth_apps, redirect_uris
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
@@ -85,7 +85,7 @@ def show(
         secret=secret,
         fields=_form_fields(current, app, _open_values(service, app, account) if texts is None else texts, details),
         own_client=own_client,
-        redirect_uri=oauth_apps.new_redirect_uri(service, app.slug),
+        redirect_uri=redirect_uris.of_new_client(service, app.slug),
         problem=translated(problem or ""),
         wrong=len(details),
         can_choose="picked" in current.parameters,

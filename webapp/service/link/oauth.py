@@ -19,6 +19,7 @@ from webapp.service.domain.accounts import (
     oauth_apps,
     provider,
     provider_scopes,
+    redirect_uris,
     registered_clients,
 )
 from webapp.service.domain.accounts.attempts import Attempt, SignInStart, Undecided
@@ -153,7 +154,7 @@ def _authorization_url(service: Service, app: App, client: OAuthApp, started: Si
         oauth_provider = provider.oauth_provider(service, app, client, started.fields, started.attempt.scope_profile)
     except TemplateError as error:
         raise RejectedByProvider(f"{app.name} cannot be reached with what was entered. Start again.") from error
-    redirect_uri = oauth_apps.redirect_uri(service, client)
+    redirect_uri = redirect_uris.of(service, client.callback)
     if oauth_provider.request_token_url:
         address = attempts.begin_oauth1(service, app, oauth_provider, redirect_uri, started)
         if not isinstance(address, str):
@@ -211,7 +212,7 @@ def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, seale
             service.client_for(app),
             oauth_provider,
             code=_code(app),
-            redirect_uri=oauth_apps.redirect_uri(service, client),
+            redirect_uri=redirect_uris.of(service, client.callback),
             verifier=sealed["verifier"],
         )
     if isinstance(result, OAuthFailure):

@@ -1,9 +1,5 @@
 """OAuth clients at providers: the project's own before the installation's, and none removed that accounts live by.
 
-What the owner of an OAuth client is told of its events, and the secret that signs them.
-
-A secret that a provider sends waits for the owner of the client, who alone lets it sign.
-
 Which OAuth clients a project has, and what each serves.
 """
 
@@ -15,9 +11,9 @@ import pytest
 from webapp.errors import Conflict, NotFound
 from webapp.kit.clock import DAY, FakeClock
 from webapp.kit.cursors import Window
-from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts import oauth_apps, redirect_uris
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.oauth_apps import OAuthApp, OAuthAppFilter, OAuthAppUse
+from webapp.service.domain.accounts.oauth_apps import OAuthAppFilter, OAuthAppUse
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Project, Scene
@@ -85,22 +81,12 @@ def test_what_a_person_brought_serves_that_person_only_and_goes_unused(
     assert oauth_apps.purge(service) == 1
 
 
-def test_each_provider_has_a_redirect_uri_of_its_own(service: Service) -> None:
-    shared = f"{service.settings.public_url}/connect/oauth/callback"
-    ends = {"github": "/github", "gmail": "/accounts.google.com", "google_drive": "/accounts.google.com"}
-    for app, end in ends.items():
-        assert oauth_apps.new_redirect_uri(service, app) == shared + end
-        client = oauth_apps.add(service, app=app, client_id="c", client_secret=None)
-        assert oauth_apps.redirect_uri(service, client) == shared + end
-        assert oauth_apps.redirect_uri(service, replace(client, callback="")) == shared  # added before
-
-
 def test_apps_that_share_a_client_have_one_secret(service: Service, project: Project, plant: Plant) -> None:
     gmail = oauth_apps.add(service, app="gmail", client_id="c", client_secret="canary-first", project_id=project.id)
     drive = oauth_apps.share(service, gmail, "google_drive")
     sheets = oauth_apps.share(service, drive, "google_sheets")
     assert (drive.shares, sheets.shares, sheets.client_id) == (gmail.id, gmail.id, "c")
-    assert oauth_apps.redirect_uri(service, sheets) == oauth_apps.redirect_uri(service, gmail)
+    assert redirect_uris.of(service, sheets.callback) == redirect_uris.of(service, gmail.callback)
     sealed = service.store.all("SELECT id FROM provider_clients WHERE secret_sealed IS NOT NULL AND app <> 'sandbox'")
     assert [row["id"] for row in sealed] == [gmail.id]
     with pytest.raises(Conflict, match="uses this OAuth client already"):
@@ -125,76 +111,9 @@ def test_who_holds_the_secret_hands_it_on(service: Service, project: Project) ->
         oauth_apps.remove(service, client)
 
 
-def test_a_family_has_one_redirect_uri(service: Service) -> None:
-    uris = {slug: oauth_apps.new_redirect_uri(service, slug) for slug in ("jira", "gmail", "google_drive")}
-    assert uris["jira"].endswith("/connect/oauth/callback/atlassian")
-    assert uris["gmail"] == uris["google_drive"]
-
-
 def test_the_family_of_an_app(service: Service) -> None:
     assert {"google_calendar", "google_drive", "google_sheets"} <= set(oauth_apps.family(service, "gmail"))
     assert oauth_apps.family(service, "github") == oauth_apps.family(service, "nothing") == []
-
-
-def test_the_owner_learns_where_events_come_and_what_is_missing(service: Service) -> None:
-    client = oauth_apps.add(service, app="slack", client_id="c", client_secret="s")
-    facts = oauth_apps.events_of(service, client)
-    assert facts == {
-        "uri": f"http://localhost:8600/h/app/slack/{client.id}",
-        "address_name": "Request URL",
-        "secret_name": "Signing Secret",
-        "has_secret": False,
-        "brings_secret": False,
-        "secret_sent_at": None,
-        "takes_topic": False,
-    }
-    assert oauth_apps.events_secret(service, client) is None
-    changed = oauth_apps.update(service, client, events_secret="canary-secret")
-    assert (oauth_apps.events_of(service, changed) or {})["has_secret"]
-    assert oauth_apps.events_secret(service, changed) == "canary-secret"
-    assert b"canary" not in (changed.events_sealed or b"canary")
-
-
-def test_an_app_without_events_has_nothing_to_tell(service: Service) -> None:
-    client = oauth_apps.add(service, app="github", client_id="c", client_secret="s")
-    assert oauth_apps.events_of(service, client) is None
-
-
-@pytest.fixture
-def client(service: Service) -> OAuthApp:
-    return oauth_apps.add(service, app="notion", client_id="c", client_secret="s")
-
-
-def told(service: Service, client: OAuthApp) -> tuple[bool, bool]:
-    """Whether a secret signs, and whether one waits."""
-    facts = oauth_apps.events_of(service, oauth_apps.get(service.store, client.id)) or {}
-    assert facts["brings_secret"]
-    return facts["has_secret"], facts["secret_sent_at"] is not None
-
-
-def test_it_signs_once_it_was_taken_and_is_shown_once(service: Service, client: OAuthApp) -> None:
-    with pytest.raises(Conflict, match="has sent nothing yet"):
-        oauth_apps.take_handshake(service, client)
-    oauth_apps.keep_handshake(service, client, "canary-first")
-    oauth_apps.keep_handshake(service, client, "canary-second")
-    assert told(service, client) == (False, True)
-    (row,) = service.store.all("SELECT secret_sealed FROM event_handshakes")
-    assert b"canary" not in row["secret_sealed"]
-    assert oauth_apps.take_handshake(service, client) == "canary-second"
-    assert told(service, client) == (True, False)
-    with pytest.raises(Conflict):
-        oauth_apps.take_handshake(service, client)
-
-
-def test_a_later_one_replaces_none_that_signs(service: Service, client: OAuthApp) -> None:
-    client = oauth_apps.update(service, client, events_secret="canary-first")
-    oauth_apps.keep_handshake(service, client, "canary-first")
-    assert told(service, client) == (True, False)
-    oauth_apps.keep_handshake(service, client, "canary-other")
-    assert told(service, client) == (True, True)
-    assert oauth_apps.events_secret(service, oauth_apps.get(service.store, client.id)) == "canary-first"
-    oauth_apps.remove(service, client)
-    assert service.store.all("SELECT 1 FROM event_handshakes") == []
 
 
 def test_what_a_client_serves(service: Service, project: Project, plant: Callable[..., Account]) -> None:

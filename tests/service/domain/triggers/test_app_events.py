@@ -22,7 +22,7 @@ from tests.fakes.declared.told_events import Notion, ToldStage
 from tests.fakes.triggers import row, summaries
 from webapp.errors import NotFound, Unavailable
 from webapp.kit.clock import DAY, MINUTE, SECOND
-from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts import events_secrets, oauth_apps
 from webapp.service.domain.triggers import app_events, deployments, event_listeners, inbound_requests, subscriptions
 from webapp.service.domain.triggers.inbound_requests import InboundRequest
 from webapp.service.outbound.id_tokens import RETRY_MS
@@ -116,7 +116,7 @@ def test_a_secret_that_notion_sends_signs_once_its_owner_took_it(slack_bench: Be
     assert shake("forged") == shake("secret_1") == 200
     with pytest.raises(NotFound):  # nobody took it yet
         notion.send("acme", secret="secret_1")
-    assert oauth_apps.take_handshake(service, notion.client) == "secret_1"
+    assert events_secrets.take_handshake(service, notion.client) == "secret_1"
     notion.client = oauth_apps.get(service.store, notion.client.id)
     alice, bob = notion.deploy("alice"), notion.deploy("bob")
     assert shake("later") == 200

@@ -30,7 +30,7 @@ from tests.fakes.pieces.triggers import PieceStage
 from tests.fakes.triggers import poll_due, summaries
 from webapp.errors import Invalid
 from webapp.kit.clock import DAY, MINUTE, SECOND, iso
-from webapp.service.domain.accounts import account_state, oauth_apps
+from webapp.service.domain.accounts import account_state, events_secrets, oauth_apps
 from webapp.service.domain.triggers import calls, deployed_triggers, deployments, event_listeners, inbox
 from webapp.service.domain.triggers.event_listeners import PieceListener
 
@@ -70,7 +70,7 @@ def test_without_the_secret_of_the_client_nothing_is_started(stage: Stage) -> No
     with pytest.raises(Invalid, match="The events of Slack are not set up yet"):
         stage.deploy("alice")
     client = oauth_apps.update(stage.service, stage.client, events_secret=SECRET)
-    assert oauth_apps.events_secret(stage.service, client) == SECRET
+    assert events_secrets.of(stage.service, client) == SECRET
     assert b"8f742231" not in (client.events_sealed or b"8f742231")
     assert stage.deploy("alice").active
 

@@ -6,27 +6,20 @@ installation, which its operator added, are not. Nor are those that an external 
 serve only that user's accounts, are not listed, and are deleted when no account uses them. Several apps of one provider
 may share a registration: each has a row of its own, and one of them has the secret.
 
-The provider may send events to one address, signed with a secret that is sealed here. Some providers generate the
-secret and send it unsigned, in the request by which they verify the address (table ``event_handshakes``). Anybody could
-send such a request, so a secret signs nothing until the owner accepts it, compares it with the provider's and enters it
-there. A newer one replaces one that waits.
+What signs the events that a provider sends to a client is left to :mod:`.events_secrets`, where people return after a
+sign-in to :mod:`.redirect_uris`.
 """
 
-import hmac
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from webapp import audit
-from webapp.errors import Conflict, Invalid, NotFound
+from webapp.errors import Conflict, NotFound
 from webapp.kit import cursors
-from webapp.kit.clock import DAY, iso
+from webapp.kit.clock import DAY
 from webapp.kit.crypto import new_id
-from webapp.service.catalog.app import App
-from webapp.service.catalog.spec import Topic
-from webapp.service.domain.accounts import accounts
+from webapp.service.domain.accounts import accounts, redirect_uris
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
 from webapp.store.contract import Reader, Tx
@@ -34,8 +27,6 @@ from webapp.store.table import Table
 
 SANDBOX_ID = "oa_sandbox"
 EVENTS_SEALED = SealedColumn("provider_clients", "events_sealed", owner=WHOLE_INSTALLATION)
-HANDSHAKE_SEALED = SealedColumn("event_handshakes", "secret_sealed", key="oauth_app_id", owner=WHOLE_INSTALLATION)
-MAX_SECRET = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +92,7 @@ def add(
     ``registered_issuer`` has the ``callback`` with which it did so.
     """
     oauth_app_id, now = new_id("oa"), service.clock()
-    callback = _callback(service, app) if callback is None else callback
+    callback = redirect_uris.callback_of(service, app) if callback is None else callback
     with service.store.write() as tx:
         sealed = _seal(service, tx, project_id, oauth_app_id, client_secret) if client_secret else None
         events = _seal_events_secret(service, tx, project_id, oauth_app_id, events_secret) if events_secret else None
@@ -117,37 +108,11 @@ def add(
             callback,
             events_sealed=events,
             registered_issuer=registered_issuer,
-            registered_uri=redirect_uri_of(service, callback) if registered_issuer else "",
+            registered_uri=redirect_uris.of(service, callback) if registered_issuer else "",
         )
         _CLIENTS.insert(tx, client)
         _note(tx, now, client, "created", f"Added an OAuth client for {app}.")
     return client
-
-
-def redirect_uri(service: Service, client: OAuthApp) -> str:
-    """The redirect URI of ``client``, exactly as it is registered with its provider (RFC 9700 section 2.1)."""
-    return redirect_uri_of(service, client.callback)
-
-
-def new_redirect_uri(service: Service, app: str) -> str:
-    """The redirect URI to register for a client of the app with slug ``app`` that is added now."""
-    return redirect_uri_of(service, _callback(service, app))
-
-
-def redirect_uri_of(service: Service, callback: str) -> str:
-    """The redirect URI for the authorization server that ``callback`` identifies, such as its host."""
-    return "/".join(part for part in (f"{service.settings.public_url}/connect/oauth/callback", callback) if part)
-
-
-def _callback(service: Service, slug: str) -> str:
-    """The part of redirect URIs that distinguishes authorization servers, so that the answer of one is not accepted
-    as another's (RFC 9700 section 4.4.2): empty if its answers name it, else its issuer's host, family or app.
-    """
-    app = service.catalog.app(slug)
-    oauth = app.by_sign_in.oauth if app else None
-    if oauth is None or oauth.iss_required:
-        return ""
-    return urlsplit(oauth.issuer or "").hostname or oauth.family or slug
 
 
 def get(reader: Reader, oauth_app_id: str) -> OAuthApp:
@@ -260,6 +225,14 @@ def update(
         return get(tx, client.id)
 
 
+def accept_events_secret(service: Service, tx: Tx, client: OAuthApp, sent: str) -> None:
+    """Let ``sent``, which the provider of ``client`` generated, sign its events."""
+    now = service.clock()
+    sealed = _seal_events_secret(service, tx, client.project_id, client.id, sent)
+    _CLIENTS.update(tx, client.id, events_sealed=sealed, updated_at=now)
+    _note(tx, now, client, "updated", f"Accepted the secret that {client.app} sent for its events.")
+
+
 def remove(service: Service, client: OAuthApp) -> None:
     """Delete ``client``; clients that share it stay.
 
@@ -345,99 +318,9 @@ def _seal(service: Service, tx: Tx, project_id: str | None, oauth_app_id: str, c
     return SEALED.seal(service, tx, project_id or INSTANCE, oauth_app_id, client_secret.encode())
 
 
-def events_of(service: Service, client: "OAuthApp") -> dict[str, Any] | None:
-    """The facts that its owner needs to receive events; None if the app sends none to its clients."""
-    app = service.catalog.app(client.app)
-    events = app.spec.client_webhook if app and app.oauth else None
-    if events is None:
-        return None
-    return {
-        "uri": events_address(service, client.app, client.id),
-        "address_name": events.address_name,
-        "secret_name": events.secret_name,
-        "has_secret": client.events_sealed is not None,
-        "brings_secret": events.brings_secret,
-        "takes_topic": isinstance(events, Topic),
-        "secret_sent_at": _secret_sent_at(service, client),
-    }
-
-
-def _secret_sent_at(service: Service, client: "OAuthApp") -> str | None:
-    """When the provider sent the secret that waits for the client's owner, as ISO 8601; None where none does."""
-    sql = "SELECT received_at AS at FROM event_handshakes WHERE oauth_app_id = :id"
-    row = service.store.one(sql, {"id": client.id})
-    return iso(row["at"]) if row else None
-
-
-def check_events_secret(app: App, entered: str) -> None:
-    """Raise :class:`Invalid` where the clients of ``app`` take no secret for events, or no such topic in its place."""
-    webhook = app.spec.client_webhook
-    if webhook is None:
-        raise Invalid.of("events_secret", f"{app.name} has no events that come to its OAuth client.")
-    if isinstance(webhook, Topic) and not re.fullmatch(webhook.pattern, entered):
-        raise Invalid.of("events_secret", webhook.advice)
-
-
-def events_address(service: Service, slug: str, oauth_app_id: str) -> str:
-    """The address to which the provider of the app ``slug`` sends the events of a client."""
-    return f"{service.settings.public_url}/h/app/{slug}/{oauth_app_id}"
-
-
-def events_secret(service: Service, client: "OAuthApp") -> str | None:
-    """The secret that signs the events, in plain text; None if none was entered."""
-    if client.events_sealed is None:
-        return None
-    return EVENTS_SEALED.open(service, client.project_id or INSTANCE, client.id, client.events_sealed).decode()
-
-
 def _seal_events_secret(service: Service, tx: Tx, project_id: str | None, oauth_app_id: str, plain: str) -> bytes:
     """``plain`` for the row of a client, in the transaction that writes it."""
     return EVENTS_SEALED.seal(service, tx, project_id or INSTANCE, oauth_app_id, plain.encode())
-
-
-def is_usable_secret(secret: str) -> bool:
-    """Whether ``secret`` may wait: of plain characters, so that it can be read and pasted, and not too long."""
-    return 0 < len(secret) <= MAX_SECRET and secret.isascii() and secret.isprintable()
-
-
-def keep_handshake(service: Service, client: OAuthApp, secret: str) -> None:
-    """Keep ``secret`` for the client's owner to accept, unless it is the one in use."""
-    known = events_secret(service, client)
-    if known is not None and hmac.compare_digest(known.encode(), secret.encode()):
-        return
-    with service.store.write() as tx:
-        tx.run(
-            "INSERT INTO event_handshakes (oauth_app_id, project_id, secret_sealed, received_at) "
-            "VALUES (:id, :project, :sealed, :now) ON CONFLICT (oauth_app_id) DO UPDATE "
-            "SET secret_sealed = excluded.secret_sealed, received_at = excluded.received_at",
-            {
-                "id": client.id,
-                "project": client.project_id,
-                "sealed": HANDSHAKE_SEALED.seal(service, tx, client.project_id or INSTANCE, client.id, secret.encode()),
-                "now": service.clock(),
-            },
-        )
-
-
-def take_handshake(service: Service, client: OAuthApp) -> str:
-    """Accept the waiting secret as the one that signs events, and return it for the owner to enter at the provider.
-
-    Raises :class:`Conflict` if none waits.
-    """
-    row = service.store.one("SELECT secret_sealed FROM event_handshakes WHERE oauth_app_id = :id", {"id": client.id})
-    if row is None:
-        raise Conflict("The provider has sent nothing yet. Enter the address there first, then try again.")
-    secret = HANDSHAKE_SEALED.open(service, client.project_id or INSTANCE, client.id, row["secret_sealed"]).decode()
-    now = service.clock()
-    with service.store.write() as tx:
-        sealed = _seal_events_secret(service, tx, client.project_id, client.id, secret)
-        _CLIENTS.update(tx, client.id, events_sealed=sealed, updated_at=now)
-        tx.run(
-            "DELETE FROM event_handshakes WHERE oauth_app_id = :id AND secret_sealed = :sealed",
-            {"id": client.id, "sealed": row["secret_sealed"]},
-        )
-        _note(tx, now, client, "updated", f"Accepted the secret that {client.app} sent for its events.")
-    return secret
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from webapp.errors import Conflict, Invalid
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import oauth_app_checks, oauth_apps
+from webapp.service.domain.accounts import oauth_app_checks, oauth_apps, redirect_uris
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import ProviderDown, RejectedByProvider
 from webapp.service.domain.base.service import Service
@@ -44,14 +44,14 @@ def document(service: Service, server: str) -> Mapping[str, Any]:
     """The document about the client for the authorization server at the host ``server``; "" for servers that name
     themselves in their answers."""
     home = service.settings.public_url
-    metadata = mcp_sign_in.client_metadata(oauth_apps.redirect_uri_of(service, server), home)
+    metadata = mcp_sign_in.client_metadata(redirect_uris.of(service, server), home)
     return {"client_id": _address(service, server), **metadata}
 
 
 def make(service: Service, sign_in: McpSignIn) -> Registration:
     """A client at the authorization server of ``sign_in``. Raises :class:`Invalid` where an owner has to make one."""
     server = "" if sign_in.iss_required else urlsplit(sign_in.issuer).hostname or ""
-    uri, home = oauth_apps.redirect_uri_of(service, server), service.settings.public_url
+    uri, home = redirect_uris.of(service, server), service.settings.public_url
     if sign_in.takes_documents and home.startswith("https://"):
         return Registration(sign_in.issuer, server, _address(service, server), None, "none")
     if not sign_in.register_url:
@@ -122,7 +122,7 @@ def forget(service: Service, slug: str) -> None:
 
 
 def _is_current(service: Service, client: OAuthApp) -> bool:
-    return client.registered_uri == oauth_apps.redirect_uri(service, client)
+    return client.registered_uri == redirect_uris.of(service, client.callback)
 
 
 def _is_forgotten(service: Service, app: App, client: OAuthApp) -> bool:

@@ -17,7 +17,7 @@ from webapp import audit
 from webapp.errors import Conflict
 from webapp.kit.crypto import CannotOpen
 from webapp.service.domain.access import connect_tokens
-from webapp.service.domain.accounts import attempts, credentials, oauth_apps
+from webapp.service.domain.accounts import attempts, credentials, events_secrets, oauth_apps
 from webapp.service.domain.agents import approvals
 from webapp.service.domain.base.keyring import KeyGone, box_version
 from webapp.service.domain.base.service import SealedColumn, Service
@@ -32,7 +32,7 @@ COLUMNS: tuple[SealedColumn, ...] = (
     credentials.SEALED,
     oauth_apps.SEALED,
     oauth_apps.EVENTS_SEALED,
-    oauth_apps.HANDSHAKE_SEALED,
+    events_secrets.SEALED,
     attempts.SEALED,
     *runs.SEALED,
     file_stash.SEALED,

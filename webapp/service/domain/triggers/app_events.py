@@ -20,7 +20,7 @@ from webapp.kit.clock import DAY, SECOND
 from webapp.service.catalog.spec import Events, Notices, PieceEvents, handshake_answer, member
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.components.declared.webhooks import fits
-from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts import events_secrets, oauth_apps
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries.events import ReceivedRequest
@@ -54,7 +54,7 @@ def receive(service: Service, slug: str, oauth_app_id: str, received: InboundReq
         return HttpAnswer(200, inbound_requests.SUCCESS, inbound_requests.JSON)
     client, facts, secret = oauth_app_at(service, slug, oauth_app_id)
     if isinstance(facts, PieceEvents):
-        address = oauth_apps.events_address(service, slug, client.id)
+        address = events_secrets.address_of(service, slug, client.id)
         return _receive_for_piece(
             service, piece_triggers.EventAddress(facts, client.id, secret, address), client, request
         )
@@ -107,7 +107,7 @@ def _is_genuine(service: Service, client: OAuthApp, notices: Notices, received: 
     if notices.topic is None:
         secret = oauth_apps.secret(service, client)
         return secret is not None and notices.signature is not None and fits(notices.signature, secret, event)
-    name = re.fullmatch(notices.topic.pattern, oauth_apps.events_secret(service, client) or "")
+    name = re.fullmatch(notices.topic.pattern, events_secrets.of(service, client) or "")
     scheme, _, token = str(event["headers"].get("authorization", "")).partition(" ")
     if name is None or scheme.lower() != "bearer":
         return False
@@ -116,7 +116,7 @@ def _is_genuine(service: Service, client: OAuthApp, notices: Notices, received: 
         token.strip(),
         issuer=notices.topic.issuer,
         keys=notices.topic.keys,
-        audience=oauth_apps.events_address(service, client.app, client.id),
+        audience=events_secrets.address_of(service, client.app, client.id),
         clock=service.clock,
     )
     if claims is None or claims.get("email_verified") is not True:
@@ -151,7 +151,7 @@ def oauth_app_at(service: Service, slug: str, oauth_app_id: str) -> tuple[OAuthA
     Raises :class:`NotFound` if there is none.
     """
     client = _client(service, slug, oauth_app_id)
-    facts, secret = service.app(slug).spec.event_webhook, oauth_apps.events_secret(service, client)
+    facts, secret = service.app(slug).spec.event_webhook, events_secrets.of(service, client)
     if facts is None or secret is None:
         raise NotFound(inbound_requests.NOT_FOUND)
     return client, facts, secret
@@ -182,9 +182,9 @@ def _is_handshake_secret(
         return False
     parsed = parse_json(received.body)
     secret = at_path(parsed.value, facts.handshake.secret) if isinstance(parsed, Json) else None
-    if not isinstance(secret, str) or not oauth_apps.is_usable_secret(secret):
+    if not isinstance(secret, str) or not events_secrets.is_usable(secret):
         return False
-    oauth_apps.keep_handshake(service, client, secret)
+    events_secrets.keep_handshake(service, client, secret)
     return True
 
 

@@ -18,7 +18,7 @@ from webapp.service.components.declared.webhooks import HOOK
 from webapp.service.components.errors import LoadError
 from webapp.service.components.limits import RUN_S
 from webapp.service.components.runner import LOST
-from webapp.service.domain.accounts import oauth_apps
+from webapp.service.domain.accounts import events_secrets, oauth_apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import account_grants, component_calls, prop_values
@@ -153,8 +153,8 @@ def _endpoint(service: Service, trigger: DeployedTrigger, chosen: Mapping[str, A
     if account is None or account.oauth_app_id is None or notices is None:
         return None
     if notices.topic is not None:
-        return oauth_apps.events_secret(service, oauth_apps.get(service.store, account.oauth_app_id))
-    return oauth_apps.events_address(service, account.app, account.oauth_app_id)
+        return events_secrets.of(service, oauth_apps.get(service.store, account.oauth_app_id))
+    return events_secrets.address_of(service, account.app, account.oauth_app_id)
 
 
 def _is_notified_at_client(service: Service, trigger: DeployedTrigger) -> bool:
