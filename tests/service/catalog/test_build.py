@@ -22,7 +22,7 @@ from tests.service.catalog.test_components import APPS, row
 from webapp.errors import Unavailable
 from webapp.kit.crypto import stable_id
 from webapp.service.catalog import build as building
-from webapp.service.catalog.build import SEARCHED, build, create_tables, ensure
+from webapp.service.catalog.build import build, create_tables, ensure
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Files, Places
 from webapp.service.components.calls import Call, Reply
@@ -115,7 +115,7 @@ def test_a_build_that_fails_leaves_the_old_catalog(
         raise OSError("no space left")
 
     declare("globex", OAUTH)
-    monkeypatch.setattr(building, "_app_words", fail)
+    monkeypatch.setattr(building, "_app_facts", fail)
     with pytest.raises(OSError, match="no space left"):
         build(target, Places(built_in=folder))
     assert target.read_bytes() == before
@@ -247,7 +247,6 @@ def test_every_table_is_made_once() -> None:
         "components",
         "declarations",
         "toml",
-        "words",
         "build",
         "listed",
         "listed_words",
@@ -257,7 +256,6 @@ def test_every_table_is_made_once() -> None:
         "tool_terms",
     }
     assert {name for name in database.table_names() if not name.startswith(("listed_words_", "tools_fts"))} == tables
-    assert set(SEARCHED) < {column.name for column in database.table("words").columns}
     database.table("apps").insert({"id": 1, "slug": "acme"})
     with pytest.raises(sqlite3.IntegrityError):
         database.table("apps").insert({"id": 2, "slug": "acme"})

@@ -21,6 +21,7 @@ from webapp.service.catalog.search import (
     EVERYTHING,
     MAX_WORDS,
     STATES,
+    Beginnings,
     Filter,
     Listing,
     Order,
@@ -214,24 +215,24 @@ def test_q_with_an_explicit_sort_keeps_that_sort(several: Catalog) -> None:
     assert slugs(several, q="acme", sort_key="name_slug", sort_direction="desc") == ["alpha", "acme"]
 
 
-def test_people_with_other_apps_share_a_search(several: Catalog) -> None:
-    apps, queries = dict(enumerate(several.search().items)), []
+def test_people_with_other_apps_share_a_search(several: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    search, asked = Search(several.search().items, several.categories()), list[str]()
 
-    def full_text(query: str) -> str:
-        queries.append(query)
-        return str(list(apps))
+    def of(self: Beginnings, *beginnings: str) -> set[int]:
+        asked.extend(beginnings)
+        return set(range(6))
 
-    search = Search(apps, several.categories(), full_text)
+    monkeypatch.setattr(Beginnings, "of", of)
 
     def slugs_of(subset: Subset) -> list[str]:
         narrowed = Filter.of("a", (), None, None, None, subset)
         return [app.slug for app in search.page(narrowed, None, None, Window()).items]
 
-    everything = slugs_of(Subset())
+    everything, once = slugs_of(Subset()), len(asked)
     for slug in everything:
         assert slugs_of(Subset(without=frozenset({slug}))) == [other for other in everything if other != slug]
         assert slugs_of(Subset(among=frozenset({slug}))) == [slug]
-    assert len(everything) == 6 and len(queries) == 1
+    assert len(everything) == 6 and len(asked) == once
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
@@ -241,8 +242,8 @@ def test_by_state_every_app_comes_once_in_the_order_asked_for(
 ) -> None:
     apps = several.search(window=Window(100), sort_key="name", sort_direction=direction).items
     shut = ("acme", "beans", "zeta")
-    rows = {row: replace(app, auth_type="oauth" if app.slug in shut else "keys") for row, app in enumerate(apps)}
-    search = Search(rows, several.categories(), lambda _: "[0, 1]")
+    changed = [replace(app, auth_type="oauth" if app.slug in shut else "keys") for app in apps]
+    search = Search(changed, several.categories())
     states = States(frozenset(listed), frozenset({"alpha", "acme"}), clients=frozenset({"zeta"}))
     of_state = {"connected": ["acme", "alpha"], "ready": ["zeta", "globex", "my_sheets"], "setup": ["beans"]}
     step = 1 if direction == "asc" else -1
@@ -253,7 +254,7 @@ def test_by_state_every_app_comes_once_in_the_order_asked_for(
         assert found.counts == {"connected": 2, "ready": 3, "setup": 1} and found.page.total_count == len(expected)
         seen, cursor = seen + [app.slug for app in found.page.items], found.page.end_cursor
     assert seen == expected
-    counts = search.by_state(narrowed(q="x"), "name", direction, Window(), states).counts
+    counts = search.by_state(narrowed(q="acme"), "name", direction, Window(), states).counts
     assert sum(counts.values()) == 2
     assert search.by_state(narrowed(), None, None, Window(), replace(states, connected=frozenset())).counts == {
         "connected": 0, "ready": 4, "setup": 2,

@@ -46,8 +46,7 @@ from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.catalog.tables import insert, packed
 from webapp.service.components.runner import Runner
 
-VERSION = 13
-SEARCHED = ["name", "slug", "description", "categories"]
+VERSION = 14
 _FACT_COLUMNS = (
     "id", "key", "version", "kind", "app", "name", "description", "json", "prop_aliases", "dedupe", "hooks", "root",
     "path",
@@ -213,8 +212,6 @@ def _write(
     write_components(database, (each.row(beside, keys.get(each.component.app or "", {})) for each in declared), specs)
     facts_by_mark = sorted({component.mark: component.facts for component in declared}.items())
     insert(database, "declarations", ({"mark": mark, "facts": packed(facts)} for mark, facts in facts_by_mark))
-    insert(database, "words", (_app_words(row, source.spec, categories) for row, source in enumerate(apps, 1)))
-    database.table("words").enable_fts(SEARCHED, tokenize="unicode61")
 
 
 def create_tables(database: Database) -> None:
@@ -230,7 +227,6 @@ def create_tables(database: Database) -> None:
     create_component_tables(database)
     database.table("declarations").create({"mark": str, "facts": str}, pk="mark")
     database.table("toml").create({"digest": str, "fields": str}, pk="digest")
-    database.table("words").create({"id": int, **dict.fromkeys(SEARCHED, str)}, pk="id")
     database.table("unlisted").create({"name": str}, pk="name")
     database.table("build").create({"report": str})
 
@@ -278,18 +274,6 @@ def _app_facts(spec: AppSpec) -> dict[str, Any]:
         "signs_in": int(spec.sign_in is not None),
         "origin": spec.origin.model_dump_json() if spec.origin else "",
         "spec": kept,
-    }
-
-
-def _app_words(row: int, spec: AppSpec, categories: dict[str, Category]) -> dict[str, Any]:
-    """An app's row for full-text search, of folded words; the slug also without underscores, such as googlesheets."""
-    names = " ".join(categories[slug].name for slug in spec.categories)
-    return {
-        "id": row,
-        "name": " ".join(words(spec.name)),
-        "slug": f"{' '.join(spec.slug.split('_'))} {spec.slug.replace('_', '')}",
-        "description": " ".join(words(spec.description)),
-        "categories": " ".join(words(names)),
     }
 
 

@@ -92,7 +92,7 @@ class _Contents:
         hidden = {row["slug"] for row in every} - {app.slug for app in by_row.values()}
         self.components = Components(self._rows, make, hidden, unlisted=unlisted)
         self.tools = ToolSearch(self._rows, hidden, unlisted)
-        self.search = Search(listed, self.categories, self._full_text)
+        self.search = Search(listed.values(), self.categories)
 
     def logo(self, slug: str) -> bytes:
         """The SVG of the logo of the app ``slug``."""
@@ -102,11 +102,6 @@ class _Contents:
     def _embed(self, slug: str, oauth_app_id: str | None) -> orjson.Fragment | None:
         app = self.by_name.get(slug)
         return orjson.Fragment(app.with_client(oauth_app_id)) if app else None
-
-    def _full_text(self, query: str) -> str:
-        # One array, because iterating over thousands of rows costs more than finding them.
-        ((matching,),) = self._rows("SELECT json_group_array(rowid) FROM words_fts WHERE words_fts MATCH ?", [query])
-        return str(matching)
 
     def _read_spec(self, slug: str) -> AppSpec:
         (row,) = self._rows("SELECT spec FROM apps WHERE slug = ?", [slug])

@@ -1,20 +1,21 @@
 """Searches the apps of a catalog by the words and filters of contract "Apps", sorts them and counts them by category.
 
-A :class:`Listing` is a sorted list in memory that is cut into pages. It is sorted by a unique key; descending order
-reads it from the end. Its cursors are those of ``kit.cursors``, which stay valid when apps are added. The catalog never
-changes, so results are cached.
+The words of apps are an index in memory. An app stands for itself by its place, a number in the default order, until a
+page of apps is returned: numbers are found, sorted and counted without touching thousands of apps. A :class:`Listing`
+is a sorted list that is cut into pages. It is sorted by a unique key; descending order reads it from the end. Its
+cursors are those of ``kit.cursors``, which stay valid when apps are added. The catalog never changes, so results are
+cached.
 """
 
 import functools
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import accumulate
 from typing import Generic, Literal, Self, TypeVar, get_args
-
-import orjson
 
 from webapp.kit import cursors
 from webapp.kit.misspelling import similar_words
@@ -29,8 +30,7 @@ STATES: tuple[State, ...] = get_args(State)
 MAX_QUERY = 400
 MAX_WORDS = 12
 _WORD = re.compile(r"[^\W_]+")
-FullText = Callable[[str], str]
-"""Returns the row numbers that match an FTS5 query, as a JSON array."""
+_LAST = "\U0010ffff"  # sorts after every letter and digit
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -162,32 +162,26 @@ def order(sort_key: SortKey | None, direction: SortDirection | None) -> Order[Ap
     return Order((int, str, str), lambda app: (sign * app.featured_weight, app.sort_name, app.slug))
 
 
-def _nearest_first(words: Sequence[str]) -> Order[App]:
-    """The default order of a search: matches of names come first, then featured apps."""
-    near = _closeness(words)
-    return Order((int, int, str, str), lambda app: (near(app), -app.featured_weight, app.sort_name, app.slug))
+class Beginnings:
+    """Which of some texts have a part that begins as somebody typed; a text is named by its number, from 0 on."""
 
+    def __init__(self, texts: Iterable[Iterable[str]]) -> None:
+        """``texts`` are the parts of each."""
+        numbers = defaultdict[str, list[int]](list)
+        for number, parts in enumerate(texts):
+            for part in set(parts):
+                numbers[part].append(number)
+        self.parts = sorted(numbers)
+        self._numbers = [number for part in self.parts for number in numbers[part]]
+        self._starts = [0, *accumulate(len(numbers[part]) for part in self.parts)]
 
-def _grouped(apps: Iterable[App], words: Sequence[str]) -> list[App]:
-    """``apps``, which are sorted with featured apps first, in the order of :func:`_nearest_first`."""
-    return sorted(apps, key=_closeness(words))
+    def of(self, *beginnings: str) -> set[int]:
+        """The texts with a part that begins with one of ``beginnings``."""
+        return set[int]().union(*map(self._range, beginnings))
 
-
-def _closeness(words: Sequence[str]) -> Callable[[App], int]:
-    """A function of an app: 0 if its name begins with ``words``, 1 if each begins a word of its name, else 2."""
-    name, slug = "\n" + " ".join(words), "\n" + "_".join(words)
-    first, *others = (f" {word}" for word in words)
-
-    def near(app: App) -> int:
-        held = app.name_words
-        if first not in held:
-            return 2
-        for other in others:
-            if other not in held:
-                return 2
-        return 0 if name in held or slug in held else 1
-
-    return near
+    def _range(self, beginning: str) -> list[int]:
+        low, high = bisect_left(self.parts, beginning), bisect_left(self.parts, beginning + _LAST)
+        return self._numbers[self._starts[low] : self._starts[high]]
 
 
 class Listing(Generic[T]):
@@ -229,12 +223,12 @@ class Listing(Generic[T]):
 
 
 class Search:
-    """Searches apps by their row numbers and a full-text index. Safe to share between threads."""
+    """Searches apps by their words. Safe to share between threads."""
 
-    def __init__(self, apps: Mapping[int, App], categories: Sequence[Category], full_text: FullText) -> None:
-        self._by_row, self._categories, self._index = apps, categories, full_text
-        self._end = max(apps, default=0) + 1
-        self._places = functools.lru_cache(maxsize=8)(self._sort)
+    def __init__(self, apps: Iterable[App], categories: Sequence[Category]) -> None:
+        self._apps = sorted(apps, key=order(None, None).key_of)
+        self._place_of, self._categories = {app.slug: place for place, app in enumerate(self._apps)}, categories
+        self._ranks = functools.lru_cache(maxsize=8)(self._rank)
         self._listing = functools.lru_cache(maxsize=64)(self._make_listing)
         self._ready = functools.lru_cache(maxsize=64)(self._split)
         self._matching = functools.lru_cache(maxsize=64)(self._match)
@@ -244,7 +238,7 @@ class Search:
     ) -> cursors.Page[App]:
         """A page of the apps that match. Raises :class:`cursors.BadCursor`."""
         mark = cursors.fingerprint("apps", *narrowed.parts, key, direction)
-        return self._listing(narrowed, key, direction).page(window, mark)
+        return self._with_apps(self._listing(narrowed, key, direction).page(window, mark))
 
     def by_state(
         self,
@@ -261,78 +255,115 @@ class Search:
         """
         listing = self._listing(narrowed, key, direction)
         by, (ready, setup) = listing.by, self._ready(narrowed, key, direction, states.clients)
-        groups: dict[State, Sequence[App]] = {"connected": (), "ready": ready, "setup": setup}
-        if states.connected:
-            groups["connected"] = [app for app in listing.items if app.slug in states.connected]
-            groups["ready"] = [app for app in ready if app.slug not in states.connected]
-            groups["setup"] = [app for app in setup if app.slug not in states.connected]
+        own = {place for slug in states.connected if (place := self._place_of.get(slug)) is not None}
+        groups: dict[State, Sequence[int]] = {"connected": (), "ready": ready, "setup": setup}
+        if own:
+            groups["connected"] = [place for place in listing.items if place in own]
+            groups["ready"] = [place for place in ready if place not in own]
+            groups["setup"] = [place for place in setup if place not in own]
         ascending = STATES[::-1] if by.descending else STATES
-        rank = {state: place for place, state in enumerate(ascending)}
-        items = [app for state in ascending if state in states.listed for app in groups[state]]
-        ranked: Order[App] = Order((int, *by.shape), lambda app: (rank[states.of(app)], *by.key_of(app)), by.descending)
+        rank = {state: number for number, state in enumerate(ascending)}
+        items = [place for state in ascending if state in states.listed for place in groups[state]]
+
+        def key_of(place: int) -> cursors.Key:
+            return rank[states.of(self._apps[place])], *by.key_of(place)
+
         mark = cursors.fingerprint("apps by state", *narrowed.parts, key, direction, sorted(states.listed))
-        counts = {state: len(apps) for state, apps in groups.items()}
-        return ByState(Listing(items, ranked).page(window, mark), counts)
+        page = Listing(items, Order((int, *by.shape), key_of, by.descending)).page(window, mark)
+        return ByState(self._with_apps(page), {state: len(places) for state, places in groups.items()})
 
     def counts(self, narrowed: Filter) -> dict[str, int]:
         """The number of matching apps by category id, including categories without any."""
         counts = {category.id: 0 for category in self._categories}
-        for row in compress(range(self._end), self._matching(narrowed)):
-            for category_id in self._by_row[row].category_ids:
-                counts[category_id] += 1
+        shelves = Counter(self._apps[place].category_ids for place in self._matching(narrowed))
+        for category_ids, count in shelves.items():
+            for category_id in category_ids:
+                counts[category_id] += count
         return counts
 
-    def _make_listing(self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None) -> Listing[App]:
+    def _with_apps(self, page: cursors.Page[int]) -> cursors.Page[App]:
+        apps = [self._apps[place] for place in page.items]
+        return cursors.Page(apps, page.total_count, page.start_cursor, page.end_cursor)
+
+    def _make_listing(self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None) -> Listing[int]:
         subset = narrowed.subset
         if subset.among or subset.without:  # differs between users, so it is cut out of a listing that they share
             shared = replace(narrowed, subset=replace(subset, among=frozenset(), without=frozenset()))
-            return self._listing(shared, key, direction).only(subset.admits)
-        place_of, matching = self._places(key, direction == "asc").__getitem__, self._matching(narrowed)
-        apps = [self._by_row[row] for row in sorted(compress(range(self._end), matching), key=place_of)]
-        if narrowed.words and key is None and direction is None:
-            return Listing(_grouped(apps, narrowed.words), _nearest_first(narrowed.words))
-        return Listing(apps, order(key, direction))
+            return self._listing(shared, key, direction).only(lambda place: subset.admits(self._apps[place]))
+        places: Sequence[int] = self._matching(narrowed)
+        if key is None and direction is None and narrowed.words:
+            return self._nearest_first(places, narrowed.words)
+        by = order(key, direction)
+        if (ranks := self._ranks(key, direction == "asc")) is not None:
+            places = sorted(places, key=ranks.__getitem__)
+        return Listing(places, Order(by.shape, lambda place: by.key_of(self._apps[place]), by.descending))
+
+    def _nearest_first(self, places: Sequence[int], words: Sequence[str]) -> Listing[int]:
+        """``places`` in the default order of a search: names that begin with ``words``, names in which each of them
+        begins a word, then others."""
+        by, named = order(None, None), set.intersection(*map(self._names.of, words))
+        nearest = self._lines.of(*{" ".join(words), "_".join(words)})
+
+        def key_of(place: int) -> cursors.Key:
+            return 0 if place in nearest else 1 if place in named else 2, *by.key_of(self._apps[place])
+
+        items = [place for near in (nearest, named - nearest) for place in places if place in near]
+        items += [place for place in places if place not in named]
+        return Listing(items, Order((int, *by.shape), key_of))
 
     def _split(
         self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None, clients: frozenset[str]
-    ) -> tuple[list[App], list[App]]:
+    ) -> tuple[list[int], list[int]]:
         """The apps that match and are ready where ``clients`` have a client, and the others; each in order."""
-        ready, setup = list[App](), list[App]()
-        for app in self._listing(narrowed, key, direction).items:
-            (ready if app.ready(clients) else setup).append(app)
+        ready, setup = list[int](), list[int]()
+        for place in self._listing(narrowed, key, direction).items:
+            (ready if self._apps[place].ready(clients) else setup).append(place)
         return ready, setup
 
-    def _sort(self, key: SortKey | None, lightest_first: bool) -> Sequence[int]:
-        """The place of each row number in the order."""
-        by, places = order(key, "asc" if lightest_first else None), array("i", bytes(4 * self._end))
-        for place, row in enumerate(sorted(self._by_row, key=lambda row: by.key_of(self._by_row[row]))):
-            places[row] = place
-        return places
+    def _rank(self, key: SortKey | None, lightest_first: bool) -> Sequence[int] | None:
+        """The rank of each place in the order; None for the default order, in which places are."""
+        if key in (None, "featured_weight") and not lightest_first:
+            return None
+        by, ranks = order(key, "asc" if lightest_first else None), array("i", bytes(4 * len(self._apps)))
+        for rank, place in enumerate(sorted(range(len(self._apps)), key=lambda place: by.key_of(self._apps[place]))):
+            ranks[place] = rank
+        return ranks
 
-    def _match(self, narrowed: Filter) -> bytes:
-        """A byte for each row number, 1 where the row matches; sets would take forty times as much memory."""
-        matching: Collection[int] = self._by_row.keys() if narrowed.words is None else self._full_text(narrowed.words)
-        if narrowed.narrows:
-            matching = [row for row in matching if narrowed.admits(self._by_row[row])]
-        mask = bytearray(self._end)
-        for row in matching:
-            mask[row] = 1
-        return bytes(mask)
+    def _match(self, narrowed: Filter) -> Sequence[int]:
+        """The places that match, in their order."""
+        matching = range(len(self._apps)) if narrowed.words is None else sorted(self._holding(narrowed.words))
+        if not narrowed.narrows:
+            return matching
+        return [place for place in matching if narrowed.admits(self._apps[place])]
 
-    def _full_text(self, words: tuple[str, ...]) -> list[int]:
-        """The rows that contain all of ``words``, or else similar words in their names ("gogle shets")."""
+    def _holding(self, words: Sequence[str]) -> set[int]:
+        """The places of apps that have all of ``words``, or else similar words in their names ("gogle shets")."""
         if not words:
-            return []
-        exact = self._holding([[word] for word in words])
-        return exact or self._holding([[word, *similar_words(word, self._names)] for word in words])
-
-    def _holding(self, choices: Sequence[Sequence[str]]) -> list[int]:
-        """The rows that have, for each of ``choices``, a word that begins with one of its words."""
-        query = " AND ".join("({})".format(" OR ".join(f'"{word}"*' for word in words)) for words in choices)
-        return [row for row in orjson.loads(self._index(query)) if row in self._by_row]
+            return set()
+        exact = set.intersection(*map(self._words.of, words))
+        if exact:
+            return exact
+        return set.intersection(*(self._words.of(word, *similar_words(word, self._spellings)) for word in words))
 
     @functools.cached_property
-    def _names(self) -> list[str]:
-        """The words of the names of apps; none of them can be search syntax."""
-        apps = self._by_row.values()
-        return sorted({name for app in apps for name in (*words(app.name_words), app.slug.replace("_", ""))})
+    def _words(self) -> Beginnings:
+        """The words of each app: its name, slug, with underscores and without, description and categories."""
+        return Beginnings(
+            words(f"{app.name_words} {app.slug.replace('_', '')} {app.description} {' '.join(app.categories)}")
+            for app in self._apps
+        )
+
+    @functools.cached_property
+    def _names(self) -> Beginnings:
+        """The words of names and slugs."""
+        return Beginnings(words(app.name_words) for app in self._apps)
+
+    @functools.cached_property
+    def _lines(self) -> Beginnings:
+        """Names and slugs as wholes."""
+        return Beginnings(app.name_words.split("\n") for app in self._apps)
+
+    @functools.cached_property
+    def _spellings(self) -> list[str]:
+        """The words of names and slugs, also of slugs without underscores."""
+        return sorted({*self._names.parts, *(app.slug.replace("_", "") for app in self._apps)})
