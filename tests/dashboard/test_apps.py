@@ -386,7 +386,10 @@ def test_a_search_finds_actions_and_triggers_too(stage: Any) -> None:
     assert "No app matches" not in page.partition("<main")[2].replace("No app matches, ", "")
     assert 'href="/apps/tasks/actions/tasks-create-task"' in page and "Create task &lt;0&gt;" in page
     assert "First 6 of 11 shown. Add a word, such as the name of the app." in page
-    assert not re.search(r'aria-label="(State|Category)"', page), "there is no app to choose by them"
+    assert not re.search(r'aria-label="(State|Category)"|Has actions|<select', page), "no app to choose by them"
+    sorted_by_name = browser.get("/apps?q=create+task&sort=name", htmx=True).text
+    assert '<input type="hidden" name="sort" value="name" form="filters">' in sorted_by_name, "the next search keeps it"
+    assert "Has actions" in browser.get("/apps?q=create+task&has_actions=1").text, "what was chosen can be taken back"
     part = browser.get("/apps?q=new+task", htmx=True).text
     assert 'href="/apps/tasks/triggers/tasks-new-task"' in part and "Tasks · trigger" in part
     for nothing in ("/apps", "/apps?q=c", "/apps?q=zzz"):
