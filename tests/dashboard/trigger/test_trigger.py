@@ -218,7 +218,7 @@ def test_one_whose_version_was_removed_waits_to_be_moved(stage: Any, tower: Watc
     page = " ".join(stage.signed_in().get(PAGE).text.split())
     assert f"<b>Its version was removed.</b> {why}" in page and "Update to 1.3.0" in page
     assert "Once it is updated to another version" in page
-    assert "Waits for its app." not in page and "Once its app" not in page
+    assert "Its app was removed." not in page and "Once its app" not in page
 
 
 def test_one_with_the_newest_says_nothing_of_versions(stage: Any, tower: Watchtower) -> None:
@@ -233,7 +233,7 @@ def test_one_whose_app_was_removed_says_so_everywhere(stage: Any, tower: Watchto
     tower.add(stage.alice.id, name="Stands", available=False, waits=GONE, app="card_shop")
     browser = stage.signed_in()
     page = browser.get(PAGE).text
-    assert f"<b>Waits for its app.</b> {GONE}" in " ".join(page.split())
+    assert f"<b>Its app was removed.</b> {GONE}" in " ".join(page.split())
     assert "Once its app is added again" in page and "Card Shop" in page and "/apps/card_shop" not in page
     assert "/apps/card_shop" not in browser.get(f"{PAGE}/configuration").text
     listed = browser.get("/triggers").text
@@ -249,7 +249,7 @@ def test_one_whose_component_alone_was_removed_says_so_everywhere(stage: Any, to
     page = browser.get(PAGE).text
     assert f"<b>Its component was removed.</b> {waits}" in " ".join(page.split())
     assert "Once it is added again" in page
-    assert "Waits for its app" not in page + browser.get("/triggers").text
+    assert "Its app was removed" not in page + browser.get("/triggers").text
     settings = browser.get(f"{PAGE}/configuration")
     assert settings.status_code == 200
     assert "/triggers/tasks-gone" not in page + settings.text
