@@ -28,7 +28,7 @@ from webapp.service.components.confinement.places import Place
 from webapp.service.components.context import Context
 from webapp.service.components.errors import ComponentError, ResultError, describe
 from webapp.service.components.loader import declaration, load, props_of, to_json
-from webapp.service.components.props import Option, Options, Prop
+from webapp.service.components.props import Options, Prop
 from webapp.service.components.wire import frame
 
 _OUT_OF_MEMORY = orjson.dumps(
@@ -121,12 +121,7 @@ def _options(component: Component, declared: Mapping[str, Prop], name: str, ctx:
     options = find(ctx)
     if not isinstance(options, Options):
         raise ResultError(f"The options of {name} must come as Options([...]), not as {type(options).__name__}.")
-    listed = [option.to_json() for option in options.items if isinstance(option, Option)]
-    texts = [option for option in options.items if isinstance(option, str)]
-    if len(listed) + len(texts) != len(options.items) or (listed and texts):
-        raise ResultError(f"The options of {name} must be all Option or all text.")
-    context = None if options.context is None else dict(options.context)
-    return {"options": None if texts else listed, "string_options": texts or None, "context": context}
+    return options.to_json(name)
 
 
 def _reloaded(component: Component, declared: Mapping[str, Prop], ctx: Context) -> dict[str, Prop]:

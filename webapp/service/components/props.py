@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from webapp.service.components.errors import ResultError
+
 if TYPE_CHECKING:
     from webapp.service.components.context import Context
 
@@ -44,6 +46,18 @@ class Options:
 
     items: Sequence[Option | str]
     context: Mapping[str, Any] | None = None
+
+    def to_json(self, prop: str) -> dict[str, Any]:
+        """The page as the value of a Reply: options with labels, or bare texts for ``stringOptions``.
+
+        Raises :class:`ResultError`, which names ``prop``, if the items are neither all of one nor all of the other.
+        """
+        listed = [item.to_json() for item in self.items if isinstance(item, Option)]
+        texts = [item for item in self.items if isinstance(item, str)]
+        if len(listed) + len(texts) != len(self.items) or (listed and texts):
+            raise ResultError(f"The options of {prop} must be all Option or all text.")
+        context = None if self.context is None else dict(self.context)
+        return {"options": None if texts else listed, "string_options": texts or None, "context": context}
 
 
 FindOptions = Callable[["Context"], Options]

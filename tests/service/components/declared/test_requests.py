@@ -236,7 +236,7 @@ def test_what_is_looked_up_counts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -
     lookup = '[props.title.options]\nurl = "/titles"\nitems = "rows"\nvalue = "{$item}"\n'
     pages = '[props.title.options.pages]\nby = "page"\nparam = "page"\nsize_param = "size"\n'
     text = PROPS.replace("[props.tags]", f"{lookup}{pages}[props.tags]")
-    assert desk.options(text, "title")["offers"] == []
+    assert desk.options(text, "title")["offers"] == {}
     desk.on("GET /titles", {"rows": [], "text": "x" * 100})
     reply = desk.call(text, method="options", prop="title")
     assert reply.error is not None

@@ -17,7 +17,7 @@ from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import fill, parse, texts_in
 from webapp.service.components.errors import ComponentError
 from webapp.service.components.masking import Mask
-from webapp.service.components.props import Option, Prop, as_json_text
+from webapp.service.components.props import Option, Options, Prop, as_json_text
 from webapp.service.outbound.bodies import at_path
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import parse_url
@@ -66,11 +66,8 @@ def options(session: Session, name: str) -> dict[str, Any]:
     steps.take(session, lookup.steps)
     sought = (session.call.query or "").strip().casefold() if fields and not _app_searches(lookup) else ""
     offers, following = _offers(session, lookup, sought)
-    if lookup.label is None:
-        texts = [str(value) for _, value in offers]
-        return {"options": None, "string_options": texts, "context": following}
-    listed = [{"label": label, "value": value} for label, value in offers]
-    return {"options": listed, "string_options": None, "context": following}
+    items = [str(value) if label is None else Option(label, value) for label, value in offers]
+    return Options(items, following).to_json(name)
 
 
 def reload(session: Session) -> list[dict[str, Any]]:

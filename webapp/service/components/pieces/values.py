@@ -16,6 +16,7 @@ from webapp.service.components.calls import Call
 from webapp.service.components.errors import ComponentError
 from webapp.service.components.pieces import texts
 from webapp.service.components.pieces.form import PieceForm, PropForm, ValueKind
+from webapp.service.components.props import Option, Options
 
 _SPECIAL = re.compile(r"[^A-Za-z0-9_]|(?<=[^A-Za-z0-9])x+")
 _ESCAPE = re.compile(r"_x([0-9a-f]{1,6})_")
@@ -93,8 +94,8 @@ def remote(call: Call, state: Any) -> dict[str, Any]:
         raise ComponentError(words or "There is nothing to choose from yet. Fill in the fields before it first.")
     searches = isinstance(state, Mapping) and state.get("searches") is True
     sought = "" if searches else (call.query or "").strip().casefold()
-    listed = [{"label": label, "value": value} for label, value in options if sought in label.casefold()]
-    return {"options": listed, "string_options": None, "context": None}
+    offered = [Option(label, value) for label, value in options if sought in label.casefold()]
+    return Options(offered).to_json(call.prop or "")
 
 
 def _options(state: Any) -> Sequence[Mapping[str, Any]]:
