@@ -38,7 +38,6 @@ from webapp.service.catalog.importing.operations import Operation
 from webapp.service.catalog.importing.records import Record
 from webapp.service.catalog.sources import Places, Source
 from webapp.service.catalog.spec import ApiDocument
-from webapp.service.components.calls import USER_AGENT
 from webapp.service.components.declared.interpreter import Interpreter
 from webapp.service.components.declared.source import is_declared, read
 from webapp.service.domain.base.service import Service
@@ -50,6 +49,7 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.headers import USER_AGENT
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import Message, Transport, Watch, tls_context
 from webapp.service.outbound.urls import Url, parse_url

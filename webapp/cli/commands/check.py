@@ -27,7 +27,6 @@ from webapp.people import openid_provider
 from webapp.people.openid_provider import Discovery, Metadata
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
-from webapp.service.components.calls import USER_AGENT
 from webapp.service.components.child_calls import reads_secrets
 from webapp.service.components.confinement.confinement import look as look_at_confinement
 from webapp.service.components.pieces import node
@@ -39,6 +38,7 @@ from webapp.service.domain.pieces import pieces as added_pieces
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.headers import USER_AGENT
 from webapp.service.outbound.id_tokens import Unreachable
 from webapp.service.outbound.smtp import check_smtp
 from webapp.setting_values import BadSetting

@@ -13,14 +13,12 @@ from urllib.parse import urlencode
 from webapp.service.components.calls import AccountGrant
 from webapp.service.components.errors import HttpError
 from webapp.service.components.http import Http, HttpRequest
-from webapp.service.outbound.client import MAX_BYTES, OutboundClient
+from webapp.service.outbound.client import MAX_BYTES, MAX_REDIRECTS, OutboundClient
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import Applied, TemplateError, apply
 from webapp.service.outbound.transport import Watch
 from webapp.service.outbound.urls import HostRules
-
-HOPS = 3
 
 
 class AccountHttp(Http):
@@ -57,7 +55,7 @@ class AccountHttp(Http):
             data=content,
             auth=None if credential.headers or credential.sign else request.auth,
             deadline_s=max(0.1, self._left_s()),
-            max_redirects=HOPS if request.method in ("GET", "HEAD") else 0,
+            max_redirects=MAX_REDIRECTS if request.method in ("GET", "HEAD") else 0,
             allowed_hosts=ours,
             max_bytes=MAX_BYTES if request.max_bytes is None else request.max_bytes,
             cut=request.max_bytes is not None,

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from webapp.kit.clock import Deadline
 from webapp.service.components import limits
 from webapp.service.components.account_http import AccountHttp, RefusalReporter
-from webapp.service.components.calls import USER_AGENT, Call
+from webapp.service.components.calls import Call
 from webapp.service.components.child_calls import DECLARATION, reads_secrets
 from webapp.service.components.context import REQUEST_S
 from webapp.service.components.errors import HttpError
@@ -28,6 +28,7 @@ from webapp.service.components.wire import BLOCK, LENGTH, frame
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure, connect_failure
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.headers import USER_AGENT
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import Limits, connect
 

@@ -24,7 +24,6 @@ ErrorKind = Literal[
     "crash",  # its process ended without a result
     "runner",  # the runner could not be reached
 ]
-USER_AGENT = "Patchbay/0.1"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ route the message, belong to the transport.
 """
 
 import json as json_codec
-import re
 import ssl
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -21,6 +20,7 @@ from webapp.kit.clock import Deadline
 from webapp.kit.slots import this_thread
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.headers import HARMLESS, header_refusal
 from webapp.service.outbound.request_signing import Sign
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import basic
@@ -30,15 +30,8 @@ from webapp.service.outbound.urls import HostRules, Url
 DEADLINE_S = 20.0
 MAX_BYTES = 10 * 1024 * 1024
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-# Framing and routing (RFC 9110, 7.6.1; RFC 9112): set by the transport, never by a caller.
-RESERVED = frozenset(
-    {"host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade"}
-    | {"expect", "proxy-authorization", "proxy-connection", "accept-encoding"}
-)
-# All that a request may carry to another origin; whatever else a caller set may be a credential.
-_HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+MAX_REDIRECTS = 3
+"""How many redirects a GET or HEAD of a component or of the proxy follows."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 Body = bytes | Mapping[str, str] | Upload | None
 Answer = TypeVar("Answer", Response, Stream)
@@ -249,7 +242,7 @@ def follow(message: Message, status: int, url: Url) -> Message | Failure:
         return following
     if following.body is not None:
         return _redirect_refused(f"The server redirects the data to {url.host}, which is not followed.")
-    kept = {name: value for name, value in following.headers.items() if name.lower() in _HARMLESS}
+    kept = {name: value for name, value in following.headers.items() if name.lower() in HARMLESS}
     return replace(following, headers=kept)
 
 
@@ -264,17 +257,6 @@ def _encode(data: Body, json: Any) -> tuple[bytes | Upload | None, str | None]:
     if isinstance(data, Mapping):
         return urlencode(data, errors="replace").encode("ascii"), "application/x-www-form-urlencoded"
     return data, None
-
-
-def header_refusal(name: str, value: str) -> Failure | None:
-    """Why a header cannot be sent, if it cannot."""
-    if not _TOKEN.fullmatch(name):
-        return _refused("A header name contains characters that are not allowed. Use letters, digits and hyphens.")
-    if name.lower() in RESERVED:
-        return _refused(f"The header {name} is set by the service. Leave it out.")
-    if not _VALUE.fullmatch(value):
-        return _refused(f"The value of the header {name} contains a line break or another character not allowed there.")
-    return None
 
 
 def _refused(sentence: str) -> Failure:

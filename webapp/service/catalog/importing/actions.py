@@ -16,7 +16,7 @@ from webapp.service.catalog.importing.documents import Document, Refs, Unresolve
 from webapp.service.catalog.importing.operations import Operation
 from webapp.service.catalog.importing.schemas import Shape, shape
 from webapp.service.catalog.importing.words import Names
-from webapp.service.outbound.client import header_refusal
+from webapp.service.outbound.headers import header_refusal
 
 ACCOUNT = "account"
 BODY = "body:"

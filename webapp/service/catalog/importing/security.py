@@ -17,7 +17,7 @@ from webapp.errors import Invalid, PatchbayError
 from webapp.service.catalog.importing import words
 from webapp.service.catalog.importing.documents import Document
 from webapp.service.catalog.importing.operations import Operation
-from webapp.service.outbound.client import header_refusal
+from webapp.service.outbound.headers import header_refusal
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _PREFERENCE = ("bearer", "key", "basic", "session", "oauth", "token")

@@ -22,7 +22,7 @@ from pydantic import (
 from webapp.service.components.declared import patterns
 from webapp.service.components.declared.templates import parse, texts_in
 from webapp.service.components.props import PropType
-from webapp.service.outbound.client import header_refusal
+from webapp.service.outbound.headers import header_refusal
 
 REQUEST_NAMES = (
     "$account",

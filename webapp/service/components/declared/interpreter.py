@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from webapp.service.components import limits
-from webapp.service.components.calls import USER_AGENT, Call, Reply
+from webapp.service.components.calls import Call, Reply
 from webapp.service.components.declared import definition, lookups, steps, tools, triggers
 from webapp.service.components.declared.form import ActionForm, TriggerForm
 from webapp.service.components.declared.paging import gather
@@ -26,6 +26,7 @@ from webapp.service.components.http import HttpResponse
 from webapp.service.components.reply_builder import ReplyBuilder
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.headers import USER_AGENT
 
 SUMMARY_CHARS = 500
 _INTEGERS = range(-(2**63), 2**64)

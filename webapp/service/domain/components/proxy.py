@@ -23,14 +23,14 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import account_grants
 from webapp.service.domain.projects import usage
-from webapp.service.outbound.client import RESERVED
+from webapp.service.outbound.client import MAX_REDIRECTS
 from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.headers import RESERVED
 from webapp.service.outbound.templates import Applied, TemplateError, apply
 from webapp.service.outbound.transport import Stream, Upload
 from webapp.service.outbound.urls import HostRules
 
 DEADLINE_S = 30.0
-HOPS = 3
 SIGNED = 10 * 1024 * 1024  # bytes of a body that is read whole, because the credential signs it
 REPLAYED = 1024 * 1024  # bytes of a body that is read whole, to be sent once more with a renewed token
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -102,7 +102,7 @@ def _send(service: Service, account: Account, request: ProxyRequest, ends: float
         params=credential.params,
         data=_body(request, credential),
         deadline_s=max(0.0, ends - time.monotonic()),
-        max_redirects=HOPS if request.method in ("GET", "HEAD") and request.body is None else 0,
+        max_redirects=MAX_REDIRECTS if request.method in ("GET", "HEAD") and request.body is None else 0,
         allowed_hosts=rules,
         sign=credential.sign,
     )

@@ -19,11 +19,11 @@ from webapp.service.domain.instance import backups, instance_key, takeover
 from webapp.service.domain.projects import usage
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.headers import USER_AGENT
 from webapp.settings import Settings
 from webapp.store.move import refuse_unfinished
 from webapp.store.stores import open_store
 
-USER_AGENT = "Patchbay/0.1"
 log = logging.getLogger(__name__)
 
 

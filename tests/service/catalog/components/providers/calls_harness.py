@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from tests.service.catalog.components.providers.calls_fake import FakeProvider
 from webapp.kit.clock import Deadline
 from webapp.service.catalog.app import App
-from webapp.service.components.calls import USER_AGENT, AccountGrant, Call, Reply
+from webapp.service.components.calls import AccountGrant, Call, Reply
 from webapp.service.components.declared.interpreter import Interpreter
 from webapp.service.components.declared.source import is_declared
 from webapp.service.components.executor import Executor
@@ -20,6 +20,7 @@ from webapp.service.domain.components import account_grants
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.headers import USER_AGENT
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import Message, Transport, Watch, tls_context
 from webapp.service.outbound.urls import Url, parse_url
