@@ -71,7 +71,7 @@ LOCAL = {  # Unix sockets between our processes
     "webapp.service.components.child_pipes",
     *(f"webapp.service.components.pieces.{name}" for name in (
         "channels",  # which outbound opens
-        "conversation", "hosts", "host_process",
+        "conversation", "process_pool", "node_process",
     )),
 }  # fmt: skip
 LISTENERS = {  # the worker's own port for mail

@@ -26,8 +26,8 @@ CALL_FOLDER_BYTES = 512 * 1024 * 1024
 USAGE_CHECK_S = 0.5  # how often those two are checked
 PROCESSES = 64
 CALLS = 128
-HOSTS = 64  # processes for pieces, which are kept between calls of one user
-HOST_WAIT_S = 25.0  # the longest that a call waits for one of them, in addition to its deadline
+NODE_PROCESSES = 64  # for pieces, which are kept between calls of one user
+NODE_WAIT_S = 25.0  # the longest that a call waits for one of them, in addition to its deadline
 NICE = 5
 _NO_CORE = 1  # byte, for which Linux writes none and asks no program to take one, as it does for 0 (core(5))
 _PDEATHSIG, _SUBREAPER = 1, 36  # linux/prctl.h
@@ -39,9 +39,9 @@ def output_bytes(stash: bool) -> int:
     return OUTPUT_BYTES + (STASH_BYTES * 4 // 3 + STASH_FILES * 1024 if stash else 0)
 
 
-def host_wait_s(deadline_s: float) -> float:
+def node_wait_s(deadline_s: float) -> float:
     """How many seconds a call of a piece waits for its process: never longer than it may run."""
-    return min(HOST_WAIT_S, deadline_s)
+    return min(NODE_WAIT_S, deadline_s)
 
 
 def adopt_orphans(*, yes: bool = True) -> None:

@@ -26,7 +26,7 @@ from webapp.service.components.runner_connection import RunnerConnection
 from webapp.service.components.wire import BLOCK, ProtocolError, encode, frame, take
 
 if TYPE_CHECKING:
-    from webapp.service.components.pieces.hosts import Pool
+    from webapp.service.components.pieces.process_pool import Pool
 
 REQUEST_S = 10.0
 
@@ -64,7 +64,7 @@ class Jobs:
     def lend(self, connection: RunnerConnection, head: dict[str, Any]) -> None:
         """Lease a Node process to ``connection``. The modules for pieces are imported with the first lease."""
         if self.pool is None:
-            from webapp.service.components.pieces.hosts import Pool
+            from webapp.service.components.pieces.process_pool import Pool
 
             self.pool = Pool(self)
         self.pool.lease(connection, head)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.service.components.pieces.playing import Carried
 from webapp.service.components.calls import Call, PieceBounds, Reply
-from webapp.service.components.pieces import host_process, node
+from webapp.service.components.pieces import node, node_process
 from webapp.service.components.pieces.channels import Reach
 from webapp.service.components.pieces.conversation import Conversation, Request
 from webapp.service.components.reply_builder import ReplyBuilder
@@ -44,7 +44,7 @@ def ask(node_runner: Runner, package: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def asking(runner: Runner, package: Path, monkeypatch: pytest.MonkeyPatch, bounds: PieceBounds = BOUNDS) -> Ask:
     """What runs code in a process of ``package``."""
-    monkeypatch.setattr(host_process, "PROGRAM", PROGRAM)
+    monkeypatch.setattr(node_process, "PROGRAM", PROGRAM)
 
     def run(code: str, user: str = "u", deadline_s: float = 10.0, reach: Reach = Reach(), mask: str = "") -> Reply:  # noqa: B008
         call = Call(path="", deadline_s=deadline_s, mask=(mask,))

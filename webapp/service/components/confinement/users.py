@@ -22,7 +22,7 @@ def first() -> int | None:
 
 
 def _holds(number: int, inside: int, _: int, count: int) -> bool:
-    return inside <= number and number + limits.CALLS + limits.HOSTS <= inside + count
+    return inside <= number and number + limits.CALLS + limits.NODE_PROCESSES <= inside + count
 
 
 def become(number: int, *, reads_all: bool, programs: bool = False) -> None:

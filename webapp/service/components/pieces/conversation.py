@@ -16,7 +16,7 @@ from webapp.kit.cancellation import CURRENT
 from webapp.kit.clock import now
 from webapp.service.components import limits
 from webapp.service.components.calls import ErrorKind, PieceBounds, Reply
-from webapp.service.components.pieces import frames, host_process, node
+from webapp.service.components.pieces import frames, node, node_process
 from webapp.service.components.pieces.channels import Channels, Reach, TooMuch, watch
 from webapp.service.components.reply_builder import ReplyBuilder
 from webapp.service.components.wire import Line, ProtocolError, encode
@@ -185,7 +185,7 @@ class Conversation:
             return self._builder.fail("The values contain something that JSON cannot represent. Check them.")
         if len(first) > frames.MAX_FRAME:
             return self._builder.fail("The values given are too large. Send less.")
-        longest_s = limits.host_wait_s(self._request.deadline_s) + self._request.deadline_s + _NEWS_S
+        longest_s = limits.node_wait_s(self._request.deadline_s) + self._request.deadline_s + _NEWS_S
         line = self._connect(time.monotonic() + longest_s)
         if line is None:
             return self._builder.fail(NOT_RUNNING)
@@ -206,7 +206,7 @@ class Conversation:
                     "libraries": [str(library) for library in here.libraries],
                     "base_mb": here.base_mb,
                 },
-                "program": str(host_process.PROGRAM),
+                "program": str(node_process.PROGRAM),
                 "stamp": _stamp(self._request.folder, self._request.package),
             },
             "bounds": {

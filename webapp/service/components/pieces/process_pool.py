@@ -20,8 +20,8 @@ from webapp.kit import scratch
 from webapp.service.components import limits
 from webapp.service.components.confinement import usage
 from webapp.service.components.confinement.places import Place
-from webapp.service.components.pieces import frames, host_process
-from webapp.service.components.pieces.host_process import Package, Process
+from webapp.service.components.pieces import frames, node_process
+from webapp.service.components.pieces.node_process import Package, Process
 from webapp.service.components.runner_connection import RunnerConnection
 from webapp.service.components.wire import BLOCK, ProtocolError, encode, take
 
@@ -159,7 +159,7 @@ class Lease:
     ) -> None:
         self._pool, self._connection = pool, connection
         self.package, self.user, self._deadline_s = package, user, deadline_s
-        self.ends_at = time.monotonic() + limits.host_wait_s(deadline_s)
+        self.ends_at = time.monotonic() + limits.node_wait_s(deadline_s)
         self._host: Host | None = None
         self.is_waiting = True
 
@@ -296,7 +296,7 @@ class Pool:
         Raises ``KeyError`` and others if it is invalid.
         """
         piece, bounds = head["piece"], head["bounds"]
-        self._bounds = Bounds(min(int(bounds["processes"]), limits.HOSTS), float(bounds["idle_s"]))
+        self._bounds = Bounds(min(int(bounds["processes"]), limits.NODE_PROCESSES), float(bounds["idle_s"]))
         package = Package.asked(piece, int(bounds["memory_mb"]))
         lease = Lease(self, connection, package, piece["user"], float(head["deadline_s"]))
         connection.hand_over(lease.receive)
@@ -415,7 +415,7 @@ class Pool:
 
     def _start(self, package: Package) -> Host:
         place = self._jobs.places.take()
-        host = Host(package, place, host_process.start(package, place, self._jobs.places.confinement), self._ended)
+        host = Host(package, place, node_process.start(package, place, self._jobs.places.confinement), self._ended)
         self._hosts.append(host)
         self._jobs.by_pid[host.pid] = host
         return host

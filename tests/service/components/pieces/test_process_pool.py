@@ -26,11 +26,11 @@ from webapp.service.components.calls import PieceBounds, Reply
 from webapp.service.components.confinement import usage
 from webapp.service.components.confinement.confinement import Confinement
 from webapp.service.components.confinement.places import Place, Places
-from webapp.service.components.pieces import frames, host_process, hosts
-from webapp.service.components.pieces import hosts as lease
-from webapp.service.components.pieces import hosts as module
-from webapp.service.components.pieces.host_process import Package, Process
-from webapp.service.components.pieces.hosts import Bounds, Host, Lease, Pool, Waiting
+from webapp.service.components.pieces import frames, node_process
+from webapp.service.components.pieces import process_pool as lease
+from webapp.service.components.pieces import process_pool as module
+from webapp.service.components.pieces.node_process import Package, Process
+from webapp.service.components.pieces.process_pool import Bounds, Host, Lease, Pool, Waiting
 from webapp.service.components.runner import Runner
 from webapp.service.components.runner_connection import RunnerConnection
 from webapp.service.components.runner_job import Jobs
@@ -421,7 +421,7 @@ def test_what_cannot_be_started_is_refused(tmp_path: Path, monkeypatch: pytest.M
         def push(self) -> bool:
             return True
 
-    monkeypatch.setattr(host_process, "start", fail)
+    monkeypatch.setattr(node_process, "start", fail)
     jobs = Jobs(Places(tmp_path, Confinement()))
     pool = Pool(jobs)
     head = {
@@ -439,7 +439,7 @@ def test_what_cannot_be_started_is_refused(tmp_path: Path, monkeypatch: pytest.M
     connection = Connection()
     pool.lease(connection, head)  # type: ignore[arg-type]
     assert b'"end":"crash"' in connection.outbox and pool.waiting == 0
-    monkeypatch.setattr(hosts, "MOST_WAITING", 0)
+    monkeypatch.setattr(module, "MOST_WAITING", 0)
     pool.lease(connection, head)  # type: ignore[arg-type]
     assert b'"end":"busy"' in connection.outbox
 
