@@ -41,7 +41,7 @@ from webapp.service.domain.triggers import (
     inbox,
     runs,
     serialization,
-    trigger_state,
+    trigger_memory,
 )
 from webapp.service.domain.triggers.deployments import Deployment
 from webapp.service.inbound import hooks
@@ -568,7 +568,7 @@ def test_a_trigger_that_is_told_to_look(
     assert "sandbox" in tried.headers["Content-Security-Policy"]
     assert send(web, f"/h/{key}", json={"key": None}).status_code == 401
     with service.store.write() as tx:
-        trigger_state.update(tx, service, trigger, {"secret": "s3cret"})
+        trigger_memory.update(tx, service, trigger, {"secret": "s3cret"})
     assert send(web, f"/h/{key}", json={"key": "other"}).status_code == 401
     assert next_run(service, trigger) == clock.at + HOUR
     assert send(web, f"/h/{key}", json={"key": "s3cret"}).status_code == 202

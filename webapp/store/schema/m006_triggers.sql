@@ -51,7 +51,7 @@ CREATE TABLE trigger_accounts (
   PRIMARY KEY (trigger_id, prop)
 );
 CREATE INDEX trigger_accounts_of_account ON trigger_accounts (account_id);
--- service/domain/triggers/trigger_state.py: the state of a trigger from one run to the next
+-- service/domain/triggers/trigger_memory.py: the state of a trigger from one run to the next
 CREATE TABLE trigger_memory (
   trigger_id TEXT NOT NULL PRIMARY KEY REFERENCES deployed_triggers (id) ON DELETE CASCADE,
   project_id TEXT NOT NULL,

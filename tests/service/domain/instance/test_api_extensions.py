@@ -27,7 +27,7 @@ from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.instance import api_extensions
 from webapp.service.domain.instance.api_extensions import bring, choose, remove, switch, update, views
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import trigger_accounts
+from webapp.service.domain.triggers import waiting_triggers
 
 PATHS: dict[str, Any] = {
     "/pets": {"get": {"operationId": "listPets", "summary": "List pets", "tags": ["Pets"]}},
@@ -126,7 +126,7 @@ def test_its_operations_run_with_an_account_that_was_connected_before(
         component_requests.find(service, "tinykeys-api-list-pets", None, "action")
     assert service.store.one("SELECT id FROM accounts WHERE id = :id", {"id": account.id})
     assert [outcome.ok for outcome in triggers.poll_due(service)] == [True], "a trigger of the app goes on"
-    assert trigger_accounts.waiting_reasons(service, [trigger]) == {}
+    assert waiting_triggers.reasons(service, [trigger]) == {}
     entries = service.store.all("SELECT verb, sentence FROM audit WHERE noun = 'app' ORDER BY id")
     assert [(row["verb"], row["sentence"]) for row in entries] == [
         ("extended", "The whole API of Tiny Keys: 3 operations on."),

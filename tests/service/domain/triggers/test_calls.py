@@ -15,7 +15,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import component_calls
 from webapp.service.domain.projects import activity
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, runs, trigger_state
+from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, runs, trigger_memory
 from webapp.service.domain.triggers.calls import Hook, HookFailed
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
@@ -40,12 +40,12 @@ def test_values_that_do_not_fit_any_more_fail_too(service: Service, scene: Scene
 
 def test_what_a_hook_remembered_is_kept_even_where_it_fails(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene)
-    before = trigger_state.read(service, trigger)["hooks"]
+    before = trigger_memory.read(service, trigger)["hooks"]
     with pytest.raises(HookFailed) as failure:
         calls.run_hooks(service, trigger, ["activate"], {"fail": "subscribe"})
     assert (failure.value.hook, failure.value.sentence) == ("activate", "The app refused to subscribe.")
     assert not failure.value.unusable
-    assert trigger_state.read(service, trigger)["hooks"] == [*before, "subscribe"]
+    assert trigger_memory.read(service, trigger)["hooks"] == [*before, "subscribe"]
     newest = runs.page(service, trigger, cursors.Window()).items[0]
     assert (newest["cause"], newest["ok"]) == ("activate", False)
 

@@ -37,6 +37,7 @@ from webapp.service.domain.triggers import (
     lifecycle,
     pending_changes,
     trigger_accounts,
+    waiting_triggers,
 )
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger, Filter
 from webapp.service.domain.triggers.deployments import Change
@@ -508,7 +509,7 @@ def test_a_dead_account_keeps_nobody_from_pausing_or_choosing_another(
     provider.calls.clear()
     change(service, trigger, configured=given(second))
     assert called_hooks(provider.calls) == ["subscribe=a"]
-    assert trigger_accounts.waiting(service.store, [trigger.id]) == set()
+    assert waiting_triggers.of_dead_accounts(service.store, [trigger.id]) == set()
     assert poll_due(service)[0].ok
 
 

@@ -27,8 +27,8 @@ from webapp.service.domain.triggers import (
     fire,
     lifecycle,
     serialization,
-    trigger_accounts,
-    trigger_state,
+    trigger_memory,
+    waiting_triggers,
 )
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -191,7 +191,7 @@ def test_a_poll_keeps_events_memory_marks_and_log(service: Service, scene: Scene
         assert [one.ok for one in poll_due(service)] == [True]
         clock.advance(MINUTE)
     assert summaries(service, trigger) == ["Was there before", "Number a", "Number b"]  # unique: once each
-    assert trigger_state.read(service, trigger) == {"hooks": ["deploy", "subscribe"], "n": 2}
+    assert trigger_memory.read(service, trigger) == {"hooks": ["deploy", "subscribe"], "n": 2}
     first, second, *hooks = log_of(service, trigger)
     assert (first["cause"], first["emitted"], second["emitted"]) == ("timer", 0, 2)
     assert [one["cause"] for one in hooks] == ["activate", "deploy"]
@@ -239,7 +239,7 @@ def test_a_dead_account_makes_it_wait_without_failing(
     runs = len(log_of(service, trigger))
     with service.store.write() as tx:
         tx.run("UPDATE accounts SET dead = 1, healthy = 0, error = 'Refused.'")
-    assert trigger_accounts.waiting(service.store, [trigger.id]) == {trigger.id}
+    assert waiting_triggers.of_dead_accounts(service.store, [trigger.id]) == {trigger.id}
     for _ in range(3):
         (outcome,) = poll_due(service)
         assert outcome.waits
@@ -286,7 +286,7 @@ def test_a_request_is_completed_with_the_outcome_of_its_run(service: Service, sc
     assert list(lost.events) == []
     assert settled == [True, False, True]
     assert [one["e"] for one in emitted(service, trigger)] == ['{"id":1}']
-    assert trigger_state.read(service, trigger) == {"count": 1}
+    assert trigger_memory.read(service, trigger) == {"count": 1}
     assert row(service, trigger)["last_error"] == "It could not be read."
 
 
@@ -305,7 +305,7 @@ def test_a_deleted_trigger_is_ignored(service: Service, scene: Scene) -> None:
 
 def test_remembering_too_much_fails_the_run(service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     trigger = deploy(service, scene)
-    monkeypatch.setattr(trigger_state, "MAX_STATE", 10)
+    monkeypatch.setattr(trigger_memory, "MAX_STATE", 10)
     (outcome,) = poll_due(service)
     assert not outcome.ok and "256 KiB" in (outcome.error or "")
     assert summaries(service, trigger) == ["Was there before"]

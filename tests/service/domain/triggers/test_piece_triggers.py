@@ -21,7 +21,7 @@ from webapp.service.domain.triggers import (
     event_listeners,
     inbound_requests,
     serialization,
-    trigger_state,
+    trigger_memory,
 )
 
 HANDSHAKES: list[tuple[str, dict[str, Any], dict[str, str], dict[str, str]]] = [
@@ -40,7 +40,7 @@ def test_a_handshake_is_answered_by_the_piece_and_anything_else_runs(
     assert inbound_requests.caller_waits(piece_stage.service, trigger)
     answer = inbound_requests.receive_request(piece_stage.service, trigger, request(body, query=query, headers=headers))
     assert (answer.status, answer.body, answer.headers) == (201, "shaken", {"x-hook-secret": "s"})
-    assert trigger_state.read(piece_stage.service, trigger) == {"shaken": 1}
+    assert trigger_memory.read(piece_stage.service, trigger) == {"shaken": 1}
     answer = inbound_requests.receive_request(piece_stage.service, trigger, request({"text": "news"}))
     piece_stage.work()
     assert (answer.body, summaries(piece_stage.service, trigger)) == (inbound_requests.SUCCESS, ["news"])

@@ -1,12 +1,9 @@
-"""The accounts that triggers work with: by prop, and what becomes of a trigger whose account is in trouble."""
+"""The accounts that triggers work with, by prop, and what becomes of a trigger whose account is removed."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from tests.fakes.deployed import plant_trigger
-from tests.fakes.triggers import deploy
 from webapp.kit import cursors
-from webapp.service.domain.accounts import account_state
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
@@ -39,27 +36,6 @@ def test_accounts_are_replaced(service: Service, scene: Scene, plant: Plant) -> 
     assert [use.id for use in trigger_accounts.page_of_account(service.store, new, cursors.Window()).items] == [
         trigger.id
     ]
-
-
-def test_a_trigger_waits_while_its_account_is_dead(service: Service, scene: Scene, plant: Plant) -> None:
-    trigger, other, account = deployed(service, scene), deployed(service, scene), plant()
-    use(service, trigger, account=account)
-    ids = [trigger.id, other.id]
-    assert trigger_accounts.waiting(service.store, ids) == set()
-    account_state.mark_dead(service, account, "The key was revoked.")
-    assert trigger_accounts.waiting(service.store, ids) == {trigger.id}
-    assert trigger_accounts.waiting(service.store, []) == set()
-
-
-def test_a_trigger_whose_app_was_removed_waits(service: Service, scene: Scene, plant: Plant) -> None:
-    trigger, account = deploy(service, scene), plant()
-    assert trigger_accounts.waiting_reasons(service, [trigger]) == {}
-    use(service, trigger, account=account)
-    account_state.mark_dead(service, account, "The key was revoked.")
-    assert trigger_accounts.waiting_reasons(service, [trigger]) == {trigger.id: trigger_accounts.WAITS}
-    gone = replace(trigger, component_key="card_shop-new-order", app="card_shop")
-    sentence = "It waits, because Card Shop was removed from this service. It continues when the app is added back."
-    assert trigger_accounts.waiting_reasons(service, [gone]) == {gone.id: sentence}
 
 
 def test_a_removed_account_switches_its_triggers_off(service: Service, scene: Scene, plant: Plant) -> None:

@@ -24,7 +24,7 @@ from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import file_stash, piece_stores, runs
 from webapp.service.domain.deliveries import endpoints, events, signing_keys
 from webapp.service.domain.instance import people
-from webapp.service.domain.triggers import deployed_triggers, inbox, pending_changes, trigger_state
+from webapp.service.domain.triggers import deployed_triggers, inbox, pending_changes, trigger_memory
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.store.contract import Row, Tx
 
@@ -46,7 +46,7 @@ COLUMNS: tuple[SealedColumn, ...] = (
     *deployed_triggers.SEALED,
     pending_changes.SEALED,
     *trigger_runs.SEALED,
-    *trigger_state.SEALED,
+    *trigger_memory.SEALED,
     people.SEALED,
     approvals.SEALED,
 )

@@ -29,12 +29,12 @@ from webapp.service.domain.triggers import (
     event_listeners,
     runs,
     subscriptions,
-    trigger_accounts,
-    trigger_state,
+    trigger_memory,
+    waiting_triggers,
 )
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.event_listeners import PieceListener
-from webapp.service.domain.triggers.trigger_state import StateTooLarge
+from webapp.service.domain.triggers.trigger_memory import StateTooLarge
 
 Hook = Literal["deploy", "activate", "deactivate", "renew"]
 GONE = (404, 410)
@@ -95,7 +95,7 @@ def call(
     component = component_of(service, trigger)
     try:
         if component is None:
-            raise AccountUnusable(trigger_accounts.missing_reason(service, trigger))
+            raise AccountUnusable(waiting_triggers.removed_reason(service, trigger))
         configured = deployed_triggers.configured(service, trigger) if configured is None else configured
         values = prop_values.checked(trigger.props, configured, whole=True)
         accounts = account_grants.find_accounts(
@@ -245,7 +245,7 @@ def _listen(
 def run_hook(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> Reply:
     """Run one hook that the component has, with the values ``configured``, and store its result."""
     began_at = service.clock()
-    state = trigger_state.read(service, trigger)
+    state = trigger_memory.read(service, trigger)
     event = {"timestamp": began_at, "shared": event_listeners.shares_hook(service.store, trigger.id)}
     reply = call(service, trigger, hook, state=state, configured=configured, event=event)
     reply = _store_result(service, trigger, hook, began_at, reply)
@@ -301,7 +301,7 @@ def _write_result(
         if deployed_triggers.find(tx, trigger.id) is None:
             raise Conflict("This trigger was deleted meanwhile.")
         if remember:
-            trigger_state.update(tx, service, trigger, reply.state)
+            trigger_memory.update(tx, service, trigger, reply.state)
         runs.write(tx, service, trigger, hook, began_at, reply, emitted=len(reply.events))
 
 

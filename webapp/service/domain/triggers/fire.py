@@ -28,12 +28,12 @@ from webapp.service.domain.triggers import (
     runs,
     schedules,
     subscriptions,
-    trigger_accounts,
-    trigger_state,
+    trigger_memory,
+    waiting_triggers,
 )
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.runs import Cause
-from webapp.service.domain.triggers.trigger_state import StateTooLarge
+from webapp.service.domain.triggers.trigger_memory import StateTooLarge
 from webapp.store.contract import Reader, Tx, claiming
 
 BATCH = 500
@@ -118,7 +118,7 @@ def poll(service: Service, claimed: DeployedTrigger) -> RunOutcome:
     if reason := _why_waiting(service, claimed):
         return _skip_tick(service, claimed, reason)
     at = schedules.latest(schedule, claimed.next_run_at or now, now)
-    state = trigger_state.read(service, claimed)
+    state = trigger_memory.read(service, claimed)
     reply = calls.call(service, claimed, "run", state=state, event=schedules.tick_payload(schedule, at))
     if not reply.ok and (reason := _why_waiting(service, claimed)):
         return _skip_tick(service, claimed, reason)
@@ -142,7 +142,7 @@ def run_for_request(
     now = service.clock()
     if reason := _why_waiting(service, trigger):
         return RunOutcome(False, reason, waits=True)
-    state = trigger_state.read(service, trigger)
+    state = trigger_memory.read(service, trigger)
     reply = calls.call(service, trigger, "run", state=state, event=dict(event), deadline_s=deadline_s)
     if not reply.ok and (reason := _why_waiting(service, trigger)):
         return RunOutcome(False, reason, waits=True)
@@ -225,7 +225,7 @@ def _commit(
         kind = component.dedupe if component else None
         emitted = dedupe.new_events(tx, trigger, kind, reply.events, service.clock())
         events = record(tx, service, trigger, emitted)
-        trigger_state.update(tx, service, trigger, reply.state)
+        trigger_memory.update(tx, service, trigger, reply.state)
     runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(events))
     _write_state(tx, service, trigger, cause, reply, emitted=bool(events))
     return events
@@ -248,7 +248,7 @@ def _write_state(
 
 
 def _why_waiting(service: Service, trigger: DeployedTrigger) -> str | None:
-    return trigger_accounts.waiting_reasons(service, [trigger]).get(trigger.id)
+    return waiting_triggers.reasons(service, [trigger]).get(trigger.id)
 
 
 def _skip_tick(service: Service, claimed: DeployedTrigger, reason: str) -> RunOutcome:

@@ -37,7 +37,7 @@ from webapp.service.domain.triggers import (
     pending_changes,
     piece_triggers,
     subscriptions,
-    trigger_state,
+    trigger_memory,
 )
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
@@ -222,7 +222,7 @@ def _receive_push(service: Service, trigger: DeployedTrigger, received: InboundR
     challenge = webhooks.challenge_answer(push, event)
     if challenge is not None:
         return HttpAnswer(200, challenge[:MAX_CHALLENGE], _TEXT)
-    secret = trigger_state.read(service, trigger).get(SECRET)
+    secret = trigger_memory.read(service, trigger).get(SECRET)
     notification = webhooks.read(push, secret, event) if secret else None
     if notification is None:
         log.info("A request to %s was ignored: it does not bear the secret.", trigger.id)

@@ -20,7 +20,7 @@ from webapp.service.components.pieces import form
 from webapp.service.components.pieces.package_calls import PackageCall, PackageMethod
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries.events import ReceivedRequest
-from webapp.service.domain.triggers import calls, trigger_state
+from webapp.service.domain.triggers import calls, trigger_memory
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 HANDSHAKE_S = 25.0
@@ -50,12 +50,12 @@ def answer_handshake(service: Service, trigger: DeployedTrigger, request: Receiv
     event = request.payload() if handshake else {}
     if handshake is None or not _is_handshake(handshake, event):
         return None
-    state = trigger_state.read(service, trigger)
+    state = trigger_memory.read(service, trigger)
     reply = calls.call(service, trigger, "handshake", state=state, event=event, deadline_s=HANDSHAKE_S)
     if not reply.ok:
         return _FAILED
     with service.store.write() as tx:
-        trigger_state.update(tx, service, trigger, reply.state)
+        trigger_memory.update(tx, service, trigger, reply.state)
     return reply.response or HttpAnswer(200, "", {})
 
 

@@ -8,7 +8,7 @@ from webapp.errors import Conflict, NotFound
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import activity
-from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, subscriptions, trigger_accounts
+from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, subscriptions, waiting_triggers
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.subscriptions import Subscription
 from webapp.store.contract import Tx
@@ -28,7 +28,7 @@ def renew(service: Service, claimed: Subscription) -> None:
     if trigger is None:
         return
     try:
-        if trigger_accounts.waiting_reasons(service, [trigger]):
+        if waiting_triggers.reasons(service, [trigger]):
             _postpone(service, trigger, _WAITING)
             return
         with lifecycle.locked(service, trigger) as current:

@@ -18,6 +18,7 @@ from webapp.service.domain.triggers import (
     schedules,
     subscriptions,
     trigger_accounts,
+    waiting_triggers,
 )
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.subscriptions import Subscription
@@ -47,7 +48,7 @@ def list_to_json(
     ids = [trigger.id for trigger in triggers]
     accounts, waiting = (
         trigger_accounts.of_triggers(service.store, ids),
-        trigger_accounts.waiting_reasons(service, triggers),
+        waiting_triggers.reasons(service, triggers),
     )
     pushed = subscriptions.of_polling(service.store, triggers)
     return [
