@@ -16,7 +16,7 @@ import yaml
 
 from tests.manual.documents import FOLDER, ROOT, text_of
 from webapp.cli.main import main
-from webapp.cli.serving import httpd
+from webapp.cli.serving.process import GRACE_S
 from webapp.manual.files import FILES
 from webapp.manual.markdown import render
 from webapp.manual.pages import NAMES
@@ -88,7 +88,7 @@ def test_the_settings_of_several_machines_are_valid_and_leave_them_time_to_drain
     check = re.search(r"inter (\d+)s fall (\d+)", FILES["haproxy.cfg"].read())
     assert check is not None and int(check[1]) * int(check[2]) < settings.drain_s
     stop_s = int(unit("patchbay-web@.service")["Service"]["TimeoutStopSec"])
-    assert stop_s > settings.drain_s + httpd.GRACE_S
+    assert stop_s > settings.drain_s + GRACE_S
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")

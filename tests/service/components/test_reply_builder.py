@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import now
+from webapp.service.components import limits
 from webapp.service.components.calls import AccountGrant, Call
-from webapp.service.components.reply_builder import LATEST, MAX_LINE, MAX_LINES, ReplyBuilder
+from webapp.service.components.reply_builder import LATEST, ReplyBuilder
 
 
 def heard(*messages: dict[str, Any]) -> ReplyBuilder:
@@ -26,8 +27,8 @@ def test_prints_are_cut_into_lines_wherever_they_were_broken() -> None:
 def test_long_lines_and_many_lines_are_cut() -> None:
     hearing = heard({"print": "x" * 20_000 + "\n" * 5_000, "ts": 1})
     lines = hearing.reply().observations
-    assert len(lines) == MAX_LINES + 1
-    assert len(lines[0].msg or "") == MAX_LINE
+    assert len(lines) == limits.LOG_LINES + 1
+    assert len(lines[0].msg or "") == limits.LOG_LINE_CHARS
     assert lines[-1].msg == "(only the first 2,000 lines are kept)"
 
 

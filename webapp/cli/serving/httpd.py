@@ -24,7 +24,7 @@ from webapp import body_limits, connection_limits
 from webapp.cli.serving.connections import IDLE_S, Channel, Connections
 from webapp.cli.serving.dispatcher import Dispatcher
 from webapp.cli.serving.listeners import Share, shares
-from webapp.cli.serving.process import Stop
+from webapp.cli.serving.process import GRACE_S, LEAVE_S, Stop
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -38,8 +38,6 @@ _SENTENCES = {
     501: "Send the body with a Content-Length, or chunked; other transfer codings are not understood.",
 }
 _ADDRESS = re.compile(r"( while serving) .*", re.DOTALL)
-GRACE_S = 10.0
-LEAVE_S = 60.0  # of a process that was replaced, for whose end nobody waits
 LINGER_S = 2.0  # for which a replaced process waits for a next request on each open connection
 SETTLE_S = 0.2
 log = logging.getLogger(__name__)

@@ -24,6 +24,9 @@ from webapp.cli.serving.logs import flush, reopen_on_hangup
 LEAVE = signal.SIGUSR2
 ENDINGS = (signal.SIGTERM, signal.SIGHUP, LEAVE)
 GRACE_S = 10.0
+"""For how long a process finishes what has begun, where the service ends."""
+LEAVE_S = 60.0
+"""The same where another process has replaced it, since nobody waits for its end."""
 AGAIN_S = 0.05
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from webapp.cli.serving.logs import reopen_on_hangup
-from webapp.cli.serving.process import GRACE_S, LEAVE, Child
+from webapp.cli.serving.process import GRACE_S, LEAVE, LEAVE_S, Child
 
 UNRECOVERABLE = 78  # EX_CONFIG of sysexits.h: trying again cannot help; the child has said why
 REPLACE = signal.SIGUSR2
@@ -23,7 +23,7 @@ DELAYS_S = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
 SETTLED_S = 30.0
 log = logging.getLogger(__name__)
 READY_S = 60.0
-LEAVING_S = 75.0  # longer than the HTTP server gives what has begun
+LEAVING_S = LEAVE_S + 15.0
 
 
 class Replacement:

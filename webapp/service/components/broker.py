@@ -20,7 +20,6 @@ from webapp.service.components import limits
 from webapp.service.components.account_http import AccountHttp, RefusalReporter
 from webapp.service.components.calls import Call
 from webapp.service.components.child_calls import DECLARATION, reads_secrets
-from webapp.service.components.context import REQUEST_S
 from webapp.service.components.errors import HttpError
 from webapp.service.components.http import HttpRequest
 from webapp.service.components.masking import Mask
@@ -160,7 +159,7 @@ class Broker:
             question.auth,
             None if question.max_bytes is None else min(question.max_bytes, limits.BODY_BYTES),
         )
-        self._left_s = min(REQUEST_S, question.left_s)
+        self._left_s = min(limits.REQUEST_S, question.left_s)
         try:
             outcome = self._http(question.prop).exchange(request)
         except (HttpError, ValueError, RecursionError) as error:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from webapp.kit.clock import now
+from webapp.service.components import limits
 from webapp.service.components.brokered_http import BrokeredHttp, BrokerLine
 from webapp.service.components.child_calls import DECLARATION, AccountFields, ChildCall
 from webapp.service.components.errors import ComponentError
@@ -21,7 +22,6 @@ from webapp.service.components.props import Prop
 from webapp.service.components.relay import RelayGuard
 from webapp.service.outbound.guard import Guard
 
-REQUEST_S = 20.0
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")  # RFC 9110 section 5.6.2
 Send = Callable[[dict[str, Any]], None]
 
@@ -183,7 +183,7 @@ class Context:
 
     def _left_s(self) -> float:
         """Seconds for the next request: a little less than the call has left, so that it can still report a timeout."""
-        return min(REQUEST_S, self._ends - time.monotonic() - 0.5)
+        return min(limits.REQUEST_S, self._ends - time.monotonic() - 0.5)
 
 
 def _is_header(name: str, value: str) -> bool:

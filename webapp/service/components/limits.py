@@ -12,11 +12,14 @@ from pathlib import Path
 
 RUN_S = 30.0  # the deadline of a call that runs a component
 CONFIGURE_S = 20.0  # and of one for somebody who configures it, such as a prop's options
+REQUEST_S = 20.0  # of one HTTP request of a component, which also ends before its call does
 MEMORY_BYTES = 512 * 1024 * 1024
 SPARE_BYTES = 64 * 1024 * 1024
 OUTPUT_BYTES = 6 * 1024 * 1024
 STASH_BYTES = 10 * 1024 * 1024
 STASH_FILES = 50
+LOG_LINES = 2_000
+LOG_LINE_CHARS = 8_000
 LINK_CHARS = 2_000  # of a member of a link in a tool's result
 BODY_BYTES = 32 * 1024 * 1024  # of one HTTP request or its answer
 FILE_BYTES = 256 * 1024 * 1024

@@ -21,8 +21,6 @@ from webapp.service.components.calls import (
 )
 from webapp.service.components.masking import Mask
 
-MAX_LINE = 8_000
-MAX_LINES = 2_000
 LATEST = 8_640_000_000_000_000  # the last date in epoch milliseconds (ECMA-262, time values)
 _NOTHING = object()
 _CUTS = ("timeout", "output", "memory", "disk")
@@ -140,7 +138,7 @@ class ReplyBuilder:
         for line in whole:
             self._add(line, self._partial_ts)
             self._partial_ts = ts
-        if len(self._partial) > MAX_LINE:
+        if len(self._partial) > limits.LOG_LINE_CHARS:
             self._flush()
         if not self._partial:
             self._partial_ts = 0
@@ -151,10 +149,10 @@ class ReplyBuilder:
         self._partial, self._partial_ts = "", 0
 
     def _add(self, text: str, ts: int) -> None:
-        if len(self._lines) < MAX_LINES:
-            self._lines.append(Observation("log", ts, self._mask(text)[:MAX_LINE]))
-        elif len(self._lines) == MAX_LINES:
-            self._lines.append(Observation("log", ts, f"(only the first {MAX_LINES:,} lines are kept)"))
+        if len(self._lines) < limits.LOG_LINES:
+            self._lines.append(Observation("log", ts, self._mask(text)[: limits.LOG_LINE_CHARS]))
+        elif len(self._lines) == limits.LOG_LINES:
+            self._lines.append(Observation("log", ts, f"(only the first {limits.LOG_LINES:,} lines are kept)"))
 
     def _info(self, fields: dict[str, Any]) -> ErrorInfo:
         kind: ErrorKind = fields.get("kind") if fields.get("kind") in get_args(ErrorKind) else "exception"  # type: ignore[assignment]  # one of them
@@ -162,8 +160,8 @@ class ReplyBuilder:
         return ErrorInfo(
             kind=kind,
             name=str(fields.get("name", "Error"))[:200],
-            message=self._mask(str(fields.get("message", "")))[:MAX_LINE],
-            stack=self._mask(str(fields.get("stack", "")))[:MAX_LINE],
+            message=self._mask(str(fields.get("message", "")))[: limits.LOG_LINE_CHARS],
+            stack=self._mask(str(fields.get("stack", "")))[: limits.LOG_LINE_CHARS],
             status=status if isinstance(status, int) else None,
         )
 

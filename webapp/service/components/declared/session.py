@@ -14,7 +14,7 @@ from webapp.kit.clock import iso, now
 from webapp.service.components import limits
 from webapp.service.components.account_http import AccountHttp, RefusalReporter
 from webapp.service.components.calls import AccountGrant, Call
-from webapp.service.components.context import REQUEST_S, Memory, Send
+from webapp.service.components.context import Memory, Send
 from webapp.service.components.declared.definition import Declared
 from webapp.service.components.declared.form import ActionForm
 from webapp.service.components.errors import ComponentError, ResultError
@@ -137,7 +137,7 @@ class Session:
         return (prop.label if prop else "") or name
 
     def _left_s(self) -> float:
-        return min(REQUEST_S, self._left_in_all_s())
+        return min(limits.REQUEST_S, self._left_in_all_s())
 
     def _left_in_all_s(self) -> float:
         """The rest of the call, for a request that may take all of it."""
