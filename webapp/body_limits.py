@@ -20,5 +20,8 @@ AGENT_REGISTRATION = 32 * KB
 """What an agent tells of itself to be registered; a larger one is answered with 400, as errors of RFC 7591 are."""
 AGENT_SIGN_IN = 16 * KB
 """A form of the protocol by which agents sign in."""
+API_DOCUMENT = 20 * MB
+"""The description of an API that is imported (OpenAPI and its like), once it is unpacked: it may be sent as gzip, which
+fits into a request, or be fetched or read from a file, which no server of ours limits."""
 DEMO_FORM = 64 * KB
 """A form that a stranger sends from a demo link."""

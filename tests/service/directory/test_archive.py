@@ -8,8 +8,8 @@ import pytest
 
 from tests.fakes.npm_registry import package, tarball
 from tests.fakes.public_directory import DOCUMENTS, archive, written
+from webapp.body_limits import API_DOCUMENT
 from webapp.errors import Invalid
-from webapp.service.catalog.importing.records import MOST_BYTES
 from webapp.service.directory.archive import INTEGRITY, Contents, digest_of, documents, integrity_of
 
 
@@ -31,7 +31,7 @@ def test_the_text_of_a_document_is_that_of_the_archive(tmp_path: Path) -> None:
 
 
 def test_one_that_no_import_takes_is_left_out_and_named(tmp_path: Path) -> None:
-    large = archive({"large.io": " " * (MOST_BYTES + 1), "acme.io": DOCUMENTS["acme.io"]}, filled=0)
+    large = archive({"large.io": " " * (API_DOCUMENT + 1), "acme.io": DOCUMENTS["acme.io"]}, filled=0)
     names, found = read(written(tmp_path, large))
     assert (names, found.too_large) == (["acme.io"], ["large.io"])
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from webapp.body_limits import API_DOCUMENT
 from webapp.cli.options import JSON, opened, settings_from_env, show, table
 from webapp.errors import Conflict, Invalid
 from webapp.kit import assets
 from webapp.kit.clock import iso
-from webapp.service.catalog.importing.records import MOST_BYTES, Options
+from webapp.service.catalog.importing.records import Options
 from webapp.service.catalog.sources import Places, read
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import api_extensions, app_imports, mcp_servers
@@ -301,7 +302,7 @@ def _source(service: Service, what: str) -> Source:
     if not path.is_file():
         raise Invalid(f"There is no file {what}; name a file, an address that begins with https://, or directory:NAME.")
     with path.open("rb") as file:
-        return Source(file.read(MOST_BYTES + 1), path.name)
+        return Source(file.read(API_DOCUMENT + 1), path.name)
 
 
 def _facts(written: "Written", used: dict[str, int]) -> dict[str, Any]:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from flask import Response
 from pydantic import Field
 
+from webapp.body_limits import API_DOCUMENT
 from webapp.errors import Invalid
 from webapp.kit.clock import iso
 from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, AppOrigin, Body, Data, DateTime
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.catalog.importing.records import MOST_ACTIONS, MOST_BYTES, Options, Summary
+from webapp.service.catalog.importing.records import MOST_ACTIONS, Options, Summary
 from webapp.service.domain.base import token_scopes
 from webapp.service.domain.components import held_tools
 from webapp.service.domain.instance import app_imports, mcp_servers
@@ -237,7 +238,7 @@ def _content(text: str) -> bytes:
         return text.encode()
     try:
         packed = base64.b64decode(text[len(GZIP) :], validate=True)
-        return zlib.decompressobj(wbits=31).decompress(packed, MOST_BYTES + 1)
+        return zlib.decompressobj(wbits=31).decompress(packed, API_DOCUMENT + 1)
     except (binascii.Error, zlib.error):
         raise Invalid.of("document", "It is no gzip in base64.") from None
 

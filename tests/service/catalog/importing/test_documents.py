@@ -131,7 +131,7 @@ def test_what_is_none_is_refused_with_a_sentence(content: bytes, sentence: str) 
 
 
 def test_a_document_that_is_too_large_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "MOST_BYTES", 10)
+    monkeypatch.setattr(documents, "API_DOCUMENT", 10)
     with pytest.raises(Invalid, match="20 MiB at most"):
         read(b'{"openapi": "3.0.0"}')
 

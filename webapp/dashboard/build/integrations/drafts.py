@@ -14,7 +14,6 @@ from webapp.dashboard.client.build.imported_apps import Document
 
 FOLDER = ".import-drafts"
 LIFETIME_S = 3600.0
-MOST_BYTES = 20 * 1024 * 1024
 _NAME = re.compile(r"[A-Za-z0-9_-]{43}")
 
 

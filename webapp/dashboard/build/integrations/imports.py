@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build.apps import app_setup
 from webapp.dashboard.build.integrations import integrations
-from webapp.dashboard.build.integrations.drafts import MOST_BYTES, Drafts
+from webapp.dashboard.build.integrations.drafts import Drafts
 from webapp.dashboard.build.menu import by_field
 from webapp.dashboard.client.build.imported_apps import Document, ImportedApps, ImportOperation, ImportReport, Server
 from webapp.dashboard.client.models.accounts import Account
@@ -132,7 +132,7 @@ def _document() -> Document:
     if name := request.form.get("directory", "").strip()[:_LONGEST_NAME]:
         return Document(directory=name)
     sent = request.files.get("document")
-    content = sent.stream.read(MOST_BYTES + 1) if sent else b""
+    content = sent.stream.read() if sent else b""
     url = request.form.get("url", "").strip()
     if sent and content:
         return Document(content, (sent.filename or "")[-200:].replace("\n", " "))

@@ -20,9 +20,9 @@ from urllib.parse import unquote, urljoin
 
 import orjson
 
+from webapp.body_limits import API_DOCUMENT
 from webapp.errors import Invalid
 from webapp.service.catalog.importing import discovery, mcp_tools
-from webapp.service.catalog.importing.records import MOST_BYTES
 
 MAX_HOPS = 50
 MOST_STEPS = 2_000_000  # of looking at one document
@@ -137,7 +137,7 @@ class Document:
 
 def read(content: bytes, address: str = "") -> Document:
     """The document in ``content``. Raises :class:`Invalid` with a sentence for what is none."""
-    if len(content) > MOST_BYTES:
+    if len(content) > API_DOCUMENT:
         raise Invalid(f"The document has {len(content) / 2**20:.0f} MiB. It may have 20 MiB at most.")
     root = _parsed(content)
     if not isinstance(root, dict):

@@ -15,7 +15,6 @@ import orjson
 
 RECORD = "import.json"
 MOST_ACTIONS = 1500  # of one app
-MOST_BYTES = 20 * 1024 * 1024  # of a document
 
 
 @dataclass(frozen=True, slots=True)

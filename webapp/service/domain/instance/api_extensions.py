@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from webapp import audit
+from webapp.body_limits import API_DOCUMENT
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.service.catalog import api_documents
 from webapp.service.catalog.app import App
 from webapp.service.catalog.importing import folders
-from webapp.service.catalog.importing.records import MOST_BYTES
 from webapp.service.catalog.spec import ApiDocument
 from webapp.service.components.declared import source
 from webapp.service.directory import directory
@@ -293,7 +293,7 @@ def _brought(
             for document, path in members:
                 of = opened.package
                 origin = Origin(f"{of.registry}:{of.name}", of.version, of.integrity, path, service.clock())
-                brought.append(Brought(document, origin, opened.read(path, MOST_BYTES)))
+                brought.append(Brought(document, origin, opened.read(path, API_DOCUMENT)))
     return brought
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from webapp import audit
+from webapp.body_limits import API_DOCUMENT
 from webapp.errors import Conflict, Invalid
 from webapp.kit.clock import iso
 from webapp.service.catalog.app import App
-from webapp.service.catalog.importing.records import MOST_BYTES, Options, Record, Summary
+from webapp.service.catalog.importing.records import Options, Record, Summary
 from webapp.service.catalog.spec import Origin
 from webapp.service.directory import directory
 from webapp.service.domain.accounts import registered_clients
@@ -181,7 +182,7 @@ def _metadata(service: Service) -> Callable[[str], bytes]:
     return fetch
 
 
-def _fetch(service: Service, url: str, deadline_s: float = FETCH_S, max_bytes: int = MOST_BYTES) -> bytes:
+def _fetch(service: Service, url: str, deadline_s: float = FETCH_S, max_bytes: int = API_DOCUMENT) -> bytes:
     outcome = service.outbound.request(
         "GET",
         url,
