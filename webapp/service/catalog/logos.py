@@ -9,6 +9,7 @@ import hashlib
 import re
 import sys
 import tomllib
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -19,6 +20,7 @@ from xml.sax.saxutils import escape
 from webapp.service.catalog.spec import Logo
 
 MARKS = Path(__file__).parent / "marks"
+LETTER_COLORS = ("#0f766e", "#1d4ed8", "#6d28d9", "#9d174d", "#9a3412", "#3f6212", "#0e7490", "#4338ca")
 
 _MARK = re.compile(r'<svg [^>]*viewBox="(?P<box>[^"]+)"[^>]*>(?P<body>.*)</svg>', re.DOTALL)
 _FILL = re.compile(r'^<svg [^>]*?(?P<fill> fill="[^"]+")')
@@ -60,6 +62,12 @@ def of_brand(slug: str) -> Logo | None:
     if mark.parent == MARKS and mark.is_file():
         return Logo(mark=slug)
     return icon if exists(icon) else None
+
+
+def of_letter(slug: str, name: str) -> Logo:
+    """The logo of an app without a mark: the first letter or digit of its ``name``, in a colour of its ``slug``."""
+    letter = next((character for character in name if character.isalnum()), "A").upper()[:1]
+    return Logo(letter=letter, color=LETTER_COLORS[zlib.crc32(slug.encode()) % len(LETTER_COLORS)])
 
 
 def letters() -> Mapping[str, str]:

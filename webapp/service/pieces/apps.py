@@ -4,7 +4,6 @@ A piece that joins an existing app works with that app's accounts.
 """
 
 import re
-import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +23,6 @@ from webapp.service.pieces.metadata import Auth, Description
 _HOLE = re.compile(r"\{\{?\s*(?:props\.)?([A-Za-z_$][\w$]*)\s*\}?\}")
 _MOST_HOLES = 3
 _ONE_FIELD = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-COLORS = ("#0f766e", "#1d4ed8", "#6d28d9", "#9d174d", "#9a3412", "#3f6212", "#0e7490", "#4338ca")
 _CATEGORIES = {
     "ACCOUNTING": "accounting", "ANALYTICS": "analytics", "ARTIFICIAL_INTELLIGENCE": "artificial_intelligence",
     "BUSINESS_INTELLIGENCE": "analytics", "COMMERCE": "ecommerce", "COMMUNICATION": "communication",
@@ -293,15 +291,13 @@ class _Making:
     def _shown(self, slug: str, name: str) -> dict[str, Any]:
         """The name, description and images of an app."""
         categories = [_CATEGORIES[each] for each in self.description.categories if each in _CATEGORIES]
-        brand = logos.of_brand(slug)
-        letter = next((character for character in name if character.isalnum()), "P").upper()[:1]
-        drawn = {"letter": letter, "color": COLORS[zlib.crc32(slug.encode()) % len(COLORS)]}
+        logo = logos.of_brand(slug) or logos.of_letter(slug, name)
         return {
             "slug": slug,
             "name": name,
             "description": _ended(texts.sentence(self.description.description, 300) or f"{name}, from npm."),
             "categories": list(dict.fromkeys(categories))[:3] or ["developer_tools"],
-            "logo": brand.model_dump(exclude_none=True) if brand else drawn,
+            "logo": logo.model_dump(exclude_none=True),
         }
 
 

@@ -7,13 +7,13 @@ include the request that tests an account: an operation that needs nothing but t
 """
 
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from webapp.errors import Invalid
+from webapp.service.catalog import logos
 from webapp.service.catalog.importing import actions, mcp_tools, operations, security, servers, words
 from webapp.service.catalog.importing.actions import Action, App, Unsaid
 from webapp.service.catalog.importing.documents import Document, Unresolved
@@ -34,7 +34,6 @@ UNSIGNED = (
     "sign in."
 )
 _CATEGORY = "developer_tools"
-_LOGO_COLORS = ("#0f766e", "#1d4ed8", "#6d28d9", "#9d174d", "#9a3412", "#3f6212", "#0e7490", "#4338ca")
 _TELL_WHO = (
     "me",
     "whoami",
@@ -269,14 +268,13 @@ def _app_facts(
     info = document.info
     name = options.name or words.sentences(info.get("title"), 60).rstrip(".") or words.label(slug)
     about = words.one_sentence(info.get("description")) or words.one_sentence(info.get("summary"))
-    letter = next((character for character in name if character.isalnum()), "A").upper()[:1]
     facts: dict[str, Any] = {
         "slug": slug,
         "name": name,
         "description": about if about.endswith(".") else f"The API of {name}.",
         "categories": [options.category or _CATEGORY],
         "auth_type": sign_in.auth_type,
-        "logo": {"letter": letter, "color": _LOGO_COLORS[zlib.crc32(slug.encode()) % len(_LOGO_COLORS)]},
+        "logo": logos.of_letter(slug, name).model_dump(exclude_none=True),
     }
     if sign_in.auth_type == "none":
         return {**facts, "docs_url": docs_url}, ""
