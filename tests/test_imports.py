@@ -21,7 +21,7 @@ RANKS = {
     "webapp.setting_values": 0,
     "webapp.connection_limits": 0.4,
     "webapp.quotas": 0.5,
-    "webapp.settings": 1,
+    "webapp.settings": 1.5,
     "webapp.frontend": 2,
     "webapp.static_files": 3,
     "webapp.store": 2,

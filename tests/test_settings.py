@@ -12,7 +12,7 @@ import pytest
 
 from webapp.kit.translation import LANGUAGES
 from webapp.setting_values import BadSetting
-from webapp.settings import BOUNDS, TABLE, Settings, is_loopback
+from webapp.settings import BOUNDS, TABLE, Settings
 
 REMOTE = {
     "PATCHBAY_CONNECT_URL": "https://api.example.com/v1x",
@@ -205,16 +205,6 @@ def test_mail_arrives_beside_the_other_ports(env: dict[str, str], port: int) -> 
 )
 def test_mail_is_addressed_to_the_public_host(public_url: str, domain: str) -> None:
     assert Settings.from_env({"PATCHBAY_PUBLIC_URL": public_url}).mail_domain == domain
-
-
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "::1", "demo.localhost"])
-def test_loopback(host: str) -> None:
-    assert is_loopback(host)
-
-
-@pytest.mark.parametrize("host", ["", "localhost.example.com", "10.0.0.1", "::2", "0.0.0.0"])
-def test_not_loopback(host: str) -> None:
-    assert not is_loopback(host)
 
 
 @pytest.mark.parametrize("missing", ["ISSUER", "CLIENT_ID", "CLIENT_SECRET"])

@@ -5,7 +5,6 @@ of the manual (operate "Settings" and "Quotas"): the fields of :class:`Settings`
 parses each text, and :func:`complete` fills in defaults that depend on other settings.
 """
 
-import ipaddress
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -16,21 +15,11 @@ from urllib.parse import urlsplit
 
 from webapp import connection_limits, quotas
 from webapp import setting_values as read
+from webapp.kit.networks import is_loopback
 from webapp.setting_values import LAST_PORT, SmtpServer, is_ip_address
 from webapp.setting_values import BadSetting as BadSetting
 
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 BOUNDS = (*quotas.TABLE, *connection_limits.TABLE)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether ``host`` (a name, or an address without brackets) is a loopback address."""
-    if host in LOOPBACK_NAMES or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def complete(values: dict[str, Any]) -> dict[str, Any]:

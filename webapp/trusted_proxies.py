@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from webapp.kit.networks import UNNAMED_PROXY
+from webapp.kit.networks import LOOPBACK_NAMES, UNNAMED_PROXY
 from webapp.service.inbound.hooks import TriggerHosts
-from webapp.settings import LOOPBACK_NAMES, Settings
+from webapp.settings import Settings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

@@ -1,8 +1,8 @@
-"""What counts as one address."""
+"""Which addresses are this machine's own, and which count as one."""
 
 import pytest
 
-from webapp.kit.networks import network_of
+from webapp.kit.networks import is_loopback, network_of
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,13 @@ from webapp.kit.networks import network_of
 )
 def test_an_address_counts_as_itself_and_one_of_version_6_with_its_neighbours(address: str, network: str) -> None:
     assert network_of(address) == network
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "::1", "demo.localhost"])
+def test_loopback(host: str) -> None:
+    assert is_loopback(host)
+
+
+@pytest.mark.parametrize("host", ["", "localhost.example.com", "10.0.0.1", "::2", "0.0.0.0"])
+def test_not_loopback(host: str) -> None:
+    assert not is_loopback(host)

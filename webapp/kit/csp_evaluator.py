@@ -11,6 +11,8 @@ from html import unescape
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
+from webapp.kit.origins import DEFAULT_PORTS
+
 Use = Literal["frame", "script", "connect"]
 # The directives for each use, in order; the first that a policy has decides (section 6.8.3).
 DECIDING: Mapping[Use, tuple[str, ...]] = {
@@ -19,7 +21,6 @@ DECIDING: Mapping[Use, tuple[str, ...]] = {
     "connect": ("connect-src", "default-src"),
 }
 _IGNORED_IN_META = frozenset({"frame-ancestors", "report-uri", "sandbox"})
-_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(
     r"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?P<host>\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:]+\])"
     r"(?::(?P<port>\d{1,5}|\*))?(?P<path>/.*)?",
@@ -102,7 +103,7 @@ def _matches(source: str, url: SplitResult, page: SplitResult) -> bool:
     if host is None or not _is_scheme((host["scheme"] or page.scheme).lower(), url):
         return False
     wanted, port, path = host["host"].strip("[]").lower(), host["port"], host["path"] or ""
-    right_port = port == "*" or (int(port) if port else _PORTS[url.scheme]) == _port(url)
+    right_port = port == "*" or (int(port) if port else DEFAULT_PORTS[url.scheme]) == _port(url)
     right_path = path in ("", "/") or (url.path.startswith(path) if path.endswith("/") else url.path == path)
     return right_port and right_path and _is_host(url, wanted)
 
@@ -118,7 +119,7 @@ def _is_scheme(scheme: str, url: SplitResult) -> bool:
 
 
 def _port(url: SplitResult) -> int:
-    return url.port or _PORTS[url.scheme]
+    return url.port or DEFAULT_PORTS[url.scheme]
 
 
 def _ports(page: SplitResult, url: SplitResult) -> tuple[int, ...]:

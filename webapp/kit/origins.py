@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import idna
 
+DEFAULT_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")  # no character that could end a CSP directive
 
 
@@ -34,7 +35,7 @@ def exact_origin(text: str) -> str | None:
     if not _HOST.fullmatch(host):
         return None
     shown = f"[{host}]" if ":" in host else host
-    default = {"http": 80, "https": 443}[parts.scheme]
+    default = DEFAULT_PORTS[parts.scheme]
     return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, default) else "")
 
 

@@ -20,10 +20,10 @@ import urllib3
 from webapp.kit import crypto
 from webapp.kit.clock import Clock, iso, iso_or_none
 from webapp.kit.crypto import derive
+from webapp.kit.networks import is_loopback as loopback
 from webapp.sandbox.people import Person
 from webapp.sandbox.store import Store
 from webapp.sandbox.tasks import Task
-from webapp.settings import is_loopback as loopback
 
 EVENTS = ("task.created", "task.updated")
 TIMEOUT_SECONDS = 5

@@ -23,6 +23,7 @@ from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.transport import Params, ServiceDown, Transport
 from webapp.errors import Damaged, Forbidden, NotFound, PatchbayError
 from webapp.kit.clock import now
+from webapp.kit.networks import is_loopback
 from webapp.people import openid_provider
 from webapp.people.openid_provider import Discovery, Metadata
 from webapp.service.catalog.check import judge
@@ -42,7 +43,7 @@ from webapp.service.outbound.headers import USER_AGENT
 from webapp.service.outbound.id_tokens import Unreachable
 from webapp.service.outbound.smtp import check_smtp
 from webapp.setting_values import BadSetting
-from webapp.settings import Settings, is_loopback
+from webapp.settings import Settings
 from webapp.store.contract import Store, mebibytes
 from webapp.store.sqlite import SQLiteStore
 from webapp.store.stores import exists, open_store

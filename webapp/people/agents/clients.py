@@ -18,11 +18,11 @@ from urllib.parse import SplitResult, urlsplit
 from webapp.errors import Detail, Invalid
 from webapp.kit.clock import DAY, Clock
 from webapp.kit.crypto import new_id
+from webapp.kit.networks import LOOPBACK_NAMES
 from webapp.store.contract import Reader, Store, Tx
 from webapp.store.table import Table
 
 MAX_REDIRECT = 1_000
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _SCHEME = re.compile(r"[a-z][a-z0-9.+-]{1,60}")
 _PLACE = re.compile(r"(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.?|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?")
 # What a browser would run, read or look up by itself.
@@ -54,7 +54,7 @@ def usable_redirect(uri: str) -> bool:
 def is_loopback(uri: str) -> bool:
     """Whether ``uri`` leads to a program on the person's own machine (RFC 8252 section 7.3)."""
     parts = _split(uri)
-    return parts is not None and parts.scheme == "http" and parts.hostname in LOOPBACK
+    return parts is not None and parts.scheme == "http" and parts.hostname in LOOPBACK_NAMES
 
 
 def redirect_matches(uri: str, registered: Iterable[str]) -> bool:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from webapp.kit.networks import LOOPBACK_NAMES
 from webapp.service.catalog import api_documents, logos, variables
 from webapp.service.catalog.sources import Source, Sources
 from webapp.service.catalog.spec import SESSION_TOKEN, AppSpec, Category, OAuth, Session, absolute
@@ -29,7 +30,6 @@ _REQUIRED_BY_AUTH = {
 }
 _GIVEN_BY_OAUTH = ("oauth_access_token", "oauth_client_id", "oauth_uid")
 KNOWN_VARIABLES = {"sandbox": "http://localhost:8001"}
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +393,7 @@ def _read(text: str, samples: dict[str, str]) -> Url | str:
 
 
 def _encrypted(text: str, url: Url, *, own: bool) -> bool:
-    return url.scheme == "https" or text.startswith("${") or (own and url.host in _LOOPBACK)
+    return url.scheme == "https" or text.startswith("${") or (own and url.host in LOOPBACK_NAMES)
 
 
 def _samples(spec: AppSpec) -> dict[str, str]:

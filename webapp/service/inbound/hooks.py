@@ -26,6 +26,7 @@ from werkzeug.urls import iri_to_uri
 from webapp import quotas
 from webapp.errors import NotFound, PatchbayError, Throttled
 from webapp.kit.networks import network_of
+from webapp.kit.origins import DEFAULT_PORTS
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.domain.accounts import events_secrets
 from webapp.service.domain.base.service import Service
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 OWN_HOST = "patchbay.trigger_host"
 _KEY = re.compile(r"[a-z0-9]{1,63}")  # a label of a host name (RFC 1035 section 2.3.1)
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _PASSED = frozenset(
     {"content-type", "content-language", "retry-after", "webhook-allowed-origin", "webhook-allowed-rate"}
 )
@@ -78,7 +78,7 @@ class TriggerHosts:
 def _suffixes(settings: Settings) -> frozenset[str]:
     """What follows the key and its dot: the domain, with the port of the public address if it has one."""
     parts = urlsplit(settings.public_url)
-    default = _DEFAULT_PORTS[parts.scheme]
+    default = DEFAULT_PORTS[parts.scheme]
     port = parts.port or default
     suffix = f"{settings.workflow_domain}:{port}"
     return frozenset((suffix, str(settings.workflow_domain)) if port == default else (suffix,))

@@ -18,10 +18,10 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import idna
 
+from webapp.kit.origins import DEFAULT_PORTS
 from webapp.service.outbound.failures import Failure
 
 MAX_URL = 8192
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _FORBIDDEN = re.compile(
     r"[\x00-\x20\x7f-\xa0\xad\\\u200b-\u200f\u2028-\u202f\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff]"
 )
@@ -48,7 +48,7 @@ class Url:
     def authority(self) -> str:
         """Host with brackets where needed, and the port unless it is the scheme's own (RFC 9110, 7.2)."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.authority}{self.target}"
@@ -71,7 +71,7 @@ def parse_url(text: str) -> Url | Failure:
         parts = urlsplit(text)
     except ValueError:
         return _no("The address cannot be read. Check how it is written.")
-    if parts.scheme not in _DEFAULT_PORTS or not parts.netloc:
+    if parts.scheme not in DEFAULT_PORTS or not parts.netloc:
         return _no("The address must begin with https:// or http:// and name a host.")
     if "@" in parts.netloc:
         return _no("The address contains a user name or password. Remove everything up to the @.")
@@ -122,7 +122,7 @@ def _with_authority(scheme: str, netloc: str, target: str) -> Url | Failure:
     host = parse_host(host_text)
     if isinstance(host, Failure):
         return host
-    port = parse_port(port_text) if port_text else _DEFAULT_PORTS[scheme]
+    port = parse_port(port_text) if port_text else DEFAULT_PORTS[scheme]
     if port is None:
         return _no("The port in the address is not a number from 1 to 65535. Correct it.")
     return Url(scheme, host, port, target)

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from webapp.errors import Invalid
+from webapp.kit.networks import LOOPBACK_NAMES
 from webapp.service.catalog.importing import words
 from webapp.service.catalog.importing.documents import Document
 from webapp.service.catalog.importing.operations import Operation
@@ -14,7 +15,6 @@ from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import parse_url
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
-_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _MISSING = "The document does not say where the API is served. Name its address, such as https://api.example.com/v1."
 
 
@@ -117,7 +117,7 @@ def _may_be_https(choices: Any) -> bool:
 
 def _encrypted(url: str) -> str:
     """Over https, but for this machine's own services."""
-    loopback = (urlsplit(url).hostname or "") in ("localhost", "127.0.0.1", "::1") if "{" not in url else False
+    loopback = "{" not in url and urlsplit(url).hostname in LOOPBACK_NAMES
     return url if loopback or not url.startswith("http://") else f"https://{url.removeprefix('http://')}"
 
 

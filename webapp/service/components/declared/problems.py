@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from webapp.kit.networks import LOOPBACK_NAMES
 from webapp.service.components import checker
 from webapp.service.components.declared.form import ActionForm, Lookup, Step, TriggerForm
 from webapp.service.components.declared.source import Source
@@ -18,7 +19,7 @@ _TIMER, _HTTP, _DB = "$.interface.timer", "$.interface.http", "$.service.db"
 APPHOOK = "$.interface.apphook"
 _NEEDED = {"poll": (_TIMER, _DB), "webhook": (_HTTP, _DB), "apphook": (APPHOOK, "app")}
 _LOOPBACK = tuple(  # this machine's own services
-    f"http://{host}{end}" for host in ("127.0.0.1", "[::1]", "localhost") for end in (":", "/")
+    f"http://{f'[{name}]' if ':' in name else name}{end}" for name in LOOPBACK_NAMES for end in (":", "/")
 )
 _HEADER = re.compile(r"\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
 _MEMBER = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")

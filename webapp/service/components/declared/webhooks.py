@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from webapp.kit.clock import SECOND, now
+from webapp.kit.networks import is_loopback
 from webapp.service.components.declared import steps
 from webapp.service.components.declared.filters import FILTERS, as_text
 from webapp.service.components.declared.form import MAKE, Push, Request, Signature, Subscription
@@ -24,7 +25,6 @@ from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import EMPTY, Scope, fill, parse, shape
 from webapp.service.components.errors import ComponentError, HttpError
 from webapp.service.outbound.bodies import at_path
-from webapp.settings import is_loopback
 
 _HASHES = {"hmac-sha256": hashlib.sha256, "hmac-sha1": hashlib.sha1}
 _UNITS = {"s": SECOND, "ms": 1}

@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 from webapp.errors import Invalid
 from webapp.kit import csp_evaluator
 from webapp.kit.csp_evaluator import Policy
+from webapp.kit.networks import is_loopback
 from webapp.kit.origins import checked_origin
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import parse_url
-from webapp.settings import is_loopback
 
 State = Literal["ok", "warn", "bad"]
 OPENER, EMBEDDER = "Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from webapp.errors import Invalid
+from webapp.kit.networks import LOOPBACK_NAMES
 from webapp.service.catalog.hosted_servers import key_way
 from webapp.service.catalog.importing.records import Options
 from webapp.service.domain.accounts import accounts, registered_clients
@@ -33,7 +34,6 @@ from webapp.service.outbound.urls import parse_url
 if TYPE_CHECKING:
     from webapp.service.catalog.importing.files import Written
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OAUTH = "oauth"
 _KEY = "key"
 _SIGN_IN_FIRST = (401, 403)
@@ -198,7 +198,7 @@ def _checked(url: str) -> str:
     checked = parse_url(text)
     if isinstance(checked, Failure):
         raise Invalid.of("url", checked.sentence)
-    if checked.scheme != "https" and checked.host not in LOOPBACK:
+    if checked.scheme != "https" and checked.host not in LOOPBACK_NAMES:
         raise Invalid.of("url", "Write the address with https://, so that nobody on the way reads the credentials.")
     return text if urlsplit(text).path else f"{text}/"
 
