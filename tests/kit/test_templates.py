@@ -7,6 +7,7 @@ import pytest
 from jinja2 import nodes
 from markupsafe import Markup, escape
 
+from tests import messages
 from tests.every import of_every
 from tests.manual.documents import ROOT
 from webapp.kit import templates, translation
@@ -238,3 +239,8 @@ def test_what_an_included_template_sets_stays_in_it() -> None:
             templates.prepare(environment)
         pages.append(environment.get_template("page").render(e=5))
     assert pages == ["325333 425444 12"] * 2
+
+
+def test_the_messages_of_pages_in_all_languages_are_kept_side_by_side() -> None:
+    of_pages = len(messages.catalog("de", "pages"))
+    assert of_pages * len(translation.LANGUAGES) * 1.5 < translation.MESSAGES_KEPT

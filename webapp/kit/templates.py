@@ -99,7 +99,7 @@ def _in_context(context: str, message: str) -> Markup:
     return _markup(message, translation.catalog(), context)
 
 
-@functools.lru_cache(maxsize=4096)  # templates have far fewer messages
+@functools.lru_cache(maxsize=translation.MESSAGES_KEPT)
 def _markup(message: str, catalog: NullTranslations, context: str = "") -> Markup:
     text = translation.unbroken(catalog.pgettext(context, message) if context else catalog.gettext(message))
     return Markup(text)  # noqa: S704  # of a template or catalog

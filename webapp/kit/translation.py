@@ -38,6 +38,8 @@ LANGUAGES: Mapping[str, str] = {
     "es": "Español",
     "ja": "日本語",
 }
+MESSAGES_KEPT = 16_384
+"""How many messages are kept as pages show them: twice those of pages in all languages together."""
 _DOCUMENTATION = "See the documentation"  # the text of the links in the descriptions of components
 # A number or its placeholder, before a unit of the messages in any language, which "s’il" in French is not.
 _MEASURE = re.compile(r"(\d|\}|\)s) (?=(?:B|[kKMG]i?[Bo]|ms|s|min|[hmdjT])(?![\w’']))")
@@ -103,7 +105,7 @@ def ngettext(singular: str, plural: str, count: int) -> str:
     return _catalog(_language.get()).ngettext(singular, plural, count)
 
 
-@functools.lru_cache(maxsize=16384)  # twice the messages of all languages together
+@functools.lru_cache(maxsize=MESSAGES_KEPT)
 def unbroken(text: str) -> str:
     """``text`` with a no-break space between each number, or its placeholder, and its unit: they stay on one line."""
     return _MEASURE.sub("\\1\N{NO-BREAK SPACE}", text)
