@@ -13,6 +13,7 @@ from webapp.cli.options import JSON, opened, settings_from_env, show, table
 from webapp.errors import Conflict, Invalid
 from webapp.kit import assets
 from webapp.kit.clock import iso
+from webapp.service.catalog.component_keys import key_of
 from webapp.service.catalog.importing.records import Options
 from webapp.service.catalog.sources import Places, read
 from webapp.service.domain.base.service import Service
@@ -244,7 +245,7 @@ def _operations(changes: "list[Change]") -> list[dict[str, Any]]:
             "operation": each.id,
             "name": each.title,
             "tag": each.tag,
-            "action": f"{change.extension.slug}-{each.action}" if each.action else "",
+            "action": key_of(change.extension.slug, each.action) if each.action else "",
             "deprecated": "yes" if each.deprecated else "",
             "reason": each.reason,
         }

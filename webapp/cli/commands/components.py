@@ -13,6 +13,7 @@ from webapp.cli.options import JSON, opened, settings_from_env, show
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit import assets
 from webapp.service.catalog.component_files import PATTERNS
+from webapp.service.catalog.component_keys import key_of
 from webapp.service.components.calls import AccountGrant, Call, Method, Reply
 from webapp.service.components.checker import NAME, check
 from webapp.service.components.declared.source import ENDING
@@ -47,7 +48,7 @@ def new(name: str, trigger: bool, declared: bool, as_json: bool) -> None:
     source = Template(first.read_text("utf-8"))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(source.substitute(title=" ".join(words).capitalize(), class_name="".join(map(str.title, words))))
-    show({"key": f"~/{name}", "version": FIRST, "path": str(path)}, as_json, "The component was written.")
+    show({"key": key_of(None, name), "version": FIRST, "path": str(path)}, as_json, "The component was written.")
 
 
 @component.command("check")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from webapp.service.catalog.component_files import Component
+from webapp.service.catalog.component_keys import key_of, name_of
 
 ACCOUNT = "app"
 
@@ -28,9 +29,9 @@ def prop_names(
 
 def keys(app_names: Sequence[str], slug: str, key: str, names: Iterable[str]) -> Iterator[str]:
     """The other keys of the component ``key`` of the app ``slug``, made from aliases."""
-    name = key.removeprefix(f"{slug}-")
+    name = name_of(key, slug)
     for app_name in app_names:
-        yield from (f"{app_name}-{each}" for each in (name, *names) if f"{app_name}-{each}" != key)
+        yield from (alias for alias in (key_of(app_name, each) for each in (name, *names)) if alias != key)
 
 
 def problems(declared: Iterable[tuple[Component, Mapping[str, Any]]]) -> dict[Component, list[str]]:

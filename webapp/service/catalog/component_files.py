@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from webapp.service.catalog.component_keys import key_of, name_of
 from webapp.service.catalog.source_files import SourceFile, SourceFolder
 from webapp.service.components.declared.source import ENDING, is_declared
 
@@ -42,7 +43,7 @@ class Component:
     @property
     def name(self) -> str:
         """The key without the slug of its app."""
-        return self.key.removeprefix(f"{self.app}-" if self.app else "~/")
+        return name_of(self.key, self.app)
 
     @property
     def file(self) -> Path:
@@ -68,7 +69,7 @@ def components(folder: SourceFolder, place: str | None, slug: str | None, proble
         if not _COMPONENT.fullmatch(name) or not _VERSION.fullmatch(version):
             problems.append(f"{file.path}: {_PLACE}")
             continue
-        key = f"{slug}-{name}" if slug else f"~/{name}"
+        key = key_of(slug, name)
         if kinds.setdefault(key, kind) != kind or (key, version) in releases:
             problems.append(f"{file.path}: {_TAKEN}")
             continue

@@ -17,6 +17,7 @@ import orjson
 
 from webapp.kit import cursors
 from webapp.service.catalog import variables as placeholders
+from webapp.service.catalog.component_keys import OWN
 from webapp.service.catalog.search import MAX_QUERY, MAX_WORDS, words
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.tool_names import ToolNames
@@ -24,7 +25,6 @@ from webapp.service.components.tool_names import ToolNames
 Kind = Literal["action", "trigger"]
 Dedupe = Literal["unique", "greatest", "last"]
 Registry = Literal["public", "private", "all"]
-OWN = "~/"
 LAST = "\U0010fffd"
 """What the sort name of an operation of a whole API begins with: a character behind all that are used."""
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")

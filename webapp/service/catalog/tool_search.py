@@ -26,7 +26,7 @@ import orjson
 from sqlite_utils import Database
 
 from webapp.kit.text import fold
-from webapp.service.catalog.components import OWN
+from webapp.service.catalog.component_keys import OWN
 from webapp.service.catalog.tables import insert
 
 Read = Callable[[str, Mapping[str, Any]], list[Any]]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from webapp.service.catalog.component_files import Component
+from webapp.service.catalog.component_keys import key_of, name_of
 from webapp.service.catalog.spec import asks_piece
 from webapp.service.components.pieces.form import is_piece
 
@@ -36,7 +37,7 @@ def only_joined(fields: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
 def components(slug: str, of: str, files: Iterable[Component]) -> Iterator[Component]:
     """The components of the app ``of`` as components of its variant ``slug``."""
     for file in files:
-        yield replace(file, key=f"{slug}-{file.key.removeprefix(f'{of}-')}", app=slug, of=of)
+        yield replace(file, key=key_of(slug, name_of(file.key, of)), app=slug, of=of)
 
 
 def is_deaf(component: Component, declared: Iterable[Mapping[str, Any]], *, with_events: bool) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Self
 import orjson
 
 from webapp.errors import Invalid
+from webapp.service.catalog.component_keys import key_of
 from webapp.service.catalog.importing.files import toml
 from webapp.service.catalog.index import Catalog
 from webapp.service.pieces import connections, keys, languages, metadata, proposed_hosts
@@ -183,7 +184,7 @@ def _names(
 
 def _is_taken(catalog: Catalog, slug: str, before: ExistingFiles, taken: set[str]) -> Callable[[str], bool]:
     def is_taken(name: str) -> bool:
-        info = catalog.component(f"{slug}-{name}")
+        info = catalog.component(key_of(slug, name))
         return name in taken or (info is not None and info.path not in before.files)
 
     return is_taken
@@ -211,7 +212,7 @@ def _parts(
 
 def _planned(each: Component, piece_apps: Apps) -> PlannedPart:
     slug = piece_apps.events_app if each.file.piece.strategy == "APP_WEBHOOK" else piece_apps.slug
-    return PlannedPart(each.title, f"{slug}-{each.name}", each.kind, each.labels)
+    return PlannedPart(each.title, key_of(slug, each.name), each.kind, each.labels)
 
 
 def write(planned: Plan, data: Path, hosts: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from webapp.body_limits import API_DOCUMENT
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.service.catalog import api_documents
 from webapp.service.catalog.app import App
+from webapp.service.catalog.component_keys import key_of, name_of
 from webapp.service.catalog.importing import folders
 from webapp.service.catalog.spec import ApiDocument
 from webapp.service.components.declared import source
@@ -256,8 +257,8 @@ def _without(service: Service, known: App, document: str) -> "Extended":
     own = extensions.listed(service.settings.data, known.slug)
     mine = {each.action for extension in own if extension.document == document for each in extension.operations}
     others = {each.action for extension in own if extension.document != document for each in extension.operations}
-    names = {key.removeprefix(f"{known.slug}-") for key in service.catalog.keys(known.slug)}
-    curated = [service.catalog.component(f"{known.slug}-{name}") for name in sorted(names - mine - others)]
+    names = {name_of(key, known.slug) for key in service.catalog.keys(known.slug)}
+    curated = [service.catalog.component(key_of(known.slug, name)) for name in sorted(names - mine - others)]
     files = tuple(each.path for each in curated if each and source.is_declared(each.path))
     return Extended(known.spec, tuple(sorted((names - mine) | others)), files)
 

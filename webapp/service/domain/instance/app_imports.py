@@ -13,6 +13,7 @@ from webapp.body_limits import API_DOCUMENT
 from webapp.errors import Conflict, Invalid
 from webapp.kit.clock import iso
 from webapp.service.catalog.app import App
+from webapp.service.catalog.component_keys import name_of
 from webapp.service.catalog.importing.records import Options, Record, Summary
 from webapp.service.catalog.spec import Origin
 from webapp.service.directory import directory
@@ -126,7 +127,7 @@ def uses(service: Service, slug: str) -> Uses:
     rows = service.store.all(
         "SELECT component_key, COUNT(*) AS n FROM runs WHERE app = :app GROUP BY component_key", {"app": slug}
     )
-    runs = {str(row["component_key"]).removeprefix(f"{slug}-"): int(row["n"]) for row in rows}
+    runs = {name_of(str(row["component_key"]), slug): int(row["n"]) for row in rows}
     return Uses(accounts(service, slug), runs)
 
 
