@@ -62,10 +62,11 @@ class Embedded:
 
     def processes(self) -> "tuple[Browser, Browser]":
         """An owner's browser, as each of two web processes of one service knows it."""
-        settings, browsers = replace(self.service.settings, web=2), []
+        settings, own, browsers = replace(self.service.settings, web=2), self.app, []
         for _ in range(2):
             self.app = create_app(settings, service=self.service, clock=self.service.clock)
             browsers.append(self.browser())
+        self.app = own
         return browsers[0], browsers[1]
 
     def browser(self, role: str = "owner") -> Browser:

@@ -119,9 +119,10 @@ def test_a_person_starts_pauses_and_ends_things_there(elsewhere: Elsewhere) -> N
     assert paused and not paused.active
     assert browser.form(page, f"{page}/deletion").status == 303
     assert deployed_triggers.find(service.store, trigger.id) is None
-    account = f"/accounts/{elsewhere.account.id}"
-    assert browser.form(account, f"{account}/disconnection").status == 303
-    assert elsewhere.service.accounts() == []
+    account = connected(elsewhere.service, elsewhere.service.scene, elsewhere.account.external_id)
+    page = f"/accounts/{account.id}"
+    assert browser.form(page, f"{page}/disconnection").status == 303
+    assert [each.id for each in elsewhere.service.accounts()] == [elsewhere.account.id]
 
 
 def test_a_portal_there_is_the_link_of_its_token(elsewhere: Elsewhere) -> None:

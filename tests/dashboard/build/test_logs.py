@@ -10,6 +10,7 @@ import pytest
 from tests.dashboard.embedded import Embedded
 from tests.fakes.deployed import emit, plant_trigger
 from tests.service.domain.agents.planted import plant_agent, plant_approval
+from webapp.kit.crypto import new_id
 from webapp.kit.cursors import Window
 from webapp.people import users
 from webapp.service.components.calls import Reply
@@ -29,16 +30,22 @@ COUNTED = re.compile(r'class="chip"[^>]*>[^<]*<b>[1-9]')
 
 
 @pytest.fixture
-def eventful(office: Embedded) -> Embedded:
-    """A run of the owner, one of a user of the product, and one in another project."""
+def user() -> str:
+    """A user of the product, whom no other test knows."""
+    return new_id("user")
+
+
+@pytest.fixture
+def eventful(office: Embedded, user: str) -> Embedded:
+    """A run of the owner, one of :func:`user`, and one in another project."""
     other = projects.create(office.service, name="Other", app_name="Other", support_email="o@o.example")
-    for scene, user in (
+    for scene, whose in (
         (office.scene, office.people["owner"].id),
-        (office.scene, "user-42"),
+        (office.scene, user),
         (office.scene, office.people["member"].id),
         (Scene(other.id, "development"), "user-43"),
     ):
-        run(office, scene, user)
+        run(office, scene, whose)
     return office
 
 
@@ -50,9 +57,9 @@ def run(office: Embedded, scene: Scene, user: str, agent: str | None = None) -> 
 
 
 @pytest.fixture
-def of_others(eventful: Embedded) -> Sequence[LogEntry]:
-    """An entry of every source of a user of the product, beside runs of each person who has a role."""
-    service, scene, now, user = eventful.service, eventful.scene, eventful.service.clock(), "user-42"
+def of_others(eventful: Embedded, user: str) -> Sequence[LogEntry]:
+    """An entry of every source of :func:`user`, beside runs of each person who has a role."""
+    service, scene, now = eventful.service, eventful.scene, eventful.service.clock()
     run(eventful, scene, user, agent="Desk Helper")
     trigger = plant_trigger(service, scene, ["https://example.com/hook"], user=user)
     emit(service, trigger, {"n": 1})
@@ -73,36 +80,38 @@ def run_ids(page: str) -> set[str]:
     return set(re.findall(r"run_\w+", page))
 
 
-def test_a_project_s_logs_name_everybody_s_entries(eventful: Embedded) -> None:
+def test_a_project_s_logs_name_everybody_s_entries(eventful: Embedded, user: str) -> None:
     page = eventful.browser("developer").get("/build/logs?kind=run")
-    assert "user-42" in page and "user-43" not in page and "Whole project" in page
+    assert user in page and "user-43" not in page and "Whole project" in page
     assert page.count('class="log"') >= 3
     developer = eventful.people["developer"].id
     run(eventful, eventful.scene, developer)
     own = eventful.browser("developer").get(f"/build/logs?kind=run&user={developer}")
     assert re.search(rf'<small id="about-run_\w+">For {developer} · HTTP · You</small>', own)
-    only = eventful.browser().get("/build/logs?user=user-42")
-    assert only.count('class="log"') == 1 and 'value="user-42"' in only
+    only = eventful.browser().get(f"/build/logs?user={user}")
+    assert only.count('class="log"') == 1 and f'value="{user}"' in only
     run_id = run_ids(only).pop()
     opened = eventful.browser().get(f"/build/logs/{run_id}")
-    assert 'href="/build/logs?user=user-42"' in opened and "Run again" not in opened and "curl" in opened
-    assert eventful.browser().get("/build/logs/export.jsonl?user=user-42").count("\n") == 1
+    assert f'href="/build/logs?user={user}"' in opened and "Run again" not in opened and "curl" in opened
+    assert eventful.browser().get(f"/build/logs/export.jsonl?user={user}").count("\n") == 1
 
 
-def test_a_member_sees_their_own_only(eventful: Embedded) -> None:
+def test_a_member_sees_their_own_only(eventful: Embedded, user: str) -> None:
     browser = eventful.browser("member")
     for path in ("/build/logs", "/build/logs/news", "/build/logs/export.csv"):
         browser.get(path, code=404)
-    page = browser.get("/logs?kind=run&user=user-42")
-    assert 'class="log"' in page and "user-42" not in page and "Whole project" not in page
-    others = run_ids(eventful.browser().get("/build/logs?user=user-42")).pop()
+    page = browser.get(f"/logs?kind=run&user={user}")
+    assert 'class="log"' in page and user not in page and "Whole project" not in page
+    others = run_ids(eventful.browser().get(f"/build/logs?user={user}")).pop()
     browser.get(f"/logs/{others}", code=404)
     browser.get(f"/build/logs/{others}", code=404)
     assert "Nothing matches" in browser.get(f"/logs?id={others}")
     assert 'href="/logs/' in page and "Run again" in browser.get(f"/logs/{run_ids(page).pop()}")
 
 
-def test_who_has_only_signed_in_finds_nothing_of_anybody(eventful: Embedded, of_others: Sequence[LogEntry]) -> None:
+def test_who_has_only_signed_in_finds_nothing_of_anybody(
+    eventful: Embedded, user: str, of_others: Sequence[LogEntry]
+) -> None:
     """A member who was never given anything: each kind, filter, count, id, file and page of an entry."""
     service, email = eventful.service, f"new-{len(eventful.people)}@example.com"
     eventful.people["new"] = users.create(service.store, service.clock, email=email, password="p" * 12, role="member")
@@ -110,7 +119,7 @@ def test_who_has_only_signed_in_finds_nothing_of_anybody(eventful: Embedded, of_
     assert COUNTED.search(eventful.browser("developer").get("/build/logs"))
     asked = {
         "quiet=true",
-        "user=user-42",
+        f"user={user}",
         *(f"kind={kind}" for kind in KINDS),
         *(f"status={each}" for each in STATUSES),
     }

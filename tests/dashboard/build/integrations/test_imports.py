@@ -17,6 +17,7 @@ from webapp.service.api import imported_apps
 from webapp.service.catalog.importing import plans
 from webapp.service.catalog.importing.records import Options
 from webapp.service.directory import directory
+from webapp.service.domain.accounts import account_state
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.components import held_tools
 from webapp.service.domain.components.held_tools import HeldTool
@@ -249,6 +250,8 @@ class TestServers:
             refused = browser.send(PREVIEW, {**asked, "account_id": others.id})
             assert (refused.status_code, "one of your own accounts" in refused.text) == (422, True)
         app_imports.remove(office.service, "notes", with_accounts=True)
+        with office.service.store.write() as tx:
+            account_state.remove(tx, [own, others], office.service.clock())
 
     @pytest.mark.parametrize(
         ("form", "told"),

@@ -49,7 +49,8 @@ def test_every_limit_has_words() -> None:
     assert WORDS.keys() == LIMITS.keys()
 
 
-def test_the_page_tells_what_servers_used_up(office: Embedded) -> None:
+def test_the_page_tells_what_servers_used_up(office: Embedded, office_clock: FakeClock) -> None:
+    office_clock.advance(HOUR)
     key = key_of("proxy", office.project.id, "development")
     office.service.limits.hit(LIMITS["proxy"], key, 990)
     page = office.browser("developer").get("/build/keys/limits")

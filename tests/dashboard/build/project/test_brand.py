@@ -8,7 +8,6 @@ import pytest
 
 from tests.dashboard.embedded import Embedded
 from webapp.dashboard.build.project import brand
-from webapp.errors import NotFound
 from webapp.service.domain.projects import project_logos, projects
 
 URL = "/build/project/brand"
@@ -23,13 +22,12 @@ def sent(hue: str, logo: bytes = b"") -> dict[str, Any]:
 
 
 def test_the_colour_is_kept_and_the_page_drawn_in_it(studio: Embedded) -> None:
-    owner = studio.browser()
+    owner, logo = studio.browser(), project_logos.address(studio.service.store, studio.project.id)
     page = owner.follow(URL, sent("165"))
     assert "Your brand is saved." in page and "--accent-h: 165;" in page
     assert "Easy to read: 4.7 to 1 on light, 7.2 to 1 on dark." in page
     assert projects.get(studio.service.store, studio.project.id).brand_hue == 165
-    with pytest.raises(NotFound):
-        project_logos.get(studio.service.store, studio.project.id)
+    assert project_logos.address(studio.service.store, studio.project.id) == logo, "none was sent"
 
 
 def test_a_contrast_is_reported_while_the_colour_is_chosen(studio: Embedded) -> None:
