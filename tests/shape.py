@@ -13,7 +13,6 @@ import ast
 import json
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -31,6 +30,7 @@ from werkzeug.serving import make_server
 from werkzeug.test import Client, TestResponse
 
 import webapp
+from tests.fakes.ports import free_port
 from webapp.app import create_app
 from webapp.kit import assets
 from webapp.people import users
@@ -205,12 +205,10 @@ def measure(settings: Settings, known: Mapping[str, Any]) -> dict[str, list[str]
 
 def count(catalog: Path | None = None) -> dict[str, list[str]]:
     """The files of each way, in an installation that is removed afterwards; its ``catalog`` may be built already."""
-    with tempfile.TemporaryDirectory(prefix="shape-") as folder, socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-        free.close()
+    with tempfile.TemporaryDirectory(prefix="shape-") as folder:
         if catalog is not None:
             shutil.copy(catalog, folder)
-        settings = {"PATCHBAY_DATA": folder, "PATCHBAY_SANDBOX_PORT": str(port)}
+        settings = {"PATCHBAY_DATA": folder, "PATCHBAY_SANDBOX_PORT": str(free_port())}
         known = _stage("prepare", settings, {})
         return {name: list(files) for name, files in _stage("measure", settings, known).items()}
 

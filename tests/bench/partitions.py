@@ -7,7 +7,6 @@ The tables have the columns and indexes of ``m007_events.sql`` that every event 
 """
 
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 import psycopg
 
 from tests.bench.meter import children_of, spent_s
+from tests.fakes.ports import free_port
 from webapp.kit.crypto import ordered_id
 
 GROUP = 20
@@ -146,8 +146,7 @@ def server(more: str = "") -> Iterator[tuple[str, int]]:
     """A server of this machine over an empty folder on a real disk; how to connect, and its process. ``more`` are
     options of it."""
     tools = max(Path("/usr/lib/postgresql").glob("*/bin/initdb")).parent
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory(prefix="pg-far-") as name:
         data = f"{name}/data"
         if Path("/proc/self").stat().st_uid == 0:

@@ -32,6 +32,7 @@ from tests.bench.meter import Client
 from tests.bench.processes import events, lists, tokens
 from tests.bench.scene import Scenery, prepare
 from tests.bench.serving import unbounded
+from tests.fakes.ports import free_port
 from webapp.app import create_app
 from webapp.cli.serving import httpd
 from webapp.cli.serving.process import Stop
@@ -212,8 +213,7 @@ def _beside_slow(port: int, whole: bytes) -> str:
 
 
 def _start(data: Path, name: str, sync_ms: float) -> tuple[int, subprocess.Popen[bytes]]:
-    with closing(socket.create_server(("127.0.0.1", 0))) as probe:
-        port: int = probe.getsockname()[1]
+    port = free_port()
     env = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
     env |= {"PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(port), "PATCHBAY_SANDBOX": "off", "PATCHBAY_MAIL": "off"}
     env |= {"PATCHBAY_LOG_LEVEL": "error", **unbounded(), TURNS: SERVERS[name][0], SYNC_MS: str(sync_ms)}

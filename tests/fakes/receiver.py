@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from tests.fakes.ports import free_port
+
 PRIVATE = "http://10.0.0.1/inside"
 
 
@@ -146,6 +148,4 @@ def black_hole() -> Iterator[str]:
 
 def closed_port() -> str:
     """A netloc where nothing listens."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{one.getsockname()[1]}"
+    return f"127.0.0.1:{free_port()}"

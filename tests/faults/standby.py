@@ -3,7 +3,6 @@ the other promoted."""
 
 import os
 import shutil
-import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import Any
 import psycopg
 
 from tests.fakes.databases.postgres_server import programs, run
+from tests.fakes.ports import free_port
 
 USER = "ada"
 
@@ -93,8 +93,8 @@ class Pair:
 @contextmanager
 def pair(*, synchronous: bool = True) -> Iterator[Pair]:
     """Both, started; stopped at the end. With ``synchronous``, a commit waits until the standby has it."""
-    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
-        ports = (one.getsockname()[1], other.getsockname()[1])
+    port = free_port()
+    ports = (port, port + 1)
     with tempfile.TemporaryDirectory(prefix="pg-") as name:
         if os.getuid() == 0:
             shutil.chown(name, "postgres")

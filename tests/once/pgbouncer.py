@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from tests.fakes.ports import free_port
+
 INI = """[databases]
 * = host=127.0.0.1 port={server} user={user} password='{password}'
 [pgbouncer]
@@ -34,8 +36,7 @@ def pooled(url: str) -> Iterator[str]:
         if os.environ.get("CI") == "true":
             pytest.fail("PgBouncer is missing")
         pytest.skip("PgBouncer is not installed")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     parts = urlsplit(url)
     password = unquote(parts.password or "")
     with tempfile.TemporaryDirectory(prefix="pgbouncer-") as name:

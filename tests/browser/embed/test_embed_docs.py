@@ -16,6 +16,7 @@ import pytest
 from tests.browser.conftest import need
 from tests.browser.embed.test_embed import GO, sign_in_from_the_frame
 from tests.browser.test_link import allow
+from tests.fakes.ports import free_port
 from tests.manual.documents import fences, text_of
 from webapp.service.domain.access import oauth_clients
 
@@ -33,8 +34,7 @@ def products_server(product: Any, folder: Path, language: str) -> Iterator[str]:
     """The printed server, run in ``folder`` with its files; the address of its page."""
     name, command = SERVERS[language]
     need(shutil.which(command[0]) is not None, f"there is no {command[0]}")
-    with socket.create_server(("localhost", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     client, secret = oauth_clients.scripted(product.service)
     setup = {"project_id": product.project.id, "client_id": client.id, "client_secret": secret}
     files = {name: printed(language, "createServer" if language == "javascript" else "do_POST")}

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.ports import free_port
 from webapp.service.outbound.databases import DatabaseAccount
 
 USER, PASSWORD, DATABASE = "ada", "right 'one' ü", "shop"
@@ -27,8 +28,7 @@ grant all on {DATABASE}.* to '{USER}'@'%';
 def server(*more: str) -> Iterator[DatabaseAccount]:
     """A running server, as an account of it at the name db.test; stopped at the end. ``more`` are options of it."""
     program = _program()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory(prefix="my-") as name:
         folder = Path(name)
         (folder / "first.sql").write_text(_FIRST, "utf-8")

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.ports import free_port
 from webapp.service.outbound.databases import DatabaseAccount
 
 USER, PASSWORD = "ada", "right one"
@@ -20,8 +20,7 @@ USER, PASSWORD = "ada", "right one"
 def server(more: str = "") -> Iterator[DatabaseAccount]:
     """A running server, as an account of it at the name db.test; stopped at the end. ``more`` are options of it."""
     tools = programs()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory(prefix="pg-") as name:
         folder = Path(name)
         (folder / "password").write_text(PASSWORD)
