@@ -12,7 +12,7 @@ from webapp.service.components.declared.interpreter import Interpreter
 from webapp.service.domain.instance import mcp_servers
 from webapp.service.domain.instance.mcp_servers import Asker
 from webapp.service.domain.instance.opening import close_service, open_service
-from webapp.service.outbound.templates import Placement
+from webapp.service.outbound.placements import Placement
 from webapp.settings import Settings
 
 TOOLS = 200

@@ -11,9 +11,10 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.spec import absolute
 from webapp.service.outbound.oauth import OAuthFailure, read_token
+from webapp.service.outbound.placements import Placement, apply
 from webapp.service.outbound.probe import BodyRule, RefusalRules
 from webapp.service.outbound.responses import Response
-from webapp.service.outbound.templates import Placement, TemplateError, apply, fill_hosts, fill_url
+from webapp.service.outbound.templates import TemplateError, fill_hosts, fill_url
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 Declare = Callable[[str, str], Path]

@@ -14,7 +14,7 @@ import pytest
 
 from webapp.service.components.calls import AccountGrant, Call, Reply
 from webapp.service.components.runner import Runner
-from webapp.service.outbound.templates import Placement
+from webapp.service.outbound.placements import Placement
 
 Write = Callable[..., Path]
 Run = Callable[..., Reply]

@@ -10,8 +10,8 @@ from webapp.service.components.calls import AccountGrant
 from webapp.service.components.errors import HttpError
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.placements import Placement
 from webapp.service.outbound.responses import Response
-from webapp.service.outbound.templates import Placement
 
 SECRET = "canary-s3cret/with space"
 

@@ -23,7 +23,7 @@ from webapp.service.components.errors import HttpError
 from webapp.service.components.limits import BODY_BYTES
 from webapp.service.components.wire import frame
 from webapp.service.outbound.failures import Failure
-from webapp.service.outbound.templates import Placement
+from webapp.service.outbound.placements import Placement
 
 Open = Callable[..., Any]
 SECRET = "canary-s3cret/with space"

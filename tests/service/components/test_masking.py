@@ -8,7 +8,7 @@ import pytest
 
 from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.masking import MASK, BodyMask, Mask
-from webapp.service.outbound.templates import Placement
+from webapp.service.outbound.placements import Placement
 
 SECRET = 'pass "word"/ü&x'
 

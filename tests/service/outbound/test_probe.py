@@ -6,9 +6,9 @@ import pytest
 from tests.fakes.mcp_server import serving
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.placements import Placement
 from webapp.service.outbound.probe import BodyRule, Identity, RefusalRules, RequestSpec, identity, probe, probe_mcp
 from webapp.service.outbound.responses import Response
-from webapp.service.outbound.templates import Placement
 
 SLACK = RefusalRules(body=BodyRule("ok", False, "error", ("invalid_auth",)))
 

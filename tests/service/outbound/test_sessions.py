@@ -16,8 +16,9 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
 from webapp.service.outbound.oauth import OAuthFailure, TokenResult
+from webapp.service.outbound.placements import Placement
 from webapp.service.outbound.sessions import AssertionSpec, SessionSpec, begin, pem, sign
-from webapp.service.outbound.templates import Placement, TemplateError
+from webapp.service.outbound.templates import TemplateError
 
 EC = ECKey.generate_key("P-256")
 FILE = EC.as_pem(private=True).decode()

@@ -15,8 +15,9 @@ from webapp.service.components.errors import HttpError
 from webapp.service.components.http import Http, HttpRequest
 from webapp.service.outbound.client import MAX_BYTES, MAX_REDIRECTS, OutboundClient
 from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.placements import Applied, apply
 from webapp.service.outbound.responses import Response
-from webapp.service.outbound.templates import Applied, TemplateError, apply
+from webapp.service.outbound.templates import TemplateError
 from webapp.service.outbound.transport import Watch
 from webapp.service.outbound.urls import HostRules
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from webapp.service.components.limits import RUN_S
+from webapp.service.outbound.placements import Placement
 from webapp.service.outbound.probe import RefusalRules
-from webapp.service.outbound.templates import Placement
 
 Method = Literal["declare", "options", "reload", "run", "deploy", "activate", "deactivate", "renew", "handshake"]
 ErrorKind = Literal[

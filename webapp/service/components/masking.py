@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote, quote_plus
 
 from webapp.service.components.calls import AccountGrant, Call
-from webapp.service.outbound.templates import TemplateError, apply
+from webapp.service.outbound.placements import apply
+from webapp.service.outbound.templates import TemplateError
 
 MASK = "••••••"
 SHORTEST = 4  # a shorter value would mask ordinary words

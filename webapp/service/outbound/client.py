@@ -21,9 +21,9 @@ from webapp.kit.slots import this_thread
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.headers import HARMLESS, header_refusal
+from webapp.service.outbound.placements import basic
 from webapp.service.outbound.request_signing import Sign
 from webapp.service.outbound.responses import Response
-from webapp.service.outbound.templates import basic
 from webapp.service.outbound.transport import Message, Stream, Transport, Upload, Watch, tls_context
 from webapp.service.outbound.urls import HostRules, Url
 

@@ -16,8 +16,9 @@ from webapp.service.outbound.bodies import Json, at_path, parse_json, parse_xml
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.mcp import McpClient, McpFailure
+from webapp.service.outbound.placements import Placement, apply
 from webapp.service.outbound.responses import Response
-from webapp.service.outbound.templates import Fields, Placement, TemplateError, apply, fill, fill_hosts, fill_url
+from webapp.service.outbound.templates import Fields, TemplateError, fill, fill_hosts, fill_url
 from webapp.service.outbound.transport import Watch
 from webapp.service.outbound.urls import HostRules
 

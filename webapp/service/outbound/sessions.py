@@ -20,17 +20,9 @@ from webapp.service.outbound.bodies import Json, at_path
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.oauth import OAuthFailure, TokenResult, is_token, transport_failure, whole_seconds
+from webapp.service.outbound.placements import Placement, apply
 from webapp.service.outbound.responses import Response
-from webapp.service.outbound.templates import (
-    Fields,
-    Placement,
-    TemplateError,
-    apply,
-    fields_in,
-    fill,
-    fill_url,
-    host_rule,
-)
+from webapp.service.outbound.templates import Fields, TemplateError, fields_in, fill, fill_url, host_rule
 from webapp.service.outbound.urls import HostRules
 
 Algorithm = Literal["RS256", "ES256", "HS256"]

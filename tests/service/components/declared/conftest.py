@@ -10,7 +10,7 @@ import pytest
 from tests.service.catalog.components.providers.app_harness import Answer, Asked, Provider, serving
 from webapp.service.components.calls import AccountGrant, Call, Reply
 from webapp.service.components.declared.interpreter import Interpreter
-from webapp.service.outbound.templates import Placement
+from webapp.service.outbound.placements import Placement
 
 TOKEN = "canary-t0ken-of-the-account"
 HEAD = """

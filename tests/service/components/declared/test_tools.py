@@ -12,7 +12,7 @@ from webapp.service.components.calls import AccountGrant, Call, Reply
 from webapp.service.components.declared import definition, tools
 from webapp.service.components.declared.interpreter import Interpreter
 from webapp.service.outbound.mcp import Handshake, fingerprint
-from webapp.service.outbound.templates import Placement
+from webapp.service.outbound.placements import Placement
 
 KEY = "canary-k3y"
 ACTION = """

@@ -70,9 +70,10 @@ from webapp.service.link import wiring
 from webapp.service.link.oauth import binding_cookie
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.placements import Placement
 from webapp.service.outbound.probe import RefusalRules, RequestSpec
 from webapp.service.outbound.request_signing import SigV4
-from webapp.service.outbound.templates import Placement, TemplateError
+from webapp.service.outbound.templates import TemplateError
 from webapp.service.outbound.transport import Message, Upload
 from webapp.service.outbound.urls import Url, parse_url
 

@@ -14,7 +14,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import proxy
 from webapp.service.domain.components.proxy import ProxyRequest
-from webapp.service.outbound.templates import Applied
+from webapp.service.outbound.placements import Applied
 from webapp.service.outbound.transport import Upload
 
 Plant = Callable[..., Account]

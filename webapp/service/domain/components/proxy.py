@@ -26,7 +26,8 @@ from webapp.service.domain.projects import usage
 from webapp.service.outbound.client import MAX_REDIRECTS
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.headers import RESERVED
-from webapp.service.outbound.templates import Applied, TemplateError, apply
+from webapp.service.outbound.placements import Applied, apply
+from webapp.service.outbound.templates import TemplateError
 from webapp.service.outbound.transport import Stream, Upload
 from webapp.service.outbound.urls import HostRules
 

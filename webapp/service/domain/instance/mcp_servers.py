@@ -27,8 +27,9 @@ from webapp.service.outbound import mcp_sign_in
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.mcp import Handshake, McpClient, McpFailure, ToolList
 from webapp.service.outbound.mcp_sign_in import McpSignIn
+from webapp.service.outbound.placements import Placement
 from webapp.service.outbound.probe import ProbeOutcome, RequestSpec, mcp_client
-from webapp.service.outbound.templates import Placement, host_rule
+from webapp.service.outbound.templates import host_rule
 from webapp.service.outbound.urls import parse_url
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from tests.service.catalog.components.trigger_harness import TriggerHarness
 from webapp.service.catalog.app import App
 from webapp.service.components.calls import AccountGrant, Call, Reply
 from webapp.service.components.executor import Executor
-from webapp.service.outbound.templates import apply, fill_url
+from webapp.service.outbound.placements import apply
+from webapp.service.outbound.templates import fill_url
 
 FORM = "application/x-www-form-urlencoded"
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 from tests.service.catalog.components.providers.calls_form import Ask
 from webapp.service.catalog.app import App
 from webapp.service.components.calls import AccountGrant
-from webapp.service.outbound.templates import Applied, apply
+from webapp.service.outbound.placements import Applied, apply
 
 FORM = "application/x-www-form-urlencoded"
 _UNASKED = b'{"message": "The file of calls has no such request here."}'
