@@ -23,7 +23,7 @@ from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.headers import HARMLESS, header_refusal
 from webapp.service.outbound.placements import basic
 from webapp.service.outbound.request_signing import Sign
-from webapp.service.outbound.responses import Response
+from webapp.service.outbound.responses import REDIRECTS, Response
 from webapp.service.outbound.transport import Message, Stream, Transport, Upload, Watch, tls_context
 from webapp.service.outbound.urls import HostRules, Url
 
@@ -32,7 +32,6 @@ MAX_BYTES = 10 * 1024 * 1024
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 MAX_REDIRECTS = 3
 """How many redirects a GET or HEAD of a component or of the proxy follows."""
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 Body = bytes | Mapping[str, str] | Upload | None
 Answer = TypeVar("Answer", Response, Stream)
 
@@ -226,7 +225,7 @@ def _signed(message: Message, sign: Sign | None) -> Message | Failure:
 
 def location(response: Head) -> str | None:
     """The target of a redirect; None when the answer is none."""
-    return response.headers.get("location") if response.status in _REDIRECTS else None
+    return response.headers.get("location") if response.status in REDIRECTS else None
 
 
 def follow(message: Message, status: int, url: Url) -> Message | Failure:

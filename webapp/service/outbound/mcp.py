@@ -21,7 +21,7 @@ from urllib.parse import urljoin
 from webapp.kit.text import one_line
 from webapp.service.outbound.bodies import parse_json
 from webapp.service.outbound.failures import Failure
-from webapp.service.outbound.responses import Response
+from webapp.service.outbound.responses import REDIRECTS, Response
 from webapp.service.outbound.server_sent_events import EventReader, ServerSentEvent
 from webapp.service.outbound.transport import Watch
 from webapp.service.outbound.urls import Url, parse_url
@@ -43,14 +43,13 @@ _METHOD_NOT_FOUND, _UNSUPPORTED_REVISION = -32601, -32022
 _NO_HANDSHAKE = (_METHOD_NOT_FOUND, _UNSUPPORTED_REVISION)
 _OLD_TRANSPORT = (400, 404, 405)  # of a POST to a server of HTTP with SSE ("Backwards Compatibility")
 _ENDED_SESSION = (400, 404)  # the standard says 404; servers that lost theirs with a restart say 400, too
-_REDIRECTS = (301, 302, 303, 307, 308)
 _SESSION = re.compile(r"[\x21-\x7e]{1,1000}")
 _NO_MCP = "The server did not answer by the Model Context Protocol. Check the address."
 _WORDS = {
     401: "The server does not accept this sign-in. Connect the account again.",
     403: "The server does not allow this to the account.",
     429: "The server limits requests. Try again later.",
-    **dict.fromkeys(_REDIRECTS, "The server redirects to another address. Use the final one."),
+    **dict.fromkeys(REDIRECTS, "The server redirects to another address. Use the final one."),
 }
 _VENDOR = "io.modelcontextprotocol"
 TOLD = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")

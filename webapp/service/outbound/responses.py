@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from webapp.service.outbound.bodies import Json, parse_json
 from webapp.service.outbound.failures import Failure
 
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+"""The statuses whose Location is followed, where a request follows any (RFC 9110, 15.4)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Response:

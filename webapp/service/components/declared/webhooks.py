@@ -29,7 +29,8 @@ from webapp.service.outbound.bodies import at_path
 _HASHES = {"hmac-sha256": hashlib.sha256, "hmac-sha1": hashlib.sha1}
 _UNITS = {"s": SECOND, "ms": 1}
 HOOK, SECRET = "hook", "secret"  # keys of a trigger's state
-_GONE = (404, 410)
+GONE = (404, 410)
+"""The answers by which an app says that a subscription is not there any more."""
 _LEEWAY_S = 60  # by which the clock of an app may differ from ours
 
 
@@ -222,7 +223,7 @@ def _existing(session: Session, subscription: Subscription) -> list[Any]:
 
 def _delete(session: Session, subscription: Subscription, hook: Any, secret: Any) -> None:
     request: Request = subscription.unsubscribe
-    gone = request.model_copy(update={"allow": (*request.allow, *_GONE)})
+    gone = request.model_copy(update={"allow": (*request.allow, *GONE)})
     send(session, gone, _scope(session, subscription, hook=hook, secret=secret))
 
 

@@ -14,7 +14,7 @@ from webapp.service.catalog.components import ComponentInfo
 from webapp.service.components.calls import Call, Emitted, Method, Reply
 from webapp.service.components.declared import definition
 from webapp.service.components.declared.form import Push, TriggerForm
-from webapp.service.components.declared.webhooks import HOOK
+from webapp.service.components.declared.webhooks import GONE, HOOK
 from webapp.service.components.errors import LoadError
 from webapp.service.components.limits import RUN_S
 from webapp.service.components.runner import LOST
@@ -37,7 +37,6 @@ from webapp.service.domain.triggers.event_listeners import PieceListener
 from webapp.service.domain.triggers.trigger_memory import StateTooLarge
 
 Hook = Literal["deploy", "activate", "deactivate", "renew"]
-GONE = (404, 410)
 
 
 class HookFailed(Exception):
