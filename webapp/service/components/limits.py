@@ -18,6 +18,7 @@ SPARE_BYTES = 64 * 1024 * 1024
 OUTPUT_BYTES = 6 * 1024 * 1024
 STASH_BYTES = 10 * 1024 * 1024
 STASH_FILES = 50
+EXAMPLES = 5  # things that are there already, which a trigger emits when it is deployed
 LOG_LINES = 2_000
 LOG_LINE_CHARS = 8_000
 LINK_CHARS = 2_000  # of a member of a link in a tool's result

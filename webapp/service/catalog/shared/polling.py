@@ -1,12 +1,10 @@
 """For triggers that poll: which rows are new by their time, and where the last run stopped."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from webapp.service.components.authoring import Context
-
-EXAMPLES: Final = 5
-"""How many things that are there already a trigger emits, when it is deployed, as examples."""
+from webapp.service.components.limits import EXAMPLES as EXAMPLES
 
 Row = Mapping[str, Any]
 _MARK = "mark"

@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from webapp.service.components import limits
 from webapp.service.components.declared import patterns
 from webapp.service.components.declared.templates import parse, texts_in
 from webapp.service.components.props import PropType
@@ -43,7 +44,6 @@ REQUEST_NAMES = (
 )
 TRIGGER_NAMES = ("$since", "$endpoint", "$secret", "$hook", "$event", "$until", "$channel", "$outer")  # not for actions
 Hints = Literal["creates", "deletes", "overwrites", "reads", "sets", "spends"]
-EXAMPLES = 5
 MAKE = "make"
 TOLERANCE_S = 300  # the greatest age of a signed time, as Slack and Stripe recommend
 ANSWER_NAMES = (*REQUEST_NAMES, "$answer", "$items", "$file")
@@ -463,7 +463,7 @@ class Poll(Listing):
     sync: Sync | None = None
     inner: Inner | None = None
     order: Literal["newest", "oldest"] = "newest"
-    first: int = Field(default=EXAMPLES, ge=0, le=100)
+    first: int = Field(default=limits.EXAMPLES, ge=0, le=100)
 
 
 class Signature(Facts):
