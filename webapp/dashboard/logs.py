@@ -260,7 +260,7 @@ def show_news(place: Place) -> AnyResponse:
 def _news(place: Place) -> Response:
     query, newest, newest_at = LogsQuery.of_request(), request.args.get("newest", ""), request.args.get("at", "")
     about = {name: value for name, value in place.about.items() if name != "quiet"}
-    logs = replace(place, about=about).page(query, limit=MOST_NEWS) or LogPage()
+    logs = replace(place, about=about | {"counts": False}).page(query, limit=MOST_NEWS) or LogPage()
     if logs.data and not newest and not query.filtered:
         return Response(fragment("dashboard/logs/_first_entries.html", **listing(place, query)))
     older = (number for number, each in enumerate(logs.data) if each.id == newest or each.at < newest_at)
@@ -354,6 +354,7 @@ def _context(place: Place, query: LogsQuery, logs: LogPage) -> dict[str, Any]:
         **_words(place),
         "query": query,
         "rows": folded(_rows(place, logs.data, app_names)),
+        "filterable": logs.filterable,
         "shown": len(logs.data),
         "zone_name": str(zone()),
         "counts": {kind: f"{COUNTED}+" if count >= COUNTED else count for kind, count in logs.counts.items()},

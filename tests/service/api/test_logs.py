@@ -67,6 +67,8 @@ def test_one_list_has_every_kind_newest_first(busy: World) -> None:
     assert [entry["at"] for entry in entries] == sorted((entry["at"] for entry in entries), reverse=True)
     assert {entry["external_user_id"] for entry in entries} == {"alice"}
     assert answer["counts"] == {kind: sum(entry["kind"] == kind for entry in entries) for kind in KINDS}
+    for query in ("", f"&id={entries[0]['id']}", f"&id={entries[-1]['id']}"):
+        assert busy.get(f"P/logs?counts=false{query}", busy.frontend()).get_json()["counts"] == {}
     assert "bob" in {entry["external_user_id"] for entry in listed(busy, "?limit=100", busy.server())}
 
 

@@ -38,6 +38,8 @@ def test_the_newest_of_its_logs_come_with_it_when_they_are_asked_for(world: Worl
         assert world.get(f"{base}?logs=1{query}", token).get_json()["data"]["logs"] == listed
     logs = world.get(f"{base}?logs=1&kind=event", token).get_json()["data"]["logs"]
     assert (len(logs["data"]), logs["counts"]["event"], logs["counts"]["delivery"]) == (1, 2, 2)
+    uncounted = world.get(f"{base}?logs=1&kind=event&counts=false", token).get_json()["data"]["logs"]
+    assert uncounted == {**logs, "counts": {}}
     after = logs["page_info"]["end_cursor"]
     rest = world.get(f"P/logs?id={trigger.id}&kind=event&limit=1&after={after}", token).get_json()
     assert {entry["trigger_id"] for entry in (*logs["data"], *rest["data"])} == {trigger.id}

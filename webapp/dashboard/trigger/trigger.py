@@ -37,10 +37,10 @@ pausing = Blueprint("pausing", __name__, url_prefix="/triggers/<trigger_id>/paus
 moving = Blueprint("moving", __name__, url_prefix="/triggers/<trigger_id>/version")
 deletion = Blueprint("deletion", __name__, url_prefix="/triggers/<trigger_id>/deletion")
 
-# What a tab lists, as filters of the logs.
+# What a tab lists, as filters of the logs. Entries are counted where chips show how many there are of each kind.
 LISTS: Mapping[str, Mapping[str, str | bool]] = {
-    "events": {"kind": "event"},
-    "deliveries": {"kind": "delivery"},
+    "events": {"kind": "event", "counts": False},
+    "deliveries": {"kind": "delivery", "counts": False},
     "logs": {"quiet": True},
 }
 PER_PAGE = {"events": 25, "deliveries": 25, "logs": logs.PER_PAGE}

@@ -16,16 +16,15 @@ class TriggerLogs:
         self._logs, self._triggers, self._trigger = logs, triggers, trigger
 
     def page(self, filters: Params, *, limit: int, after: str = "") -> LogPage | None:
-        """A page of the logs. Without them, a page of events has no counts, and cannot be filtered by time."""
+        """A page of the logs. Without them, a page of events cannot be filtered."""
         page = self._logs.page(filters, limit=limit, after=after)
         if page is not None or filters.get("kind") != "event":
             return page
         listed = self._triggers.events(self._trigger.id, n=limit + 1, after=after)
         events = listed[:limit]
         more = events[-1].id if events and self._are_older(events[-1].id, len(listed) > limit) else ""
-        return LogPage(
-            data=tuple(self._entry(event) for event in events), page_info=LogPageInfo(end_cursor=more), counts={}
-        )
+        entries = tuple(self._entry(event) for event in events)
+        return LogPage(data=entries, page_info=LogPageInfo(end_cursor=more), filterable=False)
 
     def entry(self, entry_id: str) -> LogEntry:
         """One entry about the trigger. Raises :class:`NotFound`."""

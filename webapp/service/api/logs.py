@@ -45,6 +45,7 @@ class LogList(Paged):
         description="Only this entry, or what belongs to this event, account, deployed trigger or component.",
     )
     quiet: Flag = Field(False, description="With the `id` of a deployed trigger, also polls that found nothing.")
+    counts: Flag = Field(True, description="Whether to count the entries of each kind.")
 
 
 class LogEntry(Answer):
@@ -95,7 +96,8 @@ class LogPage(Answer):
     data: list[LogEntry]
     page_info: LogPageInfo
     counts: dict[str, int] = Field(
-        description=f"How many entries of each kind the other filters leave; {MOST_COUNTED} means that or more.",
+        description=f"How many entries of each kind the other filters leave; {MOST_COUNTED} means that or more. "
+        "Empty with `counts=false`.",
         examples=[dict.fromkeys(KINDS, 1)],
     )
 
@@ -127,7 +129,14 @@ def page_json(call: Call, query: LogList) -> dict[str, Any]:
     )
     kind, entry_id = query.kind, query.id or None
     page = logs.page(
-        call.store, call.service.clock(), log_filter, query.window, kind=kind, entry_id=entry_id, sources=sources
+        call.store,
+        call.service.clock(),
+        log_filter,
+        query.window,
+        kind=kind,
+        entry_id=entry_id,
+        sources=sources,
+        counted=query.counts,
     )
     allowed = {source.kind for source in sources}
     return {
@@ -137,7 +146,7 @@ def page_json(call: Call, query: LogList) -> dict[str, Any]:
             "start_cursor": page.start_cursor,
             "end_cursor": page.end_cursor,
         },
-        "counts": {each: page.counts[each] for each in KINDS if each in allowed},
+        "counts": {each: count for each, count in page.counts.items() if each in allowed},
     }
 
 

@@ -48,6 +48,7 @@ class OverviewOptions(Owned):
     logs: Limit | None = Field(None, description="How many of the newest entries of its logs to add.")
     kind: Kind | None = Field(None, description="Of its logs, only entries of this kind.")
     quiet: Flag = Field(False, description="Of its logs, also polls that found nothing.")
+    counts: Flag = Field(True, description="Whether to count the entries of its logs of each kind.")
 
 
 class Overview(Answer):
@@ -94,7 +95,12 @@ def get_trigger_overview(call: Call) -> Response:
     }
     if query.logs:
         newest = LogList.model_construct(
-            external_user_id=query.external_user_id, id=trigger.id, kind=query.kind, quiet=query.quiet, limit=query.logs
+            external_user_id=query.external_user_id,
+            id=trigger.id,
+            kind=query.kind,
+            quiet=query.quiet,
+            limit=query.logs,
+            counts=query.counts,
         )
         data["logs"] = page_json(call, newest)
     return answer({"data": data})

@@ -53,8 +53,12 @@ class LogPageInfo(Lenient):
 
 
 class LogPage(Lenient):
-    """A page of the logs, and how many entries of each kind there are; 100 means that or more."""
+    """A page of the logs, and if they were counted, how many entries of each kind there are; 50 means that or more.
+
+    A service without logs lists only events, which are not ``filterable``.
+    """
 
     data: tuple[LogEntry, ...] = ()
     page_info: LogPageInfo = Field(default_factory=LogPageInfo)
     counts: dict[str, int] = Field(default={})
+    filterable: bool = True

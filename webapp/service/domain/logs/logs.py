@@ -43,7 +43,10 @@ _TRIGGERS = ("dc_", "hi_", "ti_", "ei_")
 
 @dataclass(frozen=True, slots=True)
 class LogPage:
-    """A page of the logs, and how many entries of each kind there are: ``MOST_COUNTED`` means that or more."""
+    """A page of the logs, and how many entries of each kind there are, if they were counted.
+
+    ``MOST_COUNTED`` means that or more.
+    """
 
     entries: Sequence[LogEntry]
     start_cursor: str
@@ -60,10 +63,11 @@ def page(
     kind: Kind | None = None,
     entry_id: str | None = None,
     sources: Collection[LogSource] = SOURCES,
+    counted: bool = True,
 ) -> LogPage:
     """The entries of ``sources`` that ``log_filter`` selects, of one ``kind``, or about ``entry_id``.
 
-    Quiet ones are listed only of a deployed trigger, which has few of them.
+    Quiet ones are listed only of a deployed trigger, which has few of them. Those of each kind are ``counted`` or not.
     Raises :class:`webapp.kit.cursors.BadCursor`.
     """
     mark = cursors.fingerprint("logs", asdict(log_filter), kind, entry_id)
@@ -71,14 +75,15 @@ def page(
     if entry_id is not None:
         about = _about(log_filter, entry_id)
         if about is None:
-            return _alone(reader, now, log_filter, entry_id, kind, sources)
+            alone = _alone(reader, now, log_filter, entry_id, kind, sources)
+            return alone if counted else replace(alone, counts={})
         log_filter = about
     log_filter = replace(log_filter, quiet=log_filter.quiet and log_filter.trigger_id is not None)
     plan = cursors.keyset(window, mark, ("at", "id"), descending=True)
     of_kind = [source for source in sources if kind in (None, source.kind)]
     entries = log_entries.newest(reader, of_kind, log_filter, window, mark, now)
     part = cursors.page(entries, window, plan, mark, key, 0)
-    counts = log_entries.count(reader, sources, log_filter, now)
+    counts = log_entries.count(reader, sources, log_filter, now) if counted else {}
     return LogPage(part.items, part.start_cursor, part.end_cursor, counts)
 
 
