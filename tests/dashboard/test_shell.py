@@ -88,13 +88,13 @@ def test_a_part_of_a_page_and_a_visitor_get_no_navigation(busy: Any) -> None:
 
 def test_a_time_is_in_the_zone_that_was_chosen_and_one_that_is_none_left_out(stage: Any) -> None:
     with stage.request():
-        hour_ago = shell.when("2027-01-15T07:00:00Z")
+        hour_ago = shell.when(shell.clock(), "2027-01-15T07:00:00Z")
         assert hour_ago == ("2027-01-15T07:00:00Z", "1 hour ago", "15 Jan 2027, 07:00:00 UTC")
         g.preferences = Preferences(time_zone="Asia/Tokyo")
-        in_tokyo = shell.when("2027-01-15T07:00:00Z")
+        in_tokyo = shell.when(shell.clock(), "2027-01-15T07:00:00Z")
         assert in_tokyo is not None and in_tokyo.exact == "15 Jan 2027, 16:00:00 JST"
         for text in (None, "", "yesterday", "9999999-01-01T00:00:00Z"):
-            assert shell.when(text) is None
+            assert shell.when(shell.clock(), text) is None
 
 
 def test_names_stay_in_their_place_of_an_address(stage: Any) -> None:

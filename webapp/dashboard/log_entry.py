@@ -92,8 +92,10 @@ def kind_of(entry: LogEntry) -> str:
 
 
 def title_of(entry: LogEntry) -> str:
-    """What an entry is about; the project's id, which is the same in every address, is left out."""
-    title = entry.title.replace(f"/v1/connect/{viewer().client.project_id}/", "/v1/connect/…/")
+    """What an entry is about; the project's id, which is the same in the addresses of all calls, is left out."""
+    title = entry.title
+    if entry.kind == "api_call":
+        title = title.replace(f"/v1/connect/{viewer().client.project_id}/", "/v1/connect/…/")
     words = " · ".join(translated(part) for part in title.split(" · "))
     return words or gettext("Event")
 

@@ -32,11 +32,12 @@ from webapp.dashboard.dashboard import app_of, dashboard, if_up, known_accounts,
 from webapp.dashboard.dashboard import logs as own_logs
 from webapp.dashboard.log_entry import KINDS, STATUSES
 from webapp.dashboard.pages import ListQuery, address, among, at_most, fragment, page, read_from
+from webapp.dashboard.shell import clock, when
 from webapp.errors import Invalid, NotFound, PatchbayError
 from webapp.kit import slugs
 from webapp.kit.clock import DAY, HOUR
 from webapp.kit.crypto import hash_token
-from webapp.kit.translation import gettext, ngettext
+from webapp.kit.translation import Moment, gettext, ngettext
 from webapp.kit.translation import lazy as _
 from webapp.people.preferences import Preferences
 
@@ -353,7 +354,7 @@ def _context(place: Place, query: LogsQuery, logs: LogPage) -> dict[str, Any]:
     return {
         **_words(place),
         "query": query,
-        "rows": folded(_rows(place, logs.data, app_names)),
+        "groups": folded(_rows(place, logs.data, app_names)),
         "filterable": logs.filterable,
         "shown": len(logs.data),
         "zone_name": str(zone()),
@@ -367,12 +368,13 @@ def _context(place: Place, query: LogsQuery, logs: LogPage) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An entry as a row: what it is about, in a line below what came of it and whom it concerns, and its page."""
+    """An entry as a row: what it is about, in a line below what came of it and whom it concerns, its page, and when."""
 
     entry: LogEntry
     title: str
     about: str
     url: str
+    at: Moment | None
 
     @property
     def kind(self) -> str:
@@ -389,26 +391,28 @@ class Row:
         """The tone of that word."""
         return log_entry.tone_of(self.entry)
 
+    @property
+    def took(self) -> str:
+        """How long it took, if that is known."""
+        took_ms = self.entry.took_ms
+        return "" if took_ms is None else gettext("%(ms)s ms") % {"ms": f"{took_ms:,}"}
 
-@dataclass(frozen=True, slots=True)
-class Quiet:
-    """Rows of consecutive polls of one trigger, newest first, that found nothing."""
 
-    rows: tuple[Row, ...]
+def folded(rows: Sequence[Row]) -> list[tuple[bool, tuple[Row, ...]]]:
+    """``rows`` in groups, and whether each is shown as one row.
 
-
-def folded(rows: Sequence[Row]) -> list[Row | Quiet]:
-    """``rows``, where :data:`FEWEST_QUIET` or more consecutive polls of one trigger that found nothing are one item."""
-    lines: list[Row | Quiet] = []
-    for trigger_id, group in groupby(rows, lambda row: row.entry.trigger_id if row.entry.quiet else ""):
-        in_a_row = tuple(group)
-        lines += [Quiet(in_a_row)] if trigger_id and len(in_a_row) >= FEWEST_QUIET else in_a_row
-    return lines
+    These are :data:`FEWEST_QUIET` or more consecutive polls of one trigger that found nothing.
+    """
+    groups = groupby(rows, lambda row: row.entry.trigger_id if row.entry.quiet else "")
+    consecutive = [(trigger_id, tuple(group)) for trigger_id, group in groups]
+    return [(bool(trigger_id) and len(group) >= FEWEST_QUIET, group) for trigger_id, group in consecutive]
 
 
 def _rows(place: Place, entries: Collection[LogEntry], app_names: Mapping[str, str]) -> list[Row]:
-    subjects, url = _subjects(entries), place.url("entry", entry_id="")
-    return [_row(place, entry, subjects, app_names, url + quote(entry.id, safe="")) for entry in entries]
+    subjects, url, at = _subjects(entries), place.url("entry", entry_id=""), clock()
+    return [
+        _row(place, entry, subjects, app_names, url + quote(entry.id, safe=""), when(at, entry.at)) for entry in entries
+    ]
 
 
 def row_context(place: Place, entry_id: str) -> dict[str, Any]:
@@ -421,7 +425,14 @@ def row_context(place: Place, entry_id: str) -> dict[str, Any]:
     return {"row": row, **_words(place)}
 
 
-def _row(place: Place, entry: LogEntry, subjects: Mapping[str, str], app_names: Mapping[str, str], url: str) -> Row:
+def _row(
+    place: Place,
+    entry: LogEntry,
+    subjects: Mapping[str, str],
+    app_names: Mapping[str, str],
+    url: str,
+    at: Moment | None,
+) -> Row:
     """What an entry is about, what came of it, and which app, account or trigger, agent and user it concerns."""
     subject = subjects.get(entry.trigger_id) or subjects.get(entry.account_id, "")
     if not subject and entry.kind == "account" and not place.of_project and not place.about:
@@ -431,7 +442,7 @@ def _row(place: Place, entry: LogEntry, subjects: Mapping[str, str], app_names: 
     parts = dict.fromkeys((*what, app_names.get(entry.app, entry.app), subject, entry.agent, user))
     repeated = {"", *place.shown_above}
     title, *about = [part for part in parts if part not in repeated] or [log_entry.outcome_of(entry)]
-    return Row(entry, title, " · ".join(part for part in about if part != entry.title), url)
+    return Row(entry, title, " · ".join(part for part in about if part != entry.title), url, at)
 
 
 def _user_of(entry: LogEntry) -> str:

@@ -3,8 +3,9 @@
 Fragments get it without the navigation.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
@@ -78,6 +79,7 @@ def context() -> dict[str, Any]:
     user: User | None = g.get("person")
     chosen: Preferences | None = g.get("preferences")
     theme = chosen.theme if chosen else read_theme()
+    at = clock()
     common = {
         "asset": asset_url,
         "csp_nonce": csp_nonce(),
@@ -85,9 +87,9 @@ def context() -> dict[str, Any]:
         "zone": chosen.time_zone if chosen else BROWSER_ZONE,
         "lang": language(),
         "dir": direction(),
-        "when": when,
-        "at": _moment,
-        "stale_since": lambda: _moment(g.stale_since) if g.get("stale_since") else None,
+        "when": partial(when, at),
+        "at": at,
+        "stale_since": lambda: at(g.stale_since) if g.get("stale_since") else None,
         "logo_url": logo_url,
         "account_url": account_url,
         "address": address,
@@ -130,18 +132,22 @@ def pages() -> list[tuple[str, str, str]]:
     return [*entries, (gettext("Manual"), "/docs", "docs"), (gettext("API reference"), "/docs/api", "docs")]
 
 
-def when(text: str | None) -> Moment | None:
-    """An ISO 8601 time as a page shows it; one that cannot be read is left out."""
+def clock() -> Callable[[int], Moment]:
+    """What makes a :class:`Moment` of epoch milliseconds, as it is now.
+
+    It is in the zone that the person chose; the browser’s own is not known here: UTC, until a script puts it right.
+    """
+    chosen: Preferences | None = g.get("preferences")
+    zone = ZoneInfo(chosen.time_zone) if chosen and chosen.time_zone else UTC
+    return partial(moment, now_ms=dashboard().clock(), zone=zone)
+
+
+def when(at: Callable[[int], Moment], text: str | None) -> Moment | None:
+    """An ISO 8601 time as a page shows it ``at`` its :func:`clock`; one that cannot be read is left out."""
     try:
-        return _moment(parse_iso(text)) if text else None
+        return at(parse_iso(text)) if text else None
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def _moment(ms: int) -> Moment:
-    """In the zone that the person chose; the browser’s own is not known here: UTC, until a script puts it right."""
-    chosen: Preferences | None = g.get("preferences")
-    return moment(ms, dashboard().clock(), ZoneInfo(chosen.time_zone) if chosen and chosen.time_zone else UTC)
 
 
 def account_url(account_id: str) -> str:

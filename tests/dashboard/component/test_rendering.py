@@ -93,7 +93,7 @@ def test_a_history_that_cannot_be_told_now_leaves_the_page_standing(stage: Any, 
     with stage.request():
         form = forms.from_draft("actions", "tasks", "tasks-create-task")
         history = rendering.history(form)
-        assert history is not None and history["rows"] == [] and history["place"].about == {"id": form.component.key}
+        assert history is not None and history["groups"] == [] and history["place"].about == {"id": form.component.key}
         stage.connect.down = True
         assert rendering.history(form) is None
         trigger = replace(form, component=form.component.model_copy(update={"component_type": "source"}))

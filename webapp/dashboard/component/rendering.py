@@ -162,7 +162,7 @@ def result_context(form: ComponentForm, feedback: Feedback, run_id: str = "") ->
 
 def newest(earlier: Mapping[str, Any] | None) -> str:
     """The id of the newest of the ``earlier`` runs; "" without one."""
-    entries = (row.entry for row in earlier["rows"]) if earlier else ()
+    entries = (row.entry for _, rows in earlier["groups"] for row in rows) if earlier else ()
     return next((entry.id for entry in entries if entry.id.startswith("run_")), "")
 
 

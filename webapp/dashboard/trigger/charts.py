@@ -1,7 +1,7 @@
 """A trigger's deliveries of the last 24 hours as a bar chart, and as a sentence for screen readers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from webapp.dashboard.client.models.deliveries import Day
 from webapp.kit.translation import count_of, gettext, ngettext
@@ -10,8 +10,7 @@ HEIGHT = 36
 _STEP, _WIDTH, _LEAST = 7, 5, 2
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(NamedTuple):
     """A rectangle of the chart. ``tone`` is "" delivered, ``w`` waiting, ``x`` failed, ``z`` nothing, or another."""
 
     x: int
