@@ -97,6 +97,8 @@ def _routes(fake: Any, studio: Studio) -> None:
         wire = {"trigger": "source"}.get(str(kind), kind)
         ours = [one for one in studio.components.values() if q in one["name"].lower()]
         ours = [one for one in ours if wire in (None, one["component_type"])]
+        connected = [f"{slug}-" for slug in request.args.get("connected", "").split(",") if slug]
+        ours.sort(key=lambda one: not one["key"].startswith(tuple(connected)))
         first = ours[: int(request.args["limit"])]
         return jsonify(data=first, page_info={"count": len(first), "total_count": len(ours), "end_cursor": ""})
 

@@ -396,3 +396,15 @@ def test_a_search_finds_actions_and_triggers_too(stage: Any) -> None:
         assert "Actions and triggers</h2>" not in browser.get(nothing).text
     stage.connect.extensions = False
     assert "No app matches" in browser.get("/apps?q=zzz").text
+
+
+def test_what_a_search_finds_of_a_connected_app_comes_first(stage: Any) -> None:
+    studio = install(stage.connect)
+    for number in range(9):
+        studio.add(f"tasks-create-task-{number}", [ACCOUNT], name=f"Create task {number}")
+    studio.add("github-create-task", [ACCOUNT | {"app": "github"}], name="Create task list")
+    stage.connect.add_account(stage.alice.id, "github")
+    browser = stage.signed_in()
+    first = r'<a class="row-link" href="(/apps/[^"]+)"'
+    assert re.findall(first, browser.get("/apps?q=create+task").text)[0] == "/apps/github/actions/github-create-task"
+    assert "/apps/github/actions/github-create-task" in browser.get("/search?q=create+task").text

@@ -12,6 +12,7 @@ from typing import Protocol
 from markupsafe import Markup
 
 from webapp.dashboard.client.accounts import AppFilter
+from webapp.dashboard.client.connect import SLUGS
 from webapp.dashboard.client.models.accounts import App, AppPage, Category
 from webapp.kit.translation import lazy as _
 from webapp.kit.translation import lazy_pgettext
@@ -23,7 +24,6 @@ STATES: Mapping[str, str] = {
 }
 HEADINGS: Mapping[str, str] = {**STATES, "ready": _("Ready to connect")}
 _CHUNK = 96  # of one call
-_CONNECTED = 200  # slugs in one call; the other connected apps stand among those that are ready or not set up
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +86,20 @@ def read(
 ) -> Groups:
     """Up to ``count`` apps from the cursor ``after`` on, of one ``state`` or of each in turn.
 
-    ``connected`` are slugs; None puts all apps into one group, for a service that does not list by state. Without
+    ``connected`` are slugs, of which those beyond :data:`SLUGS` stand among the apps that are ready or not set up; None
+    puts all apps into one group, for a service that does not list by state. Without
     ``all_states``, apps that are not set up are left out.
     """
     begun, _colon, cursor = after.partition(":")
     known, listed = [name for name in STATES if all_states or name != "setup"], [""]
     if connected is not None:
         listed = [state] if state in known else known
-        base = base._replace(states=",".join(listed), connected=",".join(connected[:_CONNECTED]))
+        base = base._replace(states=",".join(listed), connected=",".join(connected[:SLUGS]))
     apps, last, end = _cards(ask, base, count, cursor if begun in listed else "")
     counts = dict.fromkeys(listed, last.total)
     if last.counts:
         counts = {name: last.counts.states.get(name, 0) for name in known}
-    own = frozenset(connected[:_CONNECTED]) if connected else frozenset[str]()
+    own = frozenset(connected[:SLUGS]) if connected else frozenset[str]()
 
     def state_of(app: App) -> str:
         if listed == [""]:

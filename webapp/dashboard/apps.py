@@ -182,7 +182,7 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
         after=after,
     )
     shown = min(query.shown, apps.total)
-    matches = None if after or query.category else _found(query.q)
+    matches = None if after or query.category else _found(query.q, connected)
     return {
         "found": matches,
         "found_rows": [_row(item, app) for item in matches.items if (app := app_of(item.app))] if matches else [],
@@ -243,12 +243,15 @@ def _drawn(query: AppsQuery, categories: Sequence[Category]) -> Markup:
     return Markup(drawn)  # noqa: S704  # of the template
 
 
-def _found(q: str) -> PageOf[FoundComponent] | None:
-    """The first actions and triggers of any app that fit ``q``; None without a query, or if they are unavailable."""
+def _found(q: str, connected: Sequence[str]) -> PageOf[FoundComponent] | None:
+    """The first actions and triggers of any app that fit ``q``, those of apps ``connected`` before others.
+
+    None without a query, or if they are unavailable.
+    """
     if len(q) < SHORTEST_QUERY:
         return None
     try:
-        return search_components(q, MATCHES)
+        return search_components(q, MATCHES, connected)
     except PatchbayError:
         return None
 

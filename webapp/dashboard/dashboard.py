@@ -167,11 +167,16 @@ def components() -> ComponentClient:
     return ComponentClient(viewer().client, viewer().external_user_id)
 
 
-def search_components(q: str, limit: int) -> PageOf[FoundComponent] | None:
-    """The first ``limit`` actions and triggers of any app that fit ``q``; None if the viewer may use neither."""
+def search_components(q: str, limit: int, connected: Sequence[str]) -> PageOf[FoundComponent] | None:
+    """The first ``limit`` actions and triggers of any app that fit ``q``, those of apps ``connected`` before others.
+
+    None if the viewer may use neither.
+    """
     nouns = {"actions": "action", "triggers": "trigger"}
     kinds = [noun for kind, noun in nouns.items() if viewer().may(f"connect:{kind}:*")]
-    return components().search(q, limit=limit, kind=kinds[0] if len(kinds) == 1 else "") if kinds else None
+    if not kinds:
+        return None
+    return components().search(q, limit=limit, kind=kinds[0] if len(kinds) == 1 else "", connected=connected)
 
 
 def triggers() -> TriggerClient:

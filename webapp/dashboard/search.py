@@ -115,7 +115,7 @@ def _triggers(words: Sequence[str]) -> list[Hit]:
 
 
 def _components(q: str) -> list[Hit]:
-    listed = search_components(q, EACH)
+    listed = search_components(q, EACH, [slug for slug, _name in known_accounts().apps()])
     return [hit for component in listed.items if (hit := _component(component))] if listed else []
 
 

@@ -37,6 +37,16 @@ def test_lists_narrow_by_every_filter(shared: Any) -> None:
     assert not any(key.startswith("~/") for key in keys(shared.get("P/components?registry=public&limit=100", token)))
 
 
+def test_a_search_begins_with_what_is_connected(shared: Any) -> None:
+    token = shared.frontend()
+    usual = keys(shared.get("P/components?q=make&limit=100", token))
+    for app in ("tinykeys", "tinyoauth"):
+        own = keys(shared.get(f"P/components?app={app}&q=make", token))
+        first = keys(shared.get(f"P/components?q=make&limit=100&connected={app},nowhere", token))
+        assert first == own + [key for key in usual if key not in own]
+    assert shared.get("P/components?q=make&connected=A%22", token).json["details"][0]["field"] == "connected.0"
+
+
 def test_lists_say_the_tag_of_operations_of_a_whole_api(shared: Any) -> None:
     token = shared.frontend()
     (listed,) = shared.get("P/components?q=make+tas&extensions=true", token).json["data"]

@@ -145,6 +145,34 @@ def test_search_takes_beginnings_of_words_and_prefers_names(found: Components) -
     assert keys(found, q="  ") == keys(found)
 
 
+@pytest.mark.parametrize("q", ["launch", "task"])
+def test_what_is_connected_comes_first_in_a_search_page_by_page(q: str) -> None:
+    named = [f"{app}-{name}" for app in ("acme", "globex", "initech") for name in ("launch", "other-launch", "task")]
+    found = catalog_of(
+        *map(row, named),
+        row("acme-api-launch", tag="Api"),
+        row("globex-api-launch", tag="Api", description="For a task."),
+        row("acme-note", description="For globex, a task or a launch."),
+        row("~/launch", app=None),
+    )
+    narrowed, connected = ComponentFilter.of(q, None, None, "all"), ("globex", "___", "nowhere")
+    usual = keys(found, q=q)
+    expected = sorted(usual, key=lambda key: not key.startswith("globex-"))
+    assert expected != usual
+    seen, after = list[str](), None
+    while after != "":
+        page = found.search(narrowed, cursors.Window(2, after), connected)
+        assert page.total_count == len(usual)
+        seen, after = seen + [item.key for item in page.items], page.end_cursor
+    assert seen == expected
+    before = found.search(narrowed, cursors.Window(3, None, page.start_cursor), connected)
+    assert [item.key for item in before.items] == seen[: -len(page.items)][-3:]
+    for others in ({}, {"app": "acme"}, {"kind": "trigger"}, {"registry": "private"}):
+        wanted: dict[str, Any] = {"q": q if others else None, "app": None, "kind": None, "registry": "all"} | others
+        narrowed = ComponentFilter.of(**wanted)
+        assert found.search(narrowed, cursors.Window(), connected) == found.search(narrowed, cursors.Window())
+
+
 def test_pages_hold_together_and_cursors_of_other_filters_do_not(found: Components) -> None:
     everything = ComponentFilter.of(None, None, None, "all")
     first = found.search(everything, cursors.Window(3))

@@ -4,12 +4,12 @@ Failures inside a component are values (:attr:`.Choices.problem`, :attr:`.Outcom
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from webapp.dashboard.client.connect import UserCalls
+from webapp.dashboard.client.connect import SLUGS, UserCalls
 from webapp.dashboard.client.models.components import Choices, Component, FoundComponent, Kind, Reloaded
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.models.runs import Outcome, Run, StashedFile
@@ -38,9 +38,10 @@ class ComponentClient(UserCalls):
         params: Params = {"app": app, "limit": limit, "q": q, "after": after, "extensions": True}
         return self.ask(PageOf[Component], "GET", self.client.path(kind), params=params)
 
-    def search(self, q: str, *, limit: int, kind: str = "") -> PageOf[FoundComponent]:
-        """``GET P/components`` by words: the actions and triggers of all apps, or only of one ``kind``."""
-        params: Params = {"q": q, "limit": limit, "component_type": kind}
+    def search(self, q: str, *, limit: int, kind: str = "", connected: Sequence[str] = ()) -> PageOf[FoundComponent]:
+        """``GET P/components`` by words: the actions and triggers of all apps, or only of one ``kind``; those of the
+        apps ``connected`` first, by slug."""
+        params: Params = {"q": q, "limit": limit, "component_type": kind, "connected": ",".join(connected[:SLUGS])}
         return self.ask(PageOf[FoundComponent], "GET", self.client.path("components"), params=params)
 
     def find(self, kind: Kind, key: str) -> Component:

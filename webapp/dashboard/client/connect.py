@@ -24,6 +24,7 @@ from webapp.kit.clock import DAY, MINUTE, SECOND, Clock, parse_iso
 EARLY = 120 * SECOND
 USER_EARLY = 5 * MINUTE
 USER_TOKENS = 10_000
+SLUGS = 200  # of apps in one call
 
 
 class AccessToken:

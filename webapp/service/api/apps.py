@@ -22,6 +22,7 @@ from webapp.service.api.base.models import (
     PieceOrigin,
     Query,
     SearchWords,
+    Slug,
     identifier,
 )
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
@@ -36,7 +37,6 @@ APPS = Group("Apps", "The catalog: what can be connected, and how.")
 APP = PathParameter("app", "The app's slug or id.", "sandbox")
 CATEGORY_ID = PathParameter("category_id", "The category's id (`appcat_…`).", "$CATEGORY_ID")
 operations = Operations(APPS, APP, CATEGORY_ID)
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9_-]{1,100}$")]
 AuthType = Literal["oauth", "keys", "none"]
 Connects = Literal["registers", "client", "key", "none"]
 

@@ -8,7 +8,7 @@ of a component is part of a 200 response; an error of the request is a 400 befor
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import orjson
 from flask import Response
@@ -30,6 +30,7 @@ from webapp.service.api.base.models import (
     Problem,
     Query,
     SearchWords,
+    Slug,
 )
 from webapp.service.api.base.operations import USER, Example, Group, Operations, PathParameter
 from webapp.service.catalog import checked
@@ -59,11 +60,15 @@ class Noun:
 class ComponentList(Paged):
     """Which components; ``app`` is a slug or an id."""
 
+    lists: ClassVar[frozenset[str]] = frozenset({"connected"})
     q: SearchWords = None
     app: AppName = None
     component_type: Literal["action", "trigger"] | None = Field(None, description="Only one kind.")
     registry: Literal["public", "private", "all"] | None = Field(
         None, description="Only the built-in components, or only the operator's own."
+    )
+    connected: list[Slug] = Field(
+        default_factory=list, max_length=200, description="With `q`, the apps whose components come first, by slug."
     )
     extensions: Extensions = False
 
@@ -330,7 +335,7 @@ def index(noun: Noun, call: Call) -> Response:
     kind = noun.kind or query.component_type
     app = apps.slug_of(call.service, query.app) if query.app else None
     component_filter = ComponentFilter.of(query.q, app, kind, query.registry or "all")
-    page = call.service.catalog.components(component_filter, query.window)
+    page = call.service.catalog.components(component_filter, query.window, query.connected)
     if not query.extensions:
         return answer_page(page, to_json)
     tags = call.service.catalog.tags([component.key for component in page.items])

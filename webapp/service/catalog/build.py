@@ -38,9 +38,8 @@ from webapp.service.catalog import (
     variants,
 )
 from webapp.service.catalog.check import Verdict, judge
-from webapp.service.catalog.components import LAST, release
+from webapp.service.catalog.components import LAST, component_words, release
 from webapp.service.catalog.declarations import Declare, Declared
-from webapp.service.catalog.search import words
 from webapp.service.catalog.sources import Files, Places, Source
 from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.catalog.tables import insert, packed
@@ -341,9 +340,8 @@ def _facts(row: Mapping[str, Any], app: AppSpec | None) -> dict[str, Any]:
 
 def _component_words(row: Mapping[str, Any], app: AppSpec | None) -> dict[str, str]:
     """A component's row for full-text search, of folded words."""
-    name = f"{row['name']} {app.name if app else ''}"
-    others = f"{row['key']} {row['app'] or ''} {row['description']}"
-    return {"name": " ".join(words(name)), "others": " ".join(words(others))}
+    name, others = component_words(row, app.name if app else "")
+    return {"name": " ".join(name), "others": " ".join(others)}
 
 
 def _other_keys(newest: Sequence[Mapping[str, Any]], apps: Mapping[str, AppSpec]) -> Iterator[dict[str, str]]:

@@ -8,7 +8,7 @@ import functools
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,7 @@ import orjson
 from webapp.kit import cursors
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.component_keys import OWN
-from webapp.service.catalog.search import MAX_QUERY, MAX_WORDS, words
+from webapp.service.catalog.search import MAX_QUERY, MAX_WORDS, Beginnings, words
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.tool_names import ToolNames
 
@@ -29,7 +29,8 @@ LAST = "\U0010fffd"
 """What the sort name of an operation of a whole API begins with: a character behind all that are used."""
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 _IS_OWN = f"substr(key, 1, {len(OWN)}) = '{OWN}'"
-_KEPT, _END = 512, 2**62
+_IS_NOT_CONNECTED = " AND (app IS NULL OR app NOT IN (SELECT value FROM json_each(:connected)))"
+_KEPT, _APPS_KEPT, _END = 512, 64, 2**62
 _Place = tuple[int, int]
 Read = Callable[[str, Mapping[str, Any]], list[sqlite3.Row]]
 
@@ -150,6 +151,37 @@ class ComponentFilter:
         """The parameters of :attr:`conditions`."""
         return {name: value for name, value in (("app", self.app), ("kind", self.kind)) if value}
 
+    def admits(self, row: sqlite3.Row) -> bool:
+        """Whether a row of ``listed`` meets :attr:`conditions`."""
+        registries = ("all", "private" if row["key"].startswith(OWN) else "public")
+        return self.app in (None, row["app"]) and self.kind in (None, row["kind"]) and self.registry in registries
+
+
+def component_words(row: Mapping[str, Any] | sqlite3.Row, app_name: str) -> tuple[Sequence[str], Sequence[str]]:
+    """The words by which a component is found: of its name and its app's, and others."""
+    others = f"{row['key']} {row['app'] or ''} {row['description']}"
+    return words(f"{row['name']} {app_name}"), words(others)
+
+
+class _OfApp:
+    """The components of one app in the order of lists, found by their words without those of all others.
+
+    There may be a hundred thousand others, and a full-text query first finds all that have a word.
+    """
+
+    def __init__(self, rows: Sequence[sqlite3.Row], app_name: str) -> None:
+        texts = [component_words(row, app_name) for row in rows]
+        self._rows, self._names = rows, Beginnings(name for name, _ in texts)
+        self._words = Beginnings((*name, *others) for name, others in texts)
+
+    def matching(self, narrowed: ComponentFilter) -> Iterator[tuple[bool, sqlite3.Row]]:
+        """The rows that match, and whether all words are in the name."""
+        typed = narrowed.words or ()
+        named = set.intersection(*map(self._names.of, typed))
+        for place in set.intersection(*map(self._words.of, typed)):
+            if narrowed.admits(self._rows[place]):
+                yield place in named, self._rows[place]
+
 
 class Components:
     """All versions of all components of an installation, read when they are needed."""
@@ -161,8 +193,9 @@ class Components:
         hidden: Iterable[str] = (),
         *,
         unlisted: Collection[str] = (),
+        app_name: Callable[[str], str] = str,
     ) -> None:
-        """``read`` queries the catalog, and ``make`` converts a row.
+        """``read`` queries the catalog, ``make`` converts a row, and ``app_name`` is the name of an app by its slug.
 
         Components of the apps ``hidden`` cannot be found; those with the keys ``unlisted`` are only left out of lists.
         """
@@ -173,6 +206,7 @@ class Components:
             self._listed += " AND key NOT IN (SELECT name FROM unlisted)"
         self.get = functools.lru_cache(maxsize=_KEPT)(self._get)
         self._count = functools.lru_cache(maxsize=_KEPT)(self._count_all)
+        self._app, self._app_name = functools.lru_cache(maxsize=_APPS_KEPT)(self._read_app), app_name
 
     def _get(self, key_or_id: str, version: str | None = None) -> ComponentInfo | None:
         """The component with that key or id ``sc_…``, in exactly ``version`` or else its highest version."""
@@ -186,16 +220,19 @@ class Components:
             )
         return self._one("SELECT * FROM components WHERE key = :key AND version = :version", key=key, version=version)
 
-    def search(self, narrowed: ComponentFilter, window: cursors.Window) -> cursors.Page[ComponentInfo]:
-        """A page of the components in their highest versions, by name; in a search, matches of names come first.
+    def search(
+        self, narrowed: ComponentFilter, window: cursors.Window, connected: Collection[str] = ()
+    ) -> cursors.Page[ComponentInfo]:
+        """A page of the components in their highest versions, by name; in a search, those of the apps ``connected``
+        come first, and matches of names before others.
 
-        Raises :class:`cursors.BadCursor`.
+        What is connected is not part of a cursor. Raises :class:`cursors.BadCursor`.
         """
         parts = (narrowed.words, narrowed.app, narrowed.kind, narrowed.registry)
         mark = cursors.fingerprint("components", *parts)
         plan = cursors.keyset(window, mark, ("near", "sort_name", "key"), descending=False)
-        bounds = (self._bound(plan, "after", (-1, 0)), self._bound(plan, "before", (_END, 0)))
-        places = list(self._places(narrowed, plan, *bounds))
+        bounds = (self._bound(plan, "after", (-_END, 0)), self._bound(plan, "before", (_END, 0)))
+        places = list(self._places(narrowed, connected, plan, *bounds))
         infos = {row["key"]: self.get(row["key"]) for _, row in places}
         keys = {row["key"]: (near, row["sort_name"], row["key"]) for near, row in places}
         items = [info for info in infos.values() if info]
@@ -236,24 +273,33 @@ class Components:
         return int(number or 0) if operations else None
 
     def _places(
-        self, narrowed: ComponentFilter, plan: cursors.Keyset, after: _Place, before: _Place
+        self, narrowed: ComponentFilter, connected: Collection[str], plan: cursors.Keyset, after: _Place, before: _Place
     ) -> Iterator[tuple[int, sqlite3.Row]]:
         """Up to ``plan.limit`` rows of ``listed`` between two places, each with the number of its query."""
         if narrowed.words == ():
             return
-        room, matches = plan.limit, list(enumerate(self._parts(narrowed)))
-        for near, (match, first, last) in reversed(matches) if plan.reverse else matches:
-            low = max(first, after[1] if after[0] == near else 0 if after[0] < near else _END)
-            high = min(last, before[1] if before[0] == near else _END if before[0] > near else 0)
-            params = {**narrowed.params, "match": match, "low": low, "high": high, "room": room}
-            # The full-text index has its rows in this order and is read no further than to the limit.
-            number, way = "listed_words.rowid" if match else "n", "DESC" if plan.reverse else "ASC"
-            where = f"{self._where(narrowed, match)} AND {number} > :low AND {number} < :high"
-            rows = self._read(f"SELECT key, sort_name FROM {where} ORDER BY {number} {way} LIMIT :room", params)  # noqa: S608
-            yield from ((near, row) for row in rows)
-            room -= len(rows)
+        own, whose = list[tuple[int, sqlite3.Row]](), ""
+        if narrowed.words and connected:
+            own, whose = self._of_connected(narrowed, connected, after, before), _IS_NOT_CONNECTED
+        room, parts = plan.limit, list(enumerate(self._parts(narrowed)))
+        if not plan.reverse:
+            yield from own[:room]
+            room -= len(own)
+        for near, (match, first, last) in reversed(parts) if plan.reverse else parts:
             if room <= 0:
                 return
+            low = max(first, after[1] if after[0] == near else 0 if after[0] < near else _END)
+            high = min(last, before[1] if before[0] == near else _END if before[0] > near else 0)
+            params = {"match": match, "connected": json.dumps(list(connected)), "low": low, "high": high, "room": room}
+            # The full-text index has its rows in this order and is read no further than to the limit.
+            number, way = "listed_words.rowid" if match else "n", "DESC" if plan.reverse else "ASC"
+            where = f"{self._where(narrowed, match)}{whose} AND {number} > :low AND {number} < :high"
+            sql = f"SELECT key, sort_name FROM {where} ORDER BY {number} {way} LIMIT :room"  # noqa: S608
+            rows = self._read(sql, params | narrowed.params)
+            yield from ((near, row) for row in rows)
+            room -= len(rows)
+        if plan.reverse:
+            yield from own[::-1][: max(room, 0)]
 
     def _parts(self, narrowed: ComponentFilter) -> list[tuple[str, int, int]]:
         """The queries whose results follow each other, each with the numbers between which its rows are.
@@ -264,6 +310,25 @@ class Components:
         last = self._last_own if narrowed.words else None
         ranges = [(0, _END)] if last is None else [(0, last + 1), (last, _END)]
         return [(match, first, end) for first, end in ranges for match in matches]
+
+    def _of_connected(
+        self, narrowed: ComponentFilter, connected: Collection[str], after: _Place, before: _Place
+    ) -> list[tuple[int, sqlite3.Row]]:
+        """The rows that match of the apps ``connected``, between two places, in the order of :meth:`_parts`; each with
+        the number of a query that comes before those."""
+        rows = [
+            (2 * bool(row["tag"]) + (not named) - 4, row)
+            for app in connected
+            for named, row in self._app(app).matching(narrowed)
+        ]
+        within = [(near, row) for near, row in rows if after < (near, row["n"]) < before]
+        return sorted(within, key=lambda each: (each[0], each[1]["n"]))
+
+    def _read_app(self, app: str) -> _OfApp:
+        facts = "(SELECT key, version, name, description FROM components)"
+        listed = f"(SELECT * FROM listed WHERE app = :app{self._listed})"  # noqa: S608
+        sql = f"SELECT * FROM {listed} JOIN {facts} USING (key, version) ORDER BY n"  # noqa: S608
+        return _OfApp(self._read(sql, {"app": app}), self._app_name(app))
 
     def _count_all(self, narrowed: ComponentFilter) -> int:
         if narrowed.words == ():

@@ -90,7 +90,7 @@ class _Contents:
         self.categories = categories(self._rows(_SELECT_CATEGORIES), listed.values())
         make = functools.partial(component, variables=self._variables, folder=folder)
         hidden = {row["slug"] for row in every} - {app.slug for app in by_row.values()}
-        self.components = Components(self._rows, make, hidden, unlisted=unlisted)
+        self.components = Components(self._rows, make, hidden, unlisted=unlisted, app_name=self._app_name)
         self.tools = ToolSearch(self._rows, hidden, unlisted)
         self.search = Search(listed.values(), self.categories)
 
@@ -102,6 +102,10 @@ class _Contents:
     def _embed(self, slug: str, oauth_app_id: str | None) -> orjson.Fragment | None:
         app = self.by_name.get(slug)
         return orjson.Fragment(app.with_client(oauth_app_id)) if app else None
+
+    def _app_name(self, slug: str) -> str:
+        app = self.by_name.get(slug)
+        return app.name if app else ""
 
     def _read_spec(self, slug: str) -> AppSpec:
         (row,) = self._rows("SELECT spec FROM apps WHERE slug = ?", [slug])
@@ -246,9 +250,14 @@ class Catalog:
         """The component with that key or ``sc_…``, in exactly that version or its highest release; or None."""
         return self._contents.components.get(key_or_id, version)
 
-    def components(self, narrowed: ComponentFilter, window: cursors.Window) -> cursors.Page[ComponentInfo]:
-        """One page of the components, each in its highest release. Raises :class:`cursors.BadCursor`."""
-        return self._contents.components.search(narrowed, window)
+    def components(
+        self, narrowed: ComponentFilter, window: cursors.Window, connected: Collection[str] = ()
+    ) -> cursors.Page[ComponentInfo]:
+        """One page of the components, each in its highest release; of a search, those of the apps ``connected`` first.
+
+        Raises :class:`cursors.BadCursor`.
+        """
+        return self._contents.components.search(narrowed, window, connected)
 
     def keys(self, slug: str) -> list[str]:
         """The keys of all components of the app ``slug``."""

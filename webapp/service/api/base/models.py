@@ -94,6 +94,7 @@ ExternalUserId = Annotated[
 JsonObject = Annotated[dict[str, Any], AfterValidator(shallow)]
 ProjectId = Annotated[str, Field(pattern=r"^proj_[a-zA-Z0-9]+$")]
 AppName = Annotated[str | None, Field(description="The app's slug or id.")]
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9_-]{1,100}$")]
 SearchWords = Annotated[str | None, Field(description="Words to search for.")]
 Extensions = Annotated[Flag, Field(description="Add the fields that are Patchbay's own.")]
 
