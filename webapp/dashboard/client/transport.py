@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote_plus
 
 import orjson
 from requests import PreparedRequest
@@ -194,9 +194,9 @@ class Transport:
         content = b"" if body is None else json.dumps(body, allow_nan=False).encode()
         if file is not None:
             headers["Content-Type"], content = "application/octet-stream", file
-        answer, begun = None, perf_counter()
+        answer, query, begun = None, _query(params), perf_counter()
         try:
-            answer = self._sender.send(method, self.base_url + path + _query(params), headers, content, timeout)
+            answer = self._sender.send(method, self.base_url + path + query, headers, content, timeout)
             refusal = None if 200 <= answer.status < 300 else of(answer) or ServiceDown()
         except OSError as error:
             refusal = ServiceDown()
@@ -204,7 +204,8 @@ class Transport:
         if self._note and token and noted:
             self._note(
                 CallRecord(
-                    method, _shown(method, path, params), environment or "", token.startswith(connect_tokens.PREFIX),
+                    method, _shown(method, path, query, params), environment or "",
+                    token.startswith(connect_tokens.PREFIX),
                     None if body is None else masked(body), answer.status if answer else 0,
                     round((perf_counter() - begun) * 1000), self._clock(),
                     sentence_of(refusal, {**(params or {}), **(body or {})}) if refusal else "",
@@ -297,14 +298,14 @@ def limited_together(method: str, path: str, token: str | None, body: Mapping[st
 
 def _query(params: Params | None) -> str:
     """The query string with its question mark, without empty and false values; true is written as the API wants it."""
-    query = {name: "true" if value is True else value for name, value in (params or {}).items() if value}
-    return "?" + urlencode(query) if query else ""
+    values = {name: "true" if value is True else str(value) for name, value in (params or {}).items() if value}
+    return "?" + "&".join(f"{name}={quote_plus(value)}" for name, value in values.items()) if values else ""
 
 
-def _shown(method: str, path: str, params: Params | None) -> str:
+def _shown(method: str, path: str, query: str, params: Params | None) -> str:
     """The path without Connect tokens, e-mail addresses and typed texts."""
     secret = params and (method != "GET" or any("://" in str(value) for value in params.values()))
-    return _TOKEN.sub(f"/tokens/{HIDDEN}", path) + _query(masked(params) if params and secret else params)
+    return _TOKEN.sub(f"/tokens/{HIDDEN}", path) + (_query(masked(params)) if params and secret else query)
 
 
 def _json(answer: Answer) -> Any:
