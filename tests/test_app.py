@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from tests.fakes.catalogs import teach
 from webapp.app import create_app
-from webapp.kit import translation
+from webapp.kit import crypto, translation
 from webapp.people import users
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
@@ -95,3 +95,12 @@ def test_nothing_that_answers_is_a_coroutine(client: FlaskClient) -> None:
     functions = [*app.view_functions.values(), *(each for kind in hooks for many in kind.values() for each in many)]
     assert len(functions) > 100 and not any(map(inspect.iscoroutinefunction, functions))
     assert app.ensure_sync(functions[0]) is functions[0]
+
+
+def test_headers_for_browsers_are_left_out_of_a_pages_own_calls(client: FlaskClient) -> None:
+    own = {crypto.REQUEST_ENVIRON: "0123456789abcdef"}
+    for path in ("/healthz", "/v1/connect/apps"):
+        assert client.get(path, base_url=BASE).headers["X-Content-Type-Options"] == "nosniff"
+        assert "X-Content-Type-Options" not in client.get(path, base_url=BASE, environ_overrides=own).headers
+        forged = {"X-Patchbay-Request-Id": "0123456789abcdef", "patchbay.request_id": "0123456789abcdef"}
+        assert client.get(path, base_url=BASE, headers=forged).headers["X-Content-Type-Options"] == "nosniff"

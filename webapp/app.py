@@ -155,7 +155,8 @@ def _choose_language(settings: Settings) -> None:
 
 
 def _protecting(settings: Settings) -> Callable[[Response], Response]:
-    """A function that adds strict security headers to a response, unless it has its own.
+    """A function that adds strict security headers to a response, unless it has its own or answers a page's own call,
+    which reaches no browser.
 
     With HTTPS, it also adds HSTS for a year (RFC 6797), except on loopback addresses.
     """
@@ -164,6 +165,8 @@ def _protecting(settings: Settings) -> Callable[[Response], Response]:
         headers["Strict-Transport-Security"] = "max-age=31536000"
 
     def protect(response: Response) -> Response:
+        if crypto.REQUEST_ENVIRON in request.environ:
+            return response
         for name, value in headers.items():
             response.headers.setdefault(name, value)
         return response
