@@ -349,7 +349,7 @@ def _links(entry: LogEntry, address: Address, *, of_project: bool) -> list[Link]
     accounts = if_up(known_accounts) if account else None
     if accounts and accounts.find(account):
         links.append(Link(gettext("Open account"), url_for("dashboard.account.show", account_id=account)))
-    if entry.kind == "agent" and not of_project:
+    if entry.kind == "agent" and not of_project and viewer().may("connect:agents:read"):
         links.append(Link(gettext("Open agents"), url_for("dashboard.agents.index")))
     for label, subject in (
         (gettext("Logs of this trigger"), trigger),

@@ -12,6 +12,8 @@ from webapp.kit.crypto import hash_token
 from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.agents import approvals, sessions
 from webapp.service.domain.agents.sessions import Entry
+from webapp.service.domain.components import runs
+from webapp.service.domain.components.runs import Run
 from webapp.service.domain.projects.projects import Scene
 
 ORIGIN = "https://app.acme.example"
@@ -29,20 +31,37 @@ def test_every_page_is_framed_by_the_tokens_origins_only(world: Any) -> None:
         assert headers["Cross-Origin-Resource-Policy"] == "cross-origin"
 
 
-def test_every_link_leads_to_a_page_of_the_portal(world: Any) -> None:
-    """Its pages are the dashboard's, but nobody is signed in there, and pages that need a login are absent."""
-    account = plant_account(world.service, world.scene, "alice", "sandbox", {"api_key": "good"}, identity_name="Ada")
-    trigger, portal = world.deploy(), world.portal()
-    plant_approval(world.service, world.scene, plant_agent(world.service, world.scene, "alice"))
-    own = (f"/accounts/{account.id}", f"/triggers/{trigger}")
-    pages = {path: portal.get(path) for path in ("/accounts", "/triggers", "/logs", "/agents", "/apps/sandbox", *own)}
-    assert [f"{path}: {page.status_code}" for path, page in pages.items() if page.status_code != 200] == []
-    routes, links = world.app.url_map.bind("localhost"), dict[str, tuple[str, str]]()
+@pytest.mark.parametrize(
+    "scope",
+    ["connect:*", "connect:accounts:read", "connect:actions:*", "connect:agents:read",
+     "connect:deployed_triggers:read connect:triggers:*"],
+)  # fmt: skip
+def test_every_link_leads_to_a_page_of_the_portal(world: Any, scope: str) -> None:
+    """Its pages are the dashboard's, but nobody is signed in there, and pages that need a login or another scope are
+    absent."""
+    service, portal = world.service, world.portal(scope=scope)
+    account = plant_account(service, world.scene, "alice", "sandbox", {"api_key": "good"}, identity_name="Ada")
+    trigger = world.deploy()
+    world.portal().post(f"/triggers/{trigger}/test-event")
+    plant_approval(service, world.scene, plant_agent(service, world.scene, "alice"))
+    begun = Run("alice", "sc_1", "sandbox-create-task", "0.0.1", "sandbox", service.clock(), agent="Desk Helper")
+    runs.begin(service, world.scene, begun, {"configured_props": {}, "masked_props": [], "dynamic_props_id": None})
+    runs.end(service, world.scene, begun, outputs={"exports": {}, "os": [], "ret": None})
+    entries = re.findall(r'id="log-(\w+)"', portal.get("/logs").text)
+    own = (f"/accounts/{account.id}", f"/triggers/{trigger}", *(f"/logs/{entry}" for entry in entries))
+    tried = {path: portal.get(path) for path in ("/accounts", "/triggers", "/logs", "/agents", "/apps/sandbox", *own)}
+    pages = {path: page for path, page in tried.items() if page.status_code == 200}
+    assert entries and {"/logs", "/apps/sandbox"} <= pages.keys()
+    if scope == "connect:*":
+        assert pages.keys() == tried.keys()
+    routes, links = world.app.url_map.bind("localhost"), dict[Any, tuple[str, str]]()
     for path, page in pages.items():
         for link in re.findall(rf'(?:href|hx-get)="{portal.base}(/[^"#?]*)', page.text):
-            links.setdefault(routes.match(link)[0] if routes.test(link) else link, (link, path))  # one of each route
-    del links["dashboard.logs.export"]  # a file, which is streamed
-    assert {"dashboard.account.name_page", "dashboard.deletion.page"} <= links.keys()
+            route, values = routes.match(link) if routes.test(link) else (link, {})
+            links.setdefault((route, values.get("kind")), (link, path))  # one of each route, for actions and triggers
+    del links["dashboard.logs.export", None]  # a file, which is streamed
+    if scope == "connect:*":
+        assert {("dashboard.account.name_page", None), ("dashboard.deletion.page", None)} <= links.keys()
     answers = [(portal.get(link).status_code, link, path) for link, path in links.values()]
     assert [f"{path} leads to {link}: {code}" for code, link, path in answers if code >= 400] == []
 

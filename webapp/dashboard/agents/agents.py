@@ -345,7 +345,8 @@ def _permissions(apps: PageOf[AgentApp], opened: str) -> dict[str, Any]:
 
 
 def _around(query: AgentQuery) -> dict[str, Any]:
-    approvals, runs = agents().approvals(), agents().runs(limit=NEWEST)
+    approvals = agents().approvals()
+    runs = agents().runs(limit=NEWEST) if viewer().may("connect:actions:*") else PageOf[Run]()
     return {
         **_waiting(approvals),
         "address": f"{dashboard().settings.connect_base}/mcp",
