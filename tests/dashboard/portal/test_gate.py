@@ -34,7 +34,8 @@ def test_every_page_is_framed_by_the_tokens_origins_only(world: Any) -> None:
 @pytest.mark.parametrize(
     "scope",
     ["connect:*", "connect:accounts:read", "connect:actions:*", "connect:agents:read",
-     "connect:deployed_triggers:read connect:triggers:*"],
+     "connect:deployed_triggers:read connect:triggers:*",
+     "connect:deployed_triggers:read connect:deployed_triggers:write"],
 )  # fmt: skip
 def test_every_link_leads_to_a_page_of_the_portal(world: Any, scope: str) -> None:
     """Its pages are the dashboard's, but nobody is signed in there, and pages that need a login or another scope are

@@ -66,8 +66,10 @@ class Frame:
 
     @property
     def may_be_edited(self) -> bool:
-        """Whether the form of its component can be shown: not where that was removed in all its versions."""
-        return bool(self.trigger.app and (self.trigger.available or self.trigger.newest_version))
+        """Whether the viewer may change it by the form of its component, which a removed one does not have."""
+        scopes = ("connect:triggers:*", "connect:deployed_triggers:write")
+        has_form = self.trigger.app and (self.trigger.available or self.trigger.newest_version)
+        return bool(has_form) and all(viewer().may(scope) for scope in scopes)
 
     @property
     def learning(self) -> tuple[str, str]:
