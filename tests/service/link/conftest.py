@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
@@ -222,6 +222,11 @@ def hidden(page: str) -> dict[str, str]:
     """The hidden fields of a page."""
     found = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', page)
     return {unescape(name): unescape(value) for name, value in found}
+
+
+def query(url: str) -> dict[str, str]:
+    """The parameters of ``url``."""
+    return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
 
 
 def form(page: str, action: str) -> dict[str, str]:

@@ -16,7 +16,8 @@ from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, NoClient
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import hosted_servers
-from webapp.service.link import forms, oauth, outcome_page, pages, visit
+from webapp.service.link import forms, oauth_callback, outcome_page, pages, visit
+from webapp.service.link.oauth_start import COOKIE_PATH
 from webapp.service.link.responses import see_other
 from webapp.service.link.visit import Visit
 from webapp.service.outbound.templates import TemplateError
@@ -41,12 +42,12 @@ def route(blueprint: Blueprint, service: Service) -> None:
     @blueprint.post("/connect/oauth/answer/<attempt_id>")
     def answer_in_window(attempt_id: str) -> Response:
         attempt = attempts.by_id(service, attempt_id)
-        if attempt is None or not oauth.is_own(service, attempt):
+        if attempt is None or not oauth_callback.is_own(service, attempt):
             raise AttemptUnknown
         if attempt.status == "asking":
             answer = _answer_question(service, attempt)
-            oauth.finish(service, attempts.claim_answer(service, attempt), answer)
-        return see_other(f"{oauth.COOKIE_PATH}/ended/{attempt.id}")
+            oauth_callback.finish(service, attempts.claim_answer(service, attempt), answer)
+        return see_other(f"{COOKIE_PATH}/ended/{attempt.id}")
 
     @blueprint.post("/_static/connect/answer")
     def answer_on_page() -> Response:

@@ -7,7 +7,8 @@ from webapp.service.domain.base.service import Service
 from webapp.service.link import (
     client_document,
     embed_scripts,
-    oauth,
+    oauth_callback,
+    oauth_start,
     outcome_page,
     pages,
     reconnect_mails,
@@ -26,7 +27,7 @@ def register(app: Flask, service: Service) -> None:
     templates.prepare(app.jinja_env)
     blueprint = Blueprint("link", __name__)
     responses.prepare(blueprint, service)
-    for part in (pages, submissions, oauth, outcome_page, reconnect_mails):
+    for part in (pages, submissions, oauth_start, oauth_callback, outcome_page, reconnect_mails):
         part.route(blueprint, service)
     app.register_blueprint(blueprint)
     embed_scripts.register(app, service.settings.public_url)

@@ -67,7 +67,7 @@ from webapp.service.domain.components.proxy import ProxyRequest
 from webapp.service.domain.pieces import lifecycle
 from webapp.service.domain.projects import activity, projects
 from webapp.service.link import wiring
-from webapp.service.link.oauth import binding_cookie
+from webapp.service.link.oauth_start import binding_cookie
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.placements import Placement

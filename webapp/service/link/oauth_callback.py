@@ -1,6 +1,7 @@
-"""The sign-in at an OAuth provider: its start, and the callback, which connects the account or shows why it cannot.
+"""The OAuth callback, to which a provider sends people back: it connects the account or shows why it cannot.
 
-OAuth 1.0a (RFC 5849 section 2.2) returns to the same callback.
+Only the browser that left for the provider may come back (:mod:`.oauth_start` gave it a cookie). OAuth 1.0a (RFC 5849
+section 2.2) returns to the same callback.
 """
 
 import logging
@@ -12,53 +13,35 @@ from flask import Blueprint, Response, request
 from webapp.errors import NotFound, PatchbayError
 from webapp.kit.text import naming, one_line
 from webapp.service.catalog.app import App
-from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.accounts import (
     attempts,
     connections,
-    oauth_apps,
     provider,
-    provider_scopes,
     redirect_uris,
-    registered_clients,
 )
-from webapp.service.domain.accounts.attempts import Attempt, SignInStart, Undecided
+from webapp.service.domain.accounts.attempts import Attempt, Undecided
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base.failures import (
     AttemptUnknown,
     Cancelled,
     ConnectFailed,
-    LinkExpired,
     NoClient,
-    ProviderDown,
     RejectedByProvider,
 )
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import hosted_servers
 from webapp.service.link import endings, outcome_page, redirects, visit
+from webapp.service.link.oauth_start import COOKIE_PATH, binding_cookie, client_of, rejection
 from webapp.service.link.responses import see_other
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
-from webapp.service.outbound.templates import TemplateError
-from webapp.settings import Settings
 
-COOKIE_PATH = "/connect/oauth"
-COOKIE_KEPT_S = 30 * 60
 MAX_QUOTE = 200
 log = logging.getLogger(__name__)
 
 
 def route(blueprint: Blueprint, service: Service) -> None:
     """Add the routes of this module to ``blueprint``."""
-
-    @blueprint.get("/_static/connect/start/<secret>")
-    def start(secret: str) -> Response:
-        if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
-            raise AttemptUnknown  # only from the page that says who asks for what
-        attempt = attempts.find(service, secret)
-        if attempt is None:
-            raise AttemptUnknown
-        return begin(service, attempt, secret)
 
     @blueprint.get("/connect/oauth/callback")
     @blueprint.get("/connect/oauth/callback/<server>")
@@ -77,50 +60,6 @@ def route(blueprint: Blueprint, service: Service) -> None:
             raise AttemptUnknown
         _recognize(service, attempt)
         return outcome_page.show_in_window(service, attempt)
-
-
-def begin(service: Service, attempt: Attempt, secret: str) -> Response:
-    """Start ``attempt`` and redirect to the provider. Raises subclasses of :class:`ConnectFailed`."""
-    token = attempts.token_of(service.store, attempt)
-    if token.expires_at <= service.clock():
-        raise LinkExpired
-    app = hosted_servers.prepared(service, service.app(attempt.app).by_sign_in)
-    client = _client(service, token, attempt)
-    if client is None:
-        raise NoClient
-    client = registered_clients.known(service, app, client)
-    profile = request.args.get("profile", "")
-    profile = profile if app.profile_scopes(profile) else ""
-    usual = provider_scopes.asked_for(app, client, profile)
-    started = attempts.start(
-        service,
-        secret,
-        scopes=tuple(dict.fromkeys((*usual, *attempt.scopes))),
-        scope_profile=profile or None,
-        oauth_app_id=client.id,
-        mode="window" if request.args.get("window") == "1" else "tab",
-    )
-    try:
-        address = _authorization_url(service, app, client, started)
-    except ConnectFailed as error:
-        attempts.fail(service, started.attempt, error)
-        raise
-    response = see_other(address)
-    response.set_cookie(
-        binding_cookie(service.settings, started.attempt),
-        started.binding,
-        max_age=COOKIE_KEPT_S,
-        path=COOKIE_PATH,
-        secure=service.settings.secure,
-        httponly=True,
-        samesite="Lax",
-    )
-    return response
-
-
-def binding_cookie(settings: Settings, attempt: Attempt) -> str:
-    """The name of the cookie of one sign-in, so that several can run in one browser."""
-    return f"{settings.path_cookie}patchbay_signin_{attempt.id[:16]}"
 
 
 def _answer(service: Service, attempt: Attempt) -> Response:
@@ -149,29 +88,9 @@ def finish(service: Service, attempt: Attempt, answer: Mapping[str, str] | None 
     return attempts.get(service.store, attempt.id)
 
 
-def _authorization_url(service: Service, app: App, client: OAuthApp, started: SignInStart) -> str:
-    try:
-        oauth_provider = provider.oauth_provider(service, app, client, started.fields, started.attempt.scope_profile)
-    except TemplateError as error:
-        raise RejectedByProvider(f"{app.name} cannot be reached with what was entered. Start again.") from error
-    redirect_uri = redirect_uris.of(service, client.callback)
-    if oauth_provider.request_token_url:
-        address = attempts.begin_oauth1(service, app, oauth_provider, redirect_uri, started)
-        if not isinstance(address, str):
-            raise _rejected(address)
-        return address
-    return oauth.authorization_url(
-        oauth_provider,
-        redirect_uri=redirect_uri,
-        state=started.state,
-        verifier=started.verifier,
-        scopes=started.attempt.scopes,
-    )
-
-
 def _connect(service: Service, attempt: Attempt, answer: Mapping[str, str]) -> None:
     app, token = service.app(attempt.app).by_sign_in, attempts.token_of(service.store, attempt)
-    client = _client(service, token, attempt)
+    client = client_of(service, token, attempt)
     if client is None:
         raise NoClient
     sealed = attempts.unsealed(service, attempt)
@@ -218,7 +137,7 @@ def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, seale
     if isinstance(result, OAuthFailure):
         if client.registered_issuer and result.error_code in oauth.UNKNOWN_CLIENT:
             raise RejectedByProvider(f"{app.name} has forgotten this service since you began. Start again.")
-        raise _rejected(provider.naming_failure(result, app))
+        raise rejection(provider.naming_failure(result, app))
     return result
 
 
@@ -232,12 +151,6 @@ def _exchange_oauth1(
     if len(token) != 1 or len(verifier) != 1 or not verifier[0]:
         raise RejectedByProvider(f"{app.name} sent you back without an answer.")
     return attempts.exchange_oauth1(service, app, oauth_provider, sealed, token[0], verifier[0])
-
-
-def _client(service: Service, token: ConnectToken, attempt: Attempt) -> OAuthApp | None:
-    return oauth_apps.choose(
-        service.store, token.scene.project_id, attempt.app, attempt.oauth_app_id, user_id=token.user.id
-    )
 
 
 def _code(app: App) -> str:
@@ -261,10 +174,6 @@ def _check_sender(oauth_provider: Provider, app: App, client: OAuthApp) -> None:
     failure = oauth.check_issuer(oauth_provider, request.args.get("iss"))
     if failure is not None:
         raise RejectedByProvider(naming(failure.sentence, app.name))
-
-
-def _rejected(failure: OAuthFailure) -> ConnectFailed:
-    return ProviderDown(failure.sentence) if failure.kind == "temporary" else RejectedByProvider(failure.sentence)
 
 
 def _returning(service: Service) -> Attempt:
