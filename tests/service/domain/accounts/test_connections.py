@@ -12,7 +12,14 @@ from webapp.kit import cursors
 from webapp.kit.clock import HOUR
 from webapp.kit.crypto import CannotOpen
 from webapp.service.domain.access import connect_tokens
-from webapp.service.domain.accounts import account_state, accounts, connections, credentials, health, oauth_apps
+from webapp.service.domain.accounts import (
+    account_state,
+    accounts,
+    connections,
+    credentials,
+    health,
+    oauth_apps,
+)
 from webapp.service.domain.accounts.accounts import Filter
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
 from webapp.service.domain.base.service import Service
@@ -73,32 +80,6 @@ def test_reconnecting_keeps_the_id_and_heals(bench: Any) -> None:
     assert credentials.read(bench.service, again)["oauth_access_token"] == "b0"
     assert listed(bench) == (1, 1)
     assert told(bench, account.id)[0] == "Reconnected as Ada."
-
-
-@pytest.mark.parametrize(
-    ("identity", "name"),
-    [
-        ({"id": "u1", "name": "Ada", "email": "ada@acme.example"}, "ada@acme.example"),
-        ({"id": "u1", "name": "Ada", "email": None}, "Ada"),
-        ({"id": "u1"}, "u1"),
-    ],
-)
-def test_an_account_is_called_by_its_identity_and_numbered(bench: Any, identity: dict[str, Any], name: str) -> None:
-    bench.acme.identity = identity
-    first, second, third = (bench.connect() for _ in range(3))
-    assert [account.name for account in (first, second, third)] == [name, f"{name} (2)", f"{name} (3)"]
-    assert bench.connect(token=bench.token("bob")).name == name  # another user's are not in the way
-    assert bench.connect(account_id=second.id).name == f"{name} (2)"
-    account_state.rename(bench.service, second, "Work")
-    assert bench.connect(account_id=second.id).name == "Work"
-    assert bench.connect().name == f"{name} (2)"
-
-
-def test_a_long_identity_leaves_room_for_its_number(bench: Any) -> None:
-    bench.acme.identity = {"id": "u1", "name": "x" * 500}
-    names = [bench.connect().name for _ in range(2)]
-    assert len(set(names)) == 2
-    assert all(accounts.checked_name(name) == name for name in names)
 
 
 def test_an_account_that_had_no_name_gets_one_when_it_is_reconnected(bench: Any) -> None:

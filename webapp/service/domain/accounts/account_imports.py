@@ -19,6 +19,7 @@ from webapp.errors import Invalid, NotFound, PatchbayError, Refused
 from webapp.kit.crypto import stable_id
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import (
+    account_names,
     account_state,
     accounts,
     connections,
@@ -171,7 +172,7 @@ def _is_interrupted(account: Account) -> bool:
 def _candidate(service: Service, scene: Scene, row: Row) -> _Candidate:
     """The row as an account could be made of it. Raises :class:`Invalid`."""
     external_users.checked(row.external_user)
-    name = accounts.checked_name(row.name)
+    name = account_names.checked(row.name)
     app = service.catalog.app(row.app)
     if app is None:
         raise Invalid(f"There is no app {row.app[:50]!r}; `patchbay catalog check` lists them.")

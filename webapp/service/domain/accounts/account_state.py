@@ -14,7 +14,14 @@ from contextlib import suppress
 
 from webapp.errors import NotFound
 from webapp.kit.clock import HOUR, MINUTE
-from webapp.service.domain.accounts import accounts, check_times, credentials, notifications, refresh_times
+from webapp.service.domain.accounts import (
+    account_names,
+    accounts,
+    check_times,
+    credentials,
+    notifications,
+    refresh_times,
+)
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
@@ -55,11 +62,11 @@ def overwrite(tx: Tx, before: Account, after: Account) -> None:
 
 def rename(service: Service, account: Account, name: str | None) -> Account:
     """Rename ``account``; without a name, it has that of its identity. Raises :class:`Invalid`."""
-    name = accounts.checked_name(name)
+    name = account_names.checked(name)
     now = service.clock()
     with service.store.write() as tx:
         identity = account.identity_name or account.identity_id
-        name = name or accounts.free_name(tx, account.external_user_id, account.app, identity, but=account.id)
+        name = name or account_names.free(tx, account.external_user_id, account.app, identity, but=account.id)
         _ACCOUNTS.update(tx, account.id, name=name, updated_at=now)
         sentence = f"Renamed to “{name}”." if name else "The name was removed."
         activity.write(tx, account.subject, now, "renamed", sentence, good=True)

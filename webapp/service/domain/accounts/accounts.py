@@ -11,10 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from webapp.errors import Detail, Invalid, NotFound
+from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import iso, iso_or_none
-from webapp.kit.text import one_line
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import apps
 from webapp.service.domain.base.service import Service
@@ -24,8 +23,6 @@ from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Params, Reader
 from webapp.store.table import indexed_condition, read_counts
-
-MAX_NAME = 200
 
 
 class Account(NamedTuple):
@@ -161,27 +158,6 @@ def of_app(reader: Reader, scene: Scene, app: str, *, user: ExternalUser | None)
     chosen = {"external_user_id": user.id if user else None, "app": app}
     where, params = indexed_condition(asdict(scene), chosen, alone=("external_user_id",))
     return _read(reader, scene, f"{_WITHOUT_CREDENTIALS} FROM accounts WHERE {where}", params)
-
-
-def checked_name(name: str | None) -> str | None:
-    """``name`` without surrounding spaces; None if empty. Raises :class:`Invalid`."""
-    name = (name or "").strip() or None
-    if name and (len(name) > MAX_NAME or not name.isprintable()):
-        message = f"Use at most {MAX_NAME} printable characters."
-        raise Invalid(f"The name is not valid: {message}", [Detail("name", message)])
-    return name
-
-
-def free_name(reader: Reader, user_id: str, app: str, text: str | None, *, but: str) -> str | None:
-    """``text`` as a name that no account of ``app`` of the user has yet: ``ada``, then ``ada (2)``. ``but`` is the
-    account that it is for."""
-    if not text:
-        return None
-    sql = "SELECT name FROM accounts WHERE external_user_id = :user AND app = :app AND name IS NOT NULL AND id <> :but"
-    taken = {name for (name,) in reader.tuples(sql, {"user": user_id, "app": app, "but": but})}
-    base = one_line(text, MAX_NAME - 10)  # leaves room for a number
-    numbered = (f"{base} ({number})" for number in itertools.count(2))
-    return next(name for name in itertools.chain([base], numbered) if name not in taken)
 
 
 def find_app(service: Service, account: Account) -> App | None:

@@ -17,6 +17,7 @@ from webapp.kit.crypto import new_id
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.accounts import (
+    account_names,
     account_state,
     accounts,
     check_times,
@@ -98,7 +99,7 @@ def connect_with_keys(
         raise Invalid(message, [Detail("app_slug", message)])
     existing = to_reconnect(service, token, app, account_id)
     values = fields.checked(app.spec.fields, texts)
-    name = accounts.checked_name(name)
+    name = account_names.checked(name)
     session, outcome = provider.identify_session(service, app, values)
     project = projects.get(service.store, token.scene.project_id)
     if outcome.kind != "ok" and project.connect_require_key_auth_test:
@@ -148,8 +149,8 @@ def connect_with_grant(
         app,
         values,
         outcome.identity_id,
-        _at_site(app, outcome.identity_name, site, sites),
-        _at_site(app, outcome.identity_text, site, sites),
+        account_names.at_site(app, outcome.identity_name, site, sites),
+        account_names.at_site(app, outcome.identity_text, site, sites),
         oauth_app_id=client.id,
         scopes=granted,
         profile=profile,
@@ -215,11 +216,6 @@ def _site(
         if site := next((site for site in sites if site[label] == wanted), None):
             return site
     raise Undecided(Question(SITE, app.name, tuple((site[label], site[label]) for site in sites)))
-
-
-def _at_site(app: App, text: str | None, site: Mapping[str, str], sites: Sequence[Mapping[str, str]]) -> str | None:
-    """``text`` with the name of the site, if there are several."""
-    return f"{text} · {site[app.site_label].removeprefix('https://')}" if text and len(sites) > 1 else text
 
 
 def _check_scopes(app: App, token: ConnectToken, requested: Sequence[str], granted: Sequence[str]) -> None:
@@ -327,7 +323,9 @@ def _account(
         external_id=user.external_id,
         app=accepted.app.slug,
         oauth_app_id=accepted.oauth_app_id,
-        name=accepted.name or (existing and existing.name) or _default_name(tx, user, accepted, account_id),
+        name=accepted.name
+        or (existing and existing.name)
+        or account_names.free(tx, user.id, accepted.app.slug, accepted.identity_text, but=account_id),
         identity_id=accepted.identity_id,
         identity_name=accepted.identity_name,
         healthy=accepted.trouble is None,
@@ -355,8 +353,3 @@ def _account(
         identity_name=accepted.identity_name or existing.identity_name,
         created_at=existing.created_at,
     )
-
-
-def _default_name(tx: Tx, user: ExternalUser, accepted: AcceptedCredentials, account_id: str) -> str | None:
-    """The name of an account without one: that of its user, since clients' pickers show only the name."""
-    return accounts.free_name(tx, user.id, accepted.app.slug, accepted.identity_text, but=account_id)
