@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import HOUR, SECOND, iso
-from webapp.service.domain.base import retention
 from webapp.service.domain.projects import projects, usage
 from webapp.service.domain.projects.projects import Scene
 
@@ -82,5 +81,5 @@ def test_what_was_noted_is_written_when_the_service_ends(world: Any, hour: int) 
     usage.flush(world.service)
     (row,) = world.service.store.all("SELECT kind, n FROM usage")
     assert (row["kind"], row["n"]) == ("proxy", 1)
-    world.clock.advance(retention.USAGE + HOUR)
+    world.clock.advance(usage.KEPT + HOUR)
     assert usage.purge(world.service) == 1

@@ -13,7 +13,7 @@ import pytest
 from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.base import retention
+from webapp.service.domain.base import log_retention
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash, runs
 from webapp.service.domain.components.runs import Filter, Run
@@ -72,7 +72,7 @@ def test_old_runs_and_those_beyond_the_newest_are_forgotten(
         clock.advance(1)
         keep(service, scene)
     assert runs.purge(service) == 1 and ids(service, scene) == ["run_2", "run_1"]
-    clock.advance(retention.LOGS + 2)
+    clock.advance(log_retention.KEPT + 2)
     assert runs.purge(service) == 2 and ids(service, scene) == []
 
 

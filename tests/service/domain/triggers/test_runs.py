@@ -8,7 +8,7 @@ from tests.fakes.deployed import plant_trigger
 from webapp.kit import cursors
 from webapp.kit.clock import FakeClock
 from webapp.service.components.calls import ErrorInfo, Observation, Reply
-from webapp.service.domain.base import retention
+from webapp.service.domain.base import log_retention
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import runs
@@ -64,7 +64,7 @@ def test_old_runs_and_those_beyond_the_newest_are_forgotten(
         write(service, trigger, f"{number}")
     assert runs.purge(service) == 1
     assert [run["os"][0]["msg"] for run in listed(service, trigger)] == ["2", "1"]
-    clock.advance(retention.LOGS)
+    clock.advance(log_retention.KEPT)
     assert runs.purge(service) == 2  # the newest is exactly as old as may be
     clock.advance(1)
     assert (runs.purge(service), listed(service, trigger), listed(service, other)) == (1, [], [])

@@ -14,7 +14,7 @@ from typing import Any
 from webapp.audit import ActorKind
 from webapp.errors import NotFound
 from webapp.kit.crypto import ordered_id
-from webapp.service.domain.base import retention, token_scopes
+from webapp.service.domain.base import log_retention, token_scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.base.write_buffer import WriteBuffer
 from webapp.service.domain.projects.log_entries import LogEntry, LogRow, LogSource
@@ -84,7 +84,7 @@ def purge(service: Service) -> int:
         {"kept": KEPT_PER_SCENE},
     )
     with service.store.write() as tx:
-        gone = tx.run("DELETE FROM api_calls WHERE at < :limit", {"limit": service.clock() - retention.LOGS})
+        gone = tx.run("DELETE FROM api_calls WHERE at < :limit", {"limit": service.clock() - log_retention.KEPT})
         return gone + sum(_thin_out(tx, row) for row in crowded)
 
 

@@ -20,7 +20,7 @@ from webapp.kit.crypto import new_id
 from webapp.quotas import USER_APPROVALS
 from webapp.service.domain.agents import sessions
 from webapp.service.domain.agents.sessions import AgentSession
-from webapp.service.domain.base import retention, token_scopes
+from webapp.service.domain.base import log_retention, token_scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import account_grants, component_requests, prop_values, run_files
 from webapp.service.domain.components.component_requests import ComponentRequest
@@ -195,7 +195,7 @@ def values_of(service: Service, scene: Scene, approval_id: str) -> dict[str, Any
 def purge(service: Service) -> int:
     """Delete approvals that are older than 30 days, and return their number."""
     with service.store.write() as tx:
-        limit = {"limit": service.clock() - retention.LOGS}
+        limit = {"limit": service.clock() - log_retention.KEPT}
         return tx.run("DELETE FROM agent_approvals WHERE created_at < :limit", limit)
 
 

@@ -17,7 +17,7 @@ from webapp.kit import cursors
 from webapp.kit.clock import HOUR, MINUTE, iso
 from webapp.kit.crypto import new_id
 from webapp.service.components.masking import Mask
-from webapp.service.domain.base import retention, token_scopes
+from webapp.service.domain.base import log_retention, token_scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects import app_usage, external_users, usage
 from webapp.service.domain.projects.log_entries import LogEntry, LogRow, LogSource, Status
@@ -194,7 +194,7 @@ def purge(service: Service) -> int:
     now = service.clock()
     with service.store.write() as tx:
         _cut_off(tx, "holder IS NOT NULL AND started_at < :limit", {"limit": now - LONGEST})
-        gone = tx.run("DELETE FROM runs WHERE started_at < :limit", {"limit": now - retention.LOGS})
+        gone = tx.run("DELETE FROM runs WHERE started_at < :limit", {"limit": now - log_retention.KEPT})
         return gone + sum(_thin_out(tx, row) for row in crowded)
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from webapp.kit.clock import DAY, iso
-from webapp.service.domain.base import retention
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import usage
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 
@@ -66,4 +66,4 @@ def days(reader: Reader, scene: Scene, since: int, until: int, *, app: str | Non
 def purge(service: Service) -> int:
     """Forget days of more than 400 days ago; how many rows there were."""
     with service.store.write() as tx:
-        return tx.run("DELETE FROM app_usage WHERE day < :limit", {"limit": service.clock() - retention.USAGE})
+        return tx.run("DELETE FROM app_usage WHERE day < :limit", {"limit": service.clock() - usage.KEPT})

@@ -8,13 +8,14 @@ import operator
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from webapp.kit.clock import HOUR, SECOND
-from webapp.service.domain.base import retention
+from webapp.kit.clock import DAY, HOUR, SECOND
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.base.write_buffer import WriteBuffer
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 
+KEPT = 400 * DAY
+"""How long the counts of what a project and its apps used are kept, to compare a month with that of the year before."""
 Kind = Literal["run", "proxy", "event"]
 KINDS: dict[Kind, str] = {
     "run": "action_run_credits_used",
@@ -70,7 +71,7 @@ def has_any(reader: Reader, project_id: str, kind: Kind) -> bool:
 def purge(service: Service) -> int:
     """Forget hours of more than 400 days ago; how many rows there were."""
     with service.store.write() as tx:
-        return tx.run("DELETE FROM usage WHERE hour < :limit", {"limit": service.clock() - retention.USAGE})
+        return tx.run("DELETE FROM usage WHERE hour < :limit", {"limit": service.clock() - KEPT})
 
 
 def _record(hour: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Observation, Reply
-from webapp.service.domain.base import retention, token_scopes
+from webapp.service.domain.base import log_retention, token_scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -68,7 +68,7 @@ def page(service: Service, trigger: DeployedTrigger, window: cursors.Window) -> 
 def purge(service: Service) -> int:
     """Delete runs that are too old or too many; return their number."""
     with service.store.write() as tx:
-        gone = tx.run("DELETE FROM trigger_runs WHERE at < :limit", {"limit": service.clock() - retention.LOGS})
+        gone = tx.run("DELETE FROM trigger_runs WHERE at < :limit", {"limit": service.clock() - log_retention.KEPT})
     crowded = "SELECT trigger_id FROM trigger_runs GROUP BY trigger_id HAVING COUNT(*) > :kept"
     for (trigger_id,) in service.store.tuples(crowded, {"kept": KEPT_PER_TRIGGER}):
         with service.store.write() as tx:
