@@ -236,6 +236,8 @@ def _service(fake: FakeConnect) -> Flask:
             name = (request.json or {})["name"]
             if name == "taken":
                 return problem(400, "That name is taken; choose another.")
+            if len(name or "") > 200:
+                return problem(400, "The name is not valid: Use at most 200 printable characters.")
             found["name"] = name
         return jsonify(shown(found))
 

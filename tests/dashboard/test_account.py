@@ -108,7 +108,8 @@ def test_a_name_that_is_refused_stays_in_the_form(busy: Any) -> None:
         assert 'value="taken"' in answer.text
     assert "<html" in whole.text
     assert "<html" not in part.text
-    assert browser.send(f"/accounts/{WORK}/name", {"name": "x" * 201}).status_code == 422
+    long = browser.send(f"/accounts/{WORK}/name", {"name": "x" * 201})
+    assert long.status_code == 422 and "Use at most 200" in long.text
 
 
 def test_revoke(busy: Any) -> None:

@@ -22,7 +22,6 @@ from webapp.kit.translation import gettext, translated
 blueprint = Blueprint("account", __name__)
 
 HISTORY = 10
-MAX_NAME = 200
 
 
 @blueprint.get("/accounts/<account_id>")
@@ -57,12 +56,10 @@ def name_page(account_id: str) -> AnyResponse:
 def rename(account_id: str) -> AnyResponse:
     """Rename the account; an empty name removes its name."""
     account, name = service().account(account_id), request.form.get("name", "").strip()
-    if len(name) > MAX_NAME:
-        return _name_refused(account, name, gettext("Use at most {count} characters.").format(count=MAX_NAME))
     try:
         renamed = service().rename_account(account_id, name)
     except Invalid as error:
-        return _name_refused(account, name, error.message)
+        return _name_refused(account, name, error.details[0].message if error.details else error.message)
     if renamed is None:
         return _after(account_id, gettext("This service cannot rename accounts."), "bad")
     sentence = gettext("The account is now called {name}.").format(name=renamed.title)

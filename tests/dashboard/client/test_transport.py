@@ -68,7 +68,13 @@ def test_nobody_listening_is_an_os_error() -> None:
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(401, errors.Unauthorized), (404, errors.NotFound), (405, errors.NotFound), (422, errors.Refused)],
+    [
+        (401, errors.Unauthorized),
+        (404, errors.NotFound),
+        (405, errors.NotFound),
+        (413, errors.TooLarge),
+        (422, errors.Refused),
+    ],
 )
 def test_a_refusal_keeps_its_sentence(status: int, kind: type[PatchbayError]) -> None:
     refusal = transport.of(Answer(status, {}, b'{"error": "Not so."}'))

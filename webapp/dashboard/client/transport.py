@@ -32,7 +32,7 @@ from webapp.kit.translation import DEFAULT, language, translated
 
 _BY_STATUS: Mapping[int, type[PatchbayError]] = {
     401: errors.Unauthorized, 403: errors.Forbidden, 404: errors.NotFound, 405: errors.NotFound, 409: errors.Conflict,
-    422: errors.Refused,
+    413: errors.TooLarge, 422: errors.Refused,
 }  # fmt: skip
 TIMEOUT_S = 10.0
 LONGEST_WAIT = 5 * MINUTE  # the longest Retry-After that is respected

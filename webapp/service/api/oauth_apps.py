@@ -47,7 +47,7 @@ operations = Operations(
 )
 ALL, ONE = "P/oauth_apps", "P/oauth_apps/<oauth_app_id>"
 Short = Annotated[str, Field(min_length=1, max_length=200)]
-Secret = Annotated[str, Field(min_length=1, max_length=4_000)]
+Secret = Annotated[str, Field(min_length=1, max_length=oauth_apps.MAX_SECRET)]
 Scopes = Annotated[list[Annotated[str, Field(pattern=r"^[\x21\x23-\x5B\x5D-\x7E]{1,300}$")]], Field(max_length=200)]
 
 

@@ -79,7 +79,10 @@ def test_a_limit_of_ones_own_is_made_and_listed(office: Embedded, office_clock: 
     office.browser("member").get("/build/keys/limits/new", code=404)
 
 
-@pytest.mark.parametrize("form", [{}, {"requests": "0"}, {"requests": "1000001"}, {"requests": "1", "window": "7"}])
+@pytest.mark.parametrize(
+    "form",
+    [{}, {"requests": "0"}, {"requests": "1000001"}, {"requests": "9" * 5_000}, {"requests": "1", "window": "7"}],
+)
 def test_a_limit_that_is_none_is_asked_for_again(office: Embedded, form: dict[str, str]) -> None:
     answer = office.browser("developer").send("/build/keys/limits", {"window": "60", **form})
     assert answer.status_code == 422 and "Use a whole number" in answer.text

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.dashboard.embedded import Embedded
-from webapp.dashboard.build.project import brand
 from webapp.service.domain.projects import project_logos, projects
 
 URL = "/build/project/brand"
@@ -56,7 +55,7 @@ def test_a_logo_is_kept_and_shown(studio: Embedded) -> None:
 def test_what_is_no_brand_is_refused_and_nothing_kept(
     studio: Embedded, hue: str, logo: bytes, field: str, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(brand, "MAX_LOGO_BYTES", 1_000)
+    monkeypatch.setattr(project_logos, "MAX_BYTES", 1_000)
     before = projects.get(studio.service.store, studio.project.id)
     answer = studio.browser().send(URL, sent(hue, logo))
     assert answer.status_code == 422 and sentence in answer.text and f'id="{field}-err"' in answer.text

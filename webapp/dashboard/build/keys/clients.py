@@ -42,7 +42,6 @@ WORDS: Mapping[str, str] = {
     "connect:projects:write": _("Change projects and their settings"),
     "connect:usage:read": _("See usage"),
 }
-MAX_NAME = 200
 BUSY = DAY  # whoever called so lately is asked about twice
 DEFAULT_OVERLAP_S = DAY // SECOND
 OVERLAPS: Mapping[int, str] = {
@@ -93,7 +92,7 @@ def create_client() -> AnyResponse | tuple[str, int]:
     if errors:
         return _form(form, errors), 422
     try:
-        client = _clients().create(form["name"][:MAX_NAME], scope, form["project_id"], form["public_key"])
+        client = _clients().create(form["name"], scope, form["project_id"], form["public_key"])
     except Invalid as error:
         return _form(form, {detail.field: detail.message for detail in error.details} or {"name": error.message}), 422
     if not client.secret:

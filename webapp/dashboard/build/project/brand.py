@@ -7,15 +7,13 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.build import menu
 from webapp.dashboard.build.project.project import for_owners, load, projects, show
 from webapp.dashboard.pages import fragment, go
-from webapp.errors import Invalid
+from webapp.errors import Invalid, TooLarge
 from webapp.kit import contrast, images
 from webapp.kit.contrast import DEFAULT_HUE, MAX_HUE
-from webapp.kit.images import Image
 from webapp.kit.translation import gettext
 
 blueprint = menu.part_of("project", "brand", "/brand")
 
-MAX_LOGO_BYTES = 1024 * 1024
 LEAST_PIXELS = 128
 
 
@@ -24,12 +22,12 @@ def save() -> AnyResponse:
     """Keep the colour, and the logo where a file was chosen."""
     for_owners()
     project, hue = load(), request.form.get("brand_hue", "")
-    logo = request.files["logo"].stream.read(MAX_LOGO_BYTES + 1) if "logo" in request.files else b""
+    logo = request.files["logo"].stream.read() if "logo" in request.files else b""
     try:
-        image = _image(logo) if logo else None
-        projects().update(project.id, {"brand_hue": _hue(hue)})
-        if image:
-            projects().set_logo(project.id, logo, image.media_type)
+        brand_hue = _hue(hue)
+        if logo:
+            _set_logo(project.id, logo)
+        projects().update(project.id, {"brand_hue": brand_hue})
     except Invalid as error:
         return show(project, menu.by_field(error, ("brand_hue", "logo")), 422)
     say(gettext("Your brand is saved."), "ok")
@@ -49,14 +47,15 @@ def _hue(text: str) -> int:
     return int(text)
 
 
-def _image(logo: bytes) -> Image:
-    """The chosen logo. Raises :class:`Invalid`."""
-    if len(logo) > MAX_LOGO_BYTES:
-        raise Invalid.of("logo", gettext("This file is too large. Choose one of at most 1 MiB."))
+def _set_logo(project_id: str, logo: bytes) -> None:
+    """Give the project the chosen logo. Raises :class:`Invalid`."""
     image = images.measure(logo)
     if image is None:
         raise Invalid.of("logo", gettext("This is not a PNG, JPEG or WebP image. Choose another file."))
     if min(image.width, image.height) < LEAST_PIXELS:
         sentence = gettext("This image has {width} × {height} pixels. Choose one of at least {least} × {least}.")
         raise Invalid.of("logo", sentence.format(width=image.width, height=image.height, least=LEAST_PIXELS))
-    return image
+    try:
+        projects().set_logo(project_id, logo, image.media_type)
+    except TooLarge as error:
+        raise Invalid.of("logo", gettext("This file is too large. Choose one of at most 1 MiB.")) from error

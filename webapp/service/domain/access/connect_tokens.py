@@ -270,5 +270,5 @@ def _check_uri(field: str, uri: str | None) -> None:
         usable = False
     if not usable or len(uri) > MAX_URI or not uri.isprintable() or any(c in uri for c in ' "<>\\'):
         raise Invalid.of(
-            field, "It must be an http or https address of at most 2,000 characters, without a user in it."
+            field, f"It must be an http or https address of at most {MAX_URI:,} characters, without a user in it."
         )

@@ -20,7 +20,6 @@ from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
 
 SEALED = SealedColumn("event_handshakes", "secret_sealed", key="oauth_app_id", owner=WHOLE_INSTALLATION)
-MAX_SECRET = 4_000
 
 
 def facts_of(service: Service, client: OAuthApp) -> dict[str, Any] | None:
@@ -72,7 +71,7 @@ def of(service: Service, client: OAuthApp) -> str | None:
 
 def is_usable(secret: str) -> bool:
     """Whether ``secret`` may wait: of plain characters, so that it can be read and pasted, and not too long."""
-    return 0 < len(secret) <= MAX_SECRET and secret.isascii() and secret.isprintable()
+    return 0 < len(secret) <= oauth_apps.MAX_SECRET and secret.isascii() and secret.isprintable()
 
 
 def keep_handshake(service: Service, client: OAuthApp, secret: str) -> None:

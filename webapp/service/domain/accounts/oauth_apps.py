@@ -26,6 +26,8 @@ from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
 SANDBOX_ID = "oa_sandbox"
+MAX_SECRET = 4_000
+"""Characters of a client's secret, and of one that signs its events."""
 EVENTS_SEALED = SealedColumn("provider_clients", "events_sealed", owner=WHOLE_INSTALLATION)
 
 
