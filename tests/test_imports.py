@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 RANKS = {
     "webapp.kit": 1,
     "webapp.body_limits": 0,
+    "webapp.content_security_policies": 0,
     "webapp.connect_tokens": 0,
     "webapp.errors": 0,
     "webapp.setting_values": 0,

@@ -9,7 +9,7 @@ from flask import Flask, Request, Response, jsonify, request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from itsdangerous import URLSafeTimedSerializer
 
-from webapp import body_limits, demo, static_files, telemetry
+from webapp import body_limits, content_security_policies, demo, static_files, telemetry
 from webapp.dashboard import wiring as dashboard
 from webapp.dashboard.dashboard import KEY
 from webapp.dashboard.portal.mount import PREFIX, mount
@@ -38,7 +38,7 @@ from webapp.trusted_proxies import trusted
 log = logging.getLogger(__name__)
 WORKER_LATE_S = 120  # the worker's loop may wait for slow providers
 _PROTECTING_HEADERS = (
-    ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
+    ("Content-Security-Policy", content_security_policies.NO_PAGE),
     ("Referrer-Policy", "no-referrer"),
     ("X-Content-Type-Options", "nosniff"),
 )
@@ -205,7 +205,7 @@ def _add_probes(app: Flask, service: Service, stopping: Callable[[], bool]) -> N
         if svg is None:
             return Response(status=404)
         guarded = {
-            "Content-Security-Policy": "default-src 'none'; sandbox",
+            "Content-Security-Policy": content_security_policies.FILE,
             "Cross-Origin-Resource-Policy": "cross-origin",
         }
         return static_files.drawing(svg, guarded)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from webapp import content_security_policies
 from webapp.kit.networks import LOOPBACK_NAMES, UNNAMED_PROXY
 from webapp.service.inbound.hooks import TriggerHosts
 from webapp.settings import Settings
@@ -103,7 +104,7 @@ def _misdirected(start_response: "StartResponse", settings: Settings) -> list[by
     headers = [
         ("Content-Type", "application/json"),
         ("Content-Length", str(len(body))),
-        ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
+        ("Content-Security-Policy", content_security_policies.NO_PAGE),
         ("Referrer-Policy", "no-referrer"),
         ("X-Content-Type-Options", "nosniff"),
         ("Cache-Control", "no-store"),

@@ -2,20 +2,20 @@
 
 Pages need a signed-in person or a portal (:mod:`.portal.gate`), except those by which people sign in. A visitor is
 redirected to the sign-in page and back afterwards, and every change needs a form token, which Flask-WTF issues and
-checks. Every response is ``no-store``, because each page shows a person's accounts or contains a form token. The
-Content-Security-Policy (level 3) allows no inline script or style and no eval, except for one style element with the
-response's nonce, which has a brand's hue.
+checks. Every response is ``no-store``, because each page shows a person's accounts or contains a form token. A page may
+have one style element, with the response's nonce, for a brand's hue.
 """
 
 import secrets
 from collections import deque
+from collections.abc import Sequence
 from typing import cast
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, g, has_request_context, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp import audit, body_limits
+from webapp import audit, body_limits, content_security_policies
 from webapp.audit import Actor
 from webapp.dashboard import cookies
 from webapp.dashboard.client.calls import CallRecord
@@ -177,8 +177,9 @@ def add_headers(response: Response) -> Response:
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
     if HANDLE in request.environ:
-        return portal.dress(response, _policy())
-    response.headers["Content-Security-Policy"] = _policy()
+        response.headers["Content-Security-Policy"] = _policy(portal.frame_ancestors())
+        return portal.dress(response)
+    response.headers["Content-Security-Policy"] = _policy(())
     return response
 
 
@@ -242,22 +243,16 @@ def _sign_in_url(target: str) -> str:
     return url_for("dashboard.session.page", next=target) if target != "/" else url_for("dashboard.session.page")
 
 
-def _policy() -> str:
+def _policy(frame_ancestors: Sequence[str] | None) -> str:
+    """The Content-Security-Policy of a page that ``frame_ancestors`` may frame, or any page for None.
+
+    A form's redirect leads to the Connect Link; that of a page for an agent, to the agent and wherever it leads on.
+    """
     origins = " ".join(dashboard().image_origins)
-    frames = (f"frame-src {g.frame_src}",) if "frame_src" in g else ()  # of a page that frames something, its origin
-    # A form's redirect leads to the Connect Link; that of a page for an agent, to the agent and wherever it leads on.
-    forms = () if "leads_anywhere" in g else (f"form-action 'self' {origins}",)
-    return "; ".join(
-        (
-            "default-src 'none'",
-            "script-src 'self'",
-            f"style-src 'self' 'nonce-{csp_nonce()}'",
-            f"img-src 'self' data: {origins}",
-            "font-src 'self'",
-            "connect-src 'self'",
-            *forms,
-            "base-uri 'none'",
-            "frame-ancestors 'none'",
-            *frames,
-        )
+    return content_security_policies.of_page(
+        nonce=csp_nonce(),
+        images=origins,
+        frame_ancestors=frame_ancestors,
+        form_action=None if "leads_anywhere" in g else f"'self' {origins}",
+        frame_src=g.get("frame_src", ""),
     )

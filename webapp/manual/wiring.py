@@ -10,6 +10,7 @@ from functools import partial
 from flask import Blueprint, Flask, Response, abort, render_template, request
 from jinja2.runtime import Undefined
 
+from webapp import content_security_policies
 from webapp.kit import assets, templates
 from webapp.manual.files import FILES
 from webapp.manual.pages import NAMES, Manual
@@ -17,10 +18,6 @@ from webapp.manual.search import headings, search
 from webapp.service.components.confinement.confinement import Measure
 from webapp.settings import Settings
 
-_POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors 'none'"
-)
 _LONGEST_QUERY = 200
 
 
@@ -74,7 +71,7 @@ def _draw(template: str, manual: Manual, **context: object) -> str:
 
 def _finish(response: Response) -> Response:
     """Protect the page, let browsers ask whether it changed, and pack it."""
-    response.headers["Content-Security-Policy"] = _POLICY
+    response.headers["Content-Security-Policy"] = content_security_policies.MANUAL
     response.headers["Cache-Control"] = "no-cache"
     response.headers["Vary"] = "Accept-Encoding, Cookie"
     if request.accept_encodings["gzip"] > 0 and response.status_code == 200:

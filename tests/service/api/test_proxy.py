@@ -16,6 +16,7 @@ import pytest
 from flask import Flask, Response, jsonify, request
 
 from tests.fakes.provider_api import Api, serving
+from webapp import content_security_policies
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
@@ -299,7 +300,7 @@ def test_status_and_headers_come_back_but_for_what_speaks_for_our_origin(send: S
 def test_a_page_from_upstream_never_runs_in_our_origin(send: Send) -> None:
     answer = send("GET", "/page")
     assert answer.mimetype == "text/html"
-    assert answer.headers["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
+    assert answer.headers["Content-Security-Policy"] == content_security_policies.OF_OTHERS
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 

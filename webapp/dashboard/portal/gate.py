@@ -105,14 +105,16 @@ def asleep() -> AnyResponse:
     return make_response(render_template("dashboard/portal/asleep.html", further=further), 401)
 
 
-def dress(response: Response, policy: str) -> Response:
-    """Add the headers about framing and referrers, and keep messages for the next page."""
+def frame_ancestors() -> tuple[str, ...] | None:
+    """The origins that may frame the page: those of the session's token; None for any, as the page that says that there
+    is no session says nothing of anybody."""
     known: sessions.PortalSession | None = g.get("portal")
-    if known is not None:
-        policy = policy.replace("frame-ancestors 'none'", " ".join(("frame-ancestors", *_ancestors(known))))
-    else:
-        policy = policy.replace("; frame-ancestors 'none'", "")  # it says nothing of anybody
-    response.headers["Content-Security-Policy"] = policy
+    return None if known is None else known.facts.allowed_origins
+
+
+def dress(response: Response) -> Response:
+    """Add the headers about referrers and other windows, and keep messages for the next page."""
+    known: sessions.PortalSession | None = g.get("portal")
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
@@ -131,10 +133,6 @@ def left_ms() -> int:
 def address() -> str:
     """The address of this page without its portal's own."""
     return here().removeprefix(request.script_root)
-
-
-def _ancestors(known: sessions.PortalSession) -> tuple[str, ...]:
-    return known.facts.allowed_origins or ("'none'",)
 
 
 def _keep_notes(known: sessions.PortalSession | None) -> None:

@@ -14,6 +14,7 @@ from urllib.parse import urljoin
 from flask import Request, Response
 from pydantic import Field
 
+from webapp import content_security_policies
 from webapp.errors import Invalid, NotFound
 from webapp.service.api.base.call import Call
 from webapp.service.api.base.models import ExternalUserId, Query, RawContent
@@ -51,7 +52,7 @@ _WITHHELD = re.compile(
     "|x-accel-.*|x-sendfile.*|x-lighttpd-.*|x-litespeed-.*|x-reproxy-.*|surrogate-.*|cdn-.*|edge-control|server-timing"
 )
 _CLOSED = {
-    "Content-Security-Policy": "sandbox; default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": content_security_policies.OF_OTHERS,
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
 }

@@ -23,7 +23,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTo
 from werkzeug.routing import BaseConverter, Rule
 from werkzeug.urls import iri_to_uri
 
-from webapp import quotas
+from webapp import content_security_policies, quotas
 from webapp.errors import NotFound, PatchbayError, Throttled
 from webapp.kit.networks import network_of
 from webapp.kit.origins import DEFAULT_PORTS
@@ -51,7 +51,7 @@ _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,100}/[A-Za-z0-9!#$&^_.+-]{1,10
 _WITHOUT_BODY = (204, 205, 304)
 _PROTECTION = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox",
+    "Content-Security-Policy": content_security_policies.OF_OTHERS,
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }

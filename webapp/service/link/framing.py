@@ -35,18 +35,18 @@ def admit(service: Service, token: ConnectToken) -> None:
     raise Ended(ORIGIN_NOT_ALLOWED)
 
 
-def headers() -> tuple[Sequence[str], Mapping[str, str]]:
-    """What a response says about its frames: directives of its Content-Security-Policy, and further headers.
+def headers() -> tuple[Sequence[str] | None, Mapping[str, str]]:
+    """What a response says about its frames: the origins that may frame it, None for any, and further headers.
 
     Any page may frame the page for strangers, which has nothing to protect.
     """
     if g.get("for_strangers"):
-        return (), _FOR_ISOLATED
+        return None, _FOR_ISOLATED
     current = g.get("visit")
     origins = current.token.allowed_origins if current and (current.framed or current.of_portal) else ()
     if not origins:
-        return ("frame-ancestors 'none'",), {"X-Frame-Options": "DENY"}
-    return (f"frame-ancestors {' '.join(origins)}",), _FOR_ISOLATED
+        return (), {"X-Frame-Options": "DENY"}
+    return origins, _FOR_ISOLATED
 
 
 def message_origins() -> list[str]:

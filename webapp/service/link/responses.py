@@ -13,6 +13,7 @@ from flask import Blueprint, Response, g, make_response, redirect, render_templa
 from jinja2.runtime import Undefined
 from werkzeug.exceptions import HTTPException
 
+from webapp import content_security_policies
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import assets, translation
 from webapp.kit.clock import MINUTE
@@ -58,21 +59,11 @@ def prepare(blueprint: Blueprint, service: Service) -> None:
 
 def _with_headers(response: Response, service: Service) -> Response:
     """``response`` with its headers; :mod:`framing` says who may frame it."""
-    nonce = g.get("csp_nonce")
-    style = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
-    policy = [
-        "default-src 'none'",
-        "script-src 'self'",
-        f"style-src {style}",
-        f"img-src 'self' data: {service.settings.public_url}",
-        "font-src 'self'",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-    ]
-    directives, headers = framing.headers()
+    frame_ancestors, headers = framing.headers()
     response.headers.update(headers)
-    response.headers["Content-Security-Policy"] = "; ".join([*policy, *directives])
+    response.headers["Content-Security-Policy"] = content_security_policies.of_page(
+        nonce=g.get("csp_nonce"), images=service.settings.public_url, frame_ancestors=frame_ancestors
+    )
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"

@@ -15,7 +15,7 @@ from flask import Request, Response
 from pydantic import ValidationError
 from werkzeug.datastructures import MultiDict
 
-from webapp import body_limits
+from webapp import body_limits, content_security_policies
 from webapp.errors import Invalid, TooLarge, UnsupportedMedia
 from webapp.kit import cursors
 from webapp.service.api.base.models import Body, Query, invalid
@@ -101,7 +101,7 @@ def answer_file(content: bytes, name: str, media_type: str) -> Response:
     names = {"filename": plain} if plain == name else {"filename": plain, "filename*": f"UTF-8''{quote(name, safe='')}"}
     response.headers.set("Content-Disposition", "attachment", **names)  # RFC 6266 section 4.3
     response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response.headers["Content-Security-Policy"] = content_security_policies.FILE
     return response
 
 
@@ -109,7 +109,7 @@ def answer_image(content: bytes, media_type: str) -> Response:
     """An image that pages of other origins may show, and that browsers treat only as an image."""
     response = Response(content, mimetype=media_type)
     response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response.headers["Content-Security-Policy"] = content_security_policies.FILE
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     return response
 

@@ -15,6 +15,7 @@ from flask import Blueprint, Flask, Response, render_template
 from jinja2.runtime import Undefined
 from markupsafe import Markup, escape
 
+from webapp import content_security_policies
 from webapp.kit import assets, compression, templates
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.reference import openapi
@@ -80,10 +81,6 @@ LIMIT_WORDS = {
     "executions": "Tool executions: configure, props and run together",
     "proxy": "Proxy",
 }
-_POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'"
-)
 
 
 def curl(operation: Operation) -> str:
@@ -146,7 +143,7 @@ def register(app: Flask, service: Service, operations: Sequence[Operation]) -> N
     @blueprint.get("/docs/api")
     def reference() -> Response:
         answer = compression.answer(page(), "text/html")
-        answer.headers["Content-Security-Policy"] = _POLICY
+        answer.headers["Content-Security-Policy"] = content_security_policies.API_REFERENCE
         return answer
 
     app.register_blueprint(blueprint)
