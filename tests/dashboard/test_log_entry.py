@@ -4,8 +4,16 @@ from typing import Any
 
 import pytest
 
+from webapp.dashboard import log_entry, logs
 from webapp.dashboard.client.models.logs import LogEntry
 from webapp.dashboard.log_entry import kind_of, meaning_of, outcome_of, series, tone_of
+from webapp.service.domain.projects import log_entries
+
+
+def test_the_pages_words_are_those_of_the_kinds_and_statuses_that_the_service_decides() -> None:
+    assert set(log_entry.KINDS) == set(log_entries.KINDS)
+    assert set(log_entry.STATUSES) == set(log_entry.TONES) == set(log_entries.STATUSES)
+    assert logs.COUNTED == log_entries.MOST_COUNTED
 
 
 def entry(kind: str, **facts: Any) -> LogEntry:

@@ -2,7 +2,8 @@
 list, newest first.
 
 Nothing is stored here. Each table's own module says how it is read (:class:`LogSource`), and a page costs the same
-however many entries there are. An id finds an entry and what belongs to it: the deliveries of an event, and whatever is
+however many entries there are. The kinds of entries are decided in :mod:`webapp.service.domain.projects.log_entries`,
+which those modules import. An id finds an entry and what belongs to it: the deliveries of an event, and whatever is
 about an account, a deployed trigger or a component.
 """
 

@@ -9,7 +9,7 @@ reads no more rows than the page has. Another one counts. The list itself is lef
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from webapp.kit import cursors
 from webapp.kit.clock import iso
@@ -18,8 +18,8 @@ from webapp.store.contract import IN_ORDER, Reader, merging
 
 Kind = Literal["run", "api_call", "event", "delivery", "account", "agent"]
 Status = Literal["succeeded", "failed", "waiting"]
-KINDS: tuple[Kind, ...] = ("run", "api_call", "event", "delivery", "account", "agent")
-STATUSES: tuple[Status, ...] = ("succeeded", "failed", "waiting")
+KINDS: tuple[Kind, ...] = get_args(Kind)
+STATUSES: tuple[Status, ...] = get_args(Status)
 MOST_COUNTED = 50
 _ALONE = ("event_id", "trigger_id", "account_id")
 _SUBJECTS = (*_ALONE, "component_key", "component_id")
