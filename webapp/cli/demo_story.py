@@ -40,12 +40,12 @@ from webapp.service.domain.access.oauth_clients import OAuthClient
 from webapp.service.domain.accounts import (
     account_state,
     attempts,
-    check_times,
     connections,
     health,
     oauth_apps,
     provider,
     redirect_uris,
+    retry_times,
     token_refresh,
 )
 from webapp.service.domain.accounts.accounts import Account
@@ -204,7 +204,7 @@ class _Story:
         newest = self._sandbox.grants.live(self._sandbox.client.client_id)
         grant = next(grant for grant in newest if grant.person.id == "per_grace")
         self._sandbox.grants.set_behaviour(grant.id, BEHAVIOURS["trouble"])
-        for _ in check_times.BACK_OFF:  # until it is tried again only after an hour
+        for _ in retry_times.BACK_OFF:  # until it is tried again only after an hour
             self._check(self._owner.id, "per_grace")
         self._find_tasks(self._owner.id, "per_grace")
         self._work()

@@ -6,7 +6,7 @@ import pytest
 
 from webapp.errors import NotFound
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.accounts import account_state, accounts, check_times
+from webapp.service.domain.accounts import account_state, accounts, retry_times
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import leases
 from webapp.service.domain.base.service import Service
@@ -19,7 +19,7 @@ def test_failures_back_off_and_success_recovers(service: Service, plant: Plant, 
     first = account_state.mark_retrying(service, account, "It is down.")
     second = account_state.mark_retrying(service, first, "It is down.")
     assert (second.healthy, second.dead, second.failures, second.error) == (False, False, 2, "It is down.")
-    assert second.next_check_at == clock.at + check_times.BACK_OFF[1]
+    assert second.next_check_at == clock.at + retry_times.BACK_OFF[1]
     working = account_state.mark_working(service, second)
     assert (working.healthy, working.failures, working.error) == (True, 0, None)
 

@@ -6,7 +6,8 @@
 
 A change of state takes the account as it was read, and is written only if its credentials still have the same
 ``revision``, so that a slow check never overwrites a newer reconnect or refresh. A refresh is claimed by a lease in the
-row, and a check postpones the next one. When they are due is decided in :mod:`check_times` and :mod:`refresh_times`.
+row, and a check postpones the next one. When they are due is decided in :mod:`check_times`,
+:mod:`refresh_times` and :mod:`retry_times`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,6 +22,7 @@ from webapp.service.domain.accounts import (
     credentials,
     notifications,
     refresh_times,
+    retry_times,
 )
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import leases
@@ -218,7 +220,7 @@ def mark_retrying(service: Service, account: Account, reason: str, *, retry_afte
     ``retry_after_s``: how many seconds the provider asks to wait. At most a day counts.
     """
     now = service.clock()
-    again = check_times.retry_time(account.failures + 1, now, retry_after_s)
+    again = retry_times.retry_time(account.failures + 1, now, retry_after_s)
     sql = (
         "UPDATE accounts SET healthy = 0, error = :reason, failures = failures + 1, last_checked_at = :now, "
         "next_check_at = :next, next_refresh_at = CASE WHEN next_refresh_at IS NULL THEN NULL ELSE :next END, "

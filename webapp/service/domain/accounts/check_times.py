@@ -1,19 +1,14 @@
 """When the health of an account is checked. Times are epoch milliseconds.
 
-An account that works is checked again after six hours; one whose check failed sooner, after a growing pause
-(:data:`BACK_OFF`) or when its provider says; a dead one never. How the outcome of a check is judged is in
-:mod:`webapp.service.domain.accounts.health`.
+An account that works is checked again after six hours; one whose check failed sooner (:mod:`retry_times`); a dead one
+never. How the outcome of a check is judged is in :mod:`webapp.service.domain.accounts.health`.
 """
 
 import zlib
 
-from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
-from webapp.kit.retries import back_off
+from webapp.kit.clock import HOUR
 
 CHECK_EVERY = 6 * HOUR
-BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
-"""The wait after each failure in a row of a check or refresh, in milliseconds; the last one stays."""
-_LONGEST_WAIT = DAY  # that a provider may ask for
 
 
 def check_time(account_id: str, now: int) -> int:
@@ -24,11 +19,3 @@ def check_time(account_id: str, now: int) -> int:
 def first_check_time(account_id: str, now: int) -> int:
     """The time of the first check of an account that nobody has tested: within the hour, spread."""
     return now + zlib.crc32(account_id.encode()) % HOUR
-
-
-def retry_time(failures: int, now: int, retry_after_s: int | None = None) -> int:
-    """When to try again after so many failures in a row, of checks or refreshes: after a growing pause.
-
-    ``retry_after_s``: how many seconds the provider asks to wait. At most a day counts.
-    """
-    return now + max(back_off(BACK_OFF, failures), min((retry_after_s or 0) * SECOND, _LONGEST_WAIT))

@@ -27,6 +27,7 @@ from webapp.service.domain.accounts import (
     oauth_apps,
     provider,
     refresh_times,
+    retry_times,
 )
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import KEEP_BOTH, REPLACE, SITE, Question, Undecided
@@ -339,7 +340,7 @@ def _account(
         last_refreshed_at=None,
         next_refresh_at=refresh_times.refresh_time(now, accepted.values, accepted.expires_at),
         last_checked_at=now,
-        next_check_at=check_times.retry_time(failures, now) if failures else check_times.check_time(account_id, now),
+        next_check_at=retry_times.retry_time(failures, now) if failures else check_times.check_time(account_id, now),
         failures=failures,
         lease_until=0,
         revision=0,

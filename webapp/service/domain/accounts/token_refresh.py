@@ -4,7 +4,7 @@
 Refreshing is single-flight: of all callers that find a token expired, one refreshes and the others wait for it. The
 lock is a lease in the account's row, which all processes respect and which lasts longer than the request's deadline.
 Its holder works with the revision that it read under the lock. After a temporary failure no request is made during a
-cool-down, which lasts at least as long as the provider's Retry-After, of which a day counts (:mod:`check_times`). Which
+cool-down, which lasts at least as long as the provider's Retry-After, of which a day counts (:mod:`retry_times`). Which
 answers of a provider end an account (``grant_dead``, such as ``invalid_grant``) is decided in
 :mod:`webapp.service.outbound.oauth`, and for a session in :mod:`webapp.service.outbound.sessions`. A response without a
 refresh token keeps the old one (RFC 6749 section 6).
