@@ -1,4 +1,7 @@
-"""Every list and count by every filter, and databases to run them on: what they look for, among rows of others."""
+"""Every list and count by every filter, and databases to run them on: what they look for, among rows of others.
+
+``test_plans.py`` finds the lists in the code, so that none is left out here.
+"""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
@@ -9,14 +12,17 @@ from typing import Any
 
 from webapp import audit
 from webapp.kit.cursors import Window
-from webapp.service.domain.accounts import accounts
+from webapp.service.domain.accounts import accounts, app_overrides, oauth_apps
+from webapp.service.domain.accounts.oauth_apps import OAuthAppFilter
 from webapp.service.domain.components import runs
+from webapp.service.domain.deliveries import log, workflows
 from webapp.service.domain.logs import logs
 from webapp.service.domain.projects import activity, external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.log_entries import KINDS, Kind, LogFilter
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deployed_triggers
+from webapp.service.domain.triggers import deployed_triggers, trigger_accounts
+from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.store.contract import Reader
 from webapp.store.sqlite import SQLiteStore
 
@@ -25,7 +31,8 @@ NUMBER = 987_654_321
 """Stands for the number of a row in a row that is to be there many times."""
 TABLES = (
     "external_users", "accounts", "deployed_triggers", "runs", "account_history", "audit", "events", "deliveries",
-    "trigger_runs", "agent_approvals", "api_calls",
+    "trigger_runs", "agent_approvals", "api_calls", "trigger_accounts", "endpoints", "provider_clients",
+    "app_overrides",
 )  # fmt: skip
 NOW = 1 << 40
 SCENE = Scene("proj_1", "development")
@@ -63,6 +70,12 @@ HISTORY = {
     "of a trigger": activity.Filter(trigger_id="dc_wanted"),
     "of a kind": activity.Filter(kind="wanted"),
     "of a user and a kind": activity.Filter(external_user_id=USER.id, kind="wanted"),
+}
+DELIVERIES = {
+    "of a trigger": log.Filter(),
+    "of a trigger that failed": log.Filter(status="failed"),
+    "of a trigger since a time": log.Filter(since=1),
+    "of a trigger that failed until a time": log.Filter(status="failed", until=1 << 40),
 }
 AUDIT = {
     "of a thing": audit.Filter(SCENE.project_id, SCENE.environment, subject_id="wanted"),
@@ -117,8 +130,18 @@ LISTS: dict[str, List] = {
     **_listed("triggers", TRIGGERS, lambda reader, chosen: deployed_triggers.page(reader, SCENE, chosen, PAGE)),
     **_listed("runs", RUNS, lambda reader, chosen: runs.page(reader, SCENE, chosen, PAGE)),
     **_listed("history", HISTORY, lambda reader, chosen: activity.of_scene(reader, SCENE, PAGE, chosen)),
+    **_listed("deliveries", DELIVERIES, lambda reader, chosen: log.page(reader, "dc_wanted", chosen, PAGE)),
     **_listed("audit", AUDIT, lambda reader, chosen: audit.page(reader, chosen, PAGE)),
     **_listed("logs", LOGS, _logs),
+    "accounts of a user as a list shows them": lambda store: accounts.listed_page(
+        store, SCENE, ACCOUNTS["of a user"], PAGE
+    ),
+    "history of one account": lambda store: activity.of_account(store, "apn_wanted", PAGE),
+    "triggers of an account": lambda store: trigger_accounts.page_of_account(store, "apn_wanted", PAGE),
+    "runs of a trigger": lambda store: trigger_runs.page(store, "dc_wanted", PAGE),
+    "workflows of an environment": lambda store: workflows.page(store, SCENE, PAGE),
+    "clients of a project": lambda store: oauth_apps.page(store, SCENE.project_id, OAuthAppFilter(), PAGE),
+    "overrides of a project": lambda store: app_overrides.page(store, SCENE.project_id, PAGE),
     "every account of a user": lambda store: accounts.of_user(store, USER),
     "a user's accounts of an app": lambda store: accounts.of_app(store, SCENE, "wanted", user=USER),
     "every trigger of a user": lambda store: deployed_triggers.of_user(store, USER),
@@ -161,7 +184,8 @@ def _row(table: str, number: int, *, wanted: bool) -> dict[str, Any]:
         "external_user_id": f"exu_{kind}",
         "oauth_app_id": f"oa_{kind}", "emitter": "http" if wanted else "source", "deployed": 1, "component_key": kind,
         "component_id": f"sc_{kind}", "ok": int(not wanted), "account_id": f"apn_{kind}", "trigger_id": f"dc_{kind}",
-        "subject_id": kind, "actor": kind, "noun": kind, "created_at": number, "started_at": number, "at": number,
+        "subject_id": kind, "actor": kind, "noun": kind, "url_hash": f"{kind}_{number}",
+        "created_at": number, "started_at": number, "at": number,
         "authorized_scopes": "[]", "props": "[]",
     }  # fmt: skip
     row |= _OF_TABLE.get(table, {}) | (_WANTED.get(table, {}) if wanted else {})
@@ -170,6 +194,8 @@ def _row(table: str, number: int, *, wanted: bool) -> dict[str, Any]:
         row["status"] = "waiting" if wanted and number % 2 else row["status"]
     if table == "external_users":
         row |= {"id": f"exu_{number}", "external_id": f"user {number}"}
+    if table == "trigger_accounts":
+        row["trigger_id"] = f"{kind}_{number}"
     if wanted and (table == "external_users" or (table == "audit" and number % 2)):
         row["project_id"] = "proj_2"
     return row
@@ -182,12 +208,18 @@ _OF_TABLE: dict[str, dict[str, Any]] = {
     "api_calls": {"status": 200},
     "runs": {"state": "ended"},
     "account_history": {"good": 1},
+    "endpoints": {"owner": "trigger"},
+    "provider_clients": {"project_id": "proj_2", "external_user_id": None, "scopes": "[]"},
+    "app_overrides": {"project_id": "proj_2", "fields": "{}"},
 }
 _WANTED: dict[str, dict[str, Any]] = {
     "deliveries": {"status": "failed"},
     "agent_approvals": {"state": "refused"},
     "api_calls": {"status": 400},
     "account_history": {"good": 0},
+    "endpoints": {"owner": "workflow", "trigger_id": None},
+    "provider_clients": {"project_id": "proj_1"},
+    "app_overrides": {"project_id": "proj_1"},
 }
 """What rows that are looked for have in common, beside their names."""
 

@@ -134,7 +134,11 @@ def test_everything_arrives_though_it_is_interrupted_between_and_within_batches(
     target = new_store()
     move.refuse_unfinished(target)
     assert sums == {shape.name: checksum(target, shape) for shape in shapes()}
-    assert (sums["accounts"].rows, sums["provider_clients"].rows, sums["events"].rows) == (ROWS + 15, 4, ROWS + 15 + 12)
+    assert (sums["accounts"].rows, sums["provider_clients"].rows, sums["events"].rows) == (
+        ROWS + 15,
+        ROWS + 15 + 4,
+        ROWS + 15 + 12,
+    )
     assert target.tuples(KEYS.format("accounts")) == source.tuples(KEYS.format("accounts"))
     assert move.total(sums).rows == sum(count for count, _ in sums.values())
 

@@ -3,20 +3,72 @@
 The work is counted in steps of SQLite's virtual machine, so that it is the same on every machine.
 """
 
+import inspect
 import sqlite3
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
 
 import pytest
 
 from tests.store.lists import LISTS, NOW, PAGE, SCENE, USER, List, filled
+from webapp.kit.cursors import Window
+from webapp.people import invitations, users
+from webapp.service.domain.access import custom_limits, oauth_clients
 from webapp.service.domain.logs import logs
+from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.log_entries import LogFilter
 from webapp.store.contract import Reader
 from webapp.store.sqlite import SQLiteStore, connect
 
 FEW, MANY = 200, 20_000
 _PARTS = ("SCAN part", "SCAN CONSTANT ROW")
+ROOT = Path(__file__).parent.parent.parent
+WHOLE = {users.page, invitations.page, custom_limits.page, oauth_clients.page, projects.page}
+"""They list a whole table of the installation, which people fill by hand: no row of it is another's."""
+SORTED = {
+    "triggers of an account": "an account has few, and they are found by it",
+    "workflows of an environment": "there are at most workflows.MOST, and an index finds them",
+}
+"""Lists that are sorted once their rows are found, and why that does not last."""
+
+
+def paging() -> set[Callable[..., object]]:
+    """Every function of a module that takes a window of cursors, but for what only its own module calls."""
+    files = (file for file in (ROOT / "webapp").rglob("*.py") if "cursors.Window" in file.read_text("utf-8"))
+    modules = [import_module(".".join(file.relative_to(ROOT).with_suffix("").parts)) for file in files]
+    return {
+        function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and not name.startswith("_")
+        if Window in inspect.get_annotations(function).values()
+    }
+
+
+def test_no_list_is_left_out(few: SQLiteStore) -> None:
+    """Whichever function pages by cursors is called by a list of ``lists.py``, whose plans are looked at below."""
+    called = set[CodeType]()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            called.add(frame.f_code)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        for listed in LISTS.values():
+            listed(few)
+    finally:
+        sys.setprofile(before)
+    functions = paging()
+    assert len(functions) > 15 and functions > WHOLE
+    left_out = functions - {function for function in functions if function.__code__ in called}
+    assert left_out == WHOLE
 
 
 def test_each_list_is_of_what_it_names(few: SQLiteStore) -> None:
@@ -36,7 +88,8 @@ def test_an_index_finds_the_rows_in_their_order(few: SQLiteStore, name: str) -> 
         connection.set_trace_callback(None)
         plans = [list(connection.execute(f"EXPLAIN QUERY PLAN {sql}")) for sql in statements]
     assert statements
-    assert [step for plan in plans for step in _without_index(plan)] == []
+    steps = [step for plan in plans for step in _without_index(plan)]
+    assert steps == (["USE TEMP B-TREE FOR ORDER BY"] if name in SORTED else [])
 
 
 def _without_index(plan: Sequence[tuple[int, int, int, str]]) -> list[str]:

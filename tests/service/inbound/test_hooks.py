@@ -388,7 +388,7 @@ def test_a_failing_request_is_tried_again_and_given_up_and_holds_up_those_behind
     assert last is not None
     inbox.run_queued(service, last)
     assert [one["event"]["body"] for one in events(service, trigger)] == [{"n": 2}]
-    assert len(runs.page(service, trigger, Window()).items) == 7
+    assert runs.page(service.store, trigger.id, Window()).total_count == 7
 
 
 def test_a_paused_source_keeps_what_it_accepted(
@@ -432,7 +432,7 @@ def test_a_source_that_fails_says_so_without_its_reasons(web: FlaskClient, servi
     answer = send(web, f"/h/{key}", json={"fail": True})
     assert answer.status_code == 500
     assert "canary" not in answer.text
-    (run,) = runs.page(service, trigger, Window()).items
+    (run,) = runs.page(service.store, trigger.id, Window()).items
     assert run["error"] == "canary-inner-reason"
 
 

@@ -488,7 +488,8 @@ def revoke_account(call: Call) -> Response:
 def list_account_uses(call: Call) -> Response:
     """List what stops without this account: the triggers deployed with it."""
     account = load(call)
-    return answer_page(trigger_accounts.page_of_account(call.store, account, call.query(Paged).window), _use_to_json)
+    uses = trigger_accounts.page_of_account(call.store, account.id, call.query(Paged).window)
+    return answer_page(uses, _use_to_json)
 
 
 @operations.get(f"{ONE}/siblings", answer=Data[list[ExtendedAccount]], limit="accounts", extension=True)

@@ -341,7 +341,8 @@ def delete_deployed_trigger(call: Call) -> Response:
 def list_trigger_logs(call: Call) -> Response:
     """The runs of a trigger, newest first."""
     query = call.query(OwnedList)
-    return answer_page(runs.page(call.service, load(call, query), query.window), lambda item: item)
+    listed = runs.page(call.store, load(call, query).id, query.window)
+    return answer_page(listed, lambda row: runs.to_json(call.service, row))
 
 
 def _answer(call: Call, trigger: deployed_triggers.DeployedTrigger, **extra: Any) -> Response:

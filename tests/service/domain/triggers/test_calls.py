@@ -46,8 +46,8 @@ def test_what_a_hook_remembered_is_kept_even_where_it_fails(service: Service, sc
     assert (failure.value.hook, failure.value.sentence) == ("activate", "The app refused to subscribe.")
     assert not failure.value.unusable
     assert trigger_memory.read(service, trigger)["hooks"] == [*before, "subscribe"]
-    newest = runs.page(service, trigger, cursors.Window()).items[0]
-    assert (newest["cause"], newest["ok"]) == ("activate", False)
+    newest = runs.page(service.store, trigger.id, cursors.Window()).items[0]
+    assert (newest["cause"], newest["ok"]) == ("activate", 0)
 
 
 def test_a_hook_of_which_nothing_depends_is_tried(service: Service, scene: Scene) -> None:

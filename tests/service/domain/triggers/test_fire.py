@@ -182,7 +182,8 @@ def test_a_worker_fires_the_timers_that_no_other_fires_just_now(
 
 
 def log_of(service: Service, trigger: Any) -> list[dict[str, Any]]:
-    return list(trigger_runs.page(service, trigger, cursors.Window(50)).items)
+    page = trigger_runs.page(service.store, trigger.id, cursors.Window(50))
+    return [trigger_runs.to_json(service, row) for row in page.items]
 
 
 def test_a_poll_keeps_events_memory_marks_and_log(service: Service, scene: Scene, clock: FakeClock) -> None:

@@ -24,9 +24,9 @@ def write(service: Service, trigger: DeployedTrigger, *lines: str, error: ErrorI
 
 
 def listed(service: Service, trigger: DeployedTrigger) -> list[dict[str, Any]]:
-    page = runs.page(service, trigger, cursors.Window(50))
+    page = runs.page(service.store, trigger.id, cursors.Window(50))
     assert page.total_count == len(page.items)
-    return list(page.items)
+    return [runs.to_json(service, row) for row in page.items]
 
 
 def test_runs_are_sealed_and_newest_first(service: Service, scene: Scene, clock: FakeClock) -> None:

@@ -33,7 +33,7 @@ def test_accounts_are_replaced(service: Service, scene: Scene, plant: Plant) -> 
     assert shown == {trigger.id: [{"prop": "right", "id": new.id}], "dc_none": []}
     assert [using.id for using in trigger_accounts.active_of_account(service.store, new.id)] == [trigger.id]
     assert trigger_accounts.active_of_account(service.store, old.id) == []
-    assert [use.id for use in trigger_accounts.page_of_account(service.store, new, cursors.Window()).items] == [
+    assert [use.id for use in trigger_accounts.page_of_account(service.store, new.id, cursors.Window()).items] == [
         trigger.id
     ]
 

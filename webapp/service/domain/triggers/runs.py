@@ -19,7 +19,7 @@ from webapp.service.domain.base import log_retention, token_scopes
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.log_entries import USER_NAME, LogEntry, LogRow, LogSource
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.store.contract import Tx
+from webapp.store.contract import Reader, Row, Tx
 
 Cause = Literal["timer", "request", "deploy", "activate", "deactivate", "renew"]
 KEPT_PER_TRIGGER = 200
@@ -54,15 +54,21 @@ def write(
     )
 
 
-def page(service: Service, trigger: DeployedTrigger, window: cursors.Window) -> cursors.Page[dict[str, Any]]:
-    """The runs of ``trigger`` as the API shows them, newest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    mark = cursors.fingerprint("trigger_runs", trigger.id)
+def page(reader: Reader, trigger_id: str, window: cursors.Window) -> cursors.Page[Row]:
+    """The runs of a trigger, newest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    mark = cursors.fingerprint("trigger_runs", trigger_id)
     plan = cursors.keyset(window, mark, ("at", "id"), descending=True)
     sql = f"SELECT * FROM trigger_runs WHERE trigger_id = :trigger{plan.conditions} ORDER BY {plan.order} LIMIT :limit"  # noqa: S608
-    rows = service.store.all(sql, {**plan.params, "trigger": trigger.id, "limit": plan.limit})
-    total = service.store.one("SELECT COUNT(*) AS n FROM trigger_runs WHERE trigger_id = :id", {"id": trigger.id})
-    runs = [_to_json(service, row) for row in rows]
-    return cursors.page(runs, window, plan, mark, itemgetter("at", "id"), total["n"] if total else 0)
+    rows = reader.all(sql, {**plan.params, "trigger": trigger_id, "limit": plan.limit})
+    total = reader.one("SELECT COUNT(*) AS n FROM trigger_runs WHERE trigger_id = :id", {"id": trigger_id})
+    return cursors.page(rows, window, plan, mark, itemgetter("at", "id"), total["n"] if total else 0)
+
+
+def to_json(service: Service, row: Row) -> dict[str, Any]:
+    """A run in a list, with what it logged."""
+    lines = _LINES.open(service, row["project_id"], row["id"], row["lines_sealed"])
+    facts = {name: row[name] for name in ("id", "at", "cause", "took_ms", "emitted", "error")}
+    return {**facts, "ok": bool(row["ok"]), "os": orjson.loads(lines)}
 
 
 def purge(service: Service) -> int:
@@ -78,12 +84,6 @@ def purge(service: Service) -> int:
                 {"id": trigger_id, "kept": KEPT_PER_TRIGGER},
             )
     return gone
-
-
-def _to_json(service: Service, row: dict[str, Any]) -> dict[str, Any]:
-    lines = _LINES.open(service, row["project_id"], row["id"], row["lines_sealed"])
-    facts = {name: row[name] for name in ("id", "at", "cause", "took_ms", "emitted", "error")}
-    return {**facts, "ok": bool(row["ok"]), "os": orjson.loads(lines)}
 
 
 def _lines(observations: Sequence[Observation]) -> bytes:

@@ -33,9 +33,9 @@ def of_triggers(reader: Reader, trigger_ids: Sequence[str]) -> dict[str, list[di
     return accounts
 
 
-def page_of_account(reader: Reader, account: Account, window: cursors.Window) -> cursors.Page[DeployedTrigger]:
-    """The triggers that work with ``account``, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    return deployed_triggers.ROWS.page(reader, window, _USING, {"account": account.id})
+def page_of_account(reader: Reader, account_id: str, window: cursors.Window) -> cursors.Page[DeployedTrigger]:
+    """The triggers that work with the account, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    return deployed_triggers.ROWS.page(reader, window, _USING, {"account": account_id})
 
 
 def active_of_account(reader: Reader, account_id: str) -> list[DeployedTrigger]:
