@@ -22,6 +22,8 @@ _PARTS = 8
 _END = re.compile(r"[.!?]$")
 _WORDS = {"app", "kind", "label", "manner", "provider", "reason", "title", "what", "words"}
 """The last words of the names of placeholders that contain our own words, such as the label of a field."""
+_TRIGGERS = {"trigger_name", "before_name", "after_name"}
+"""Placeholders with the name of a trigger, which is its component's until a person chooses another."""
 
 
 def marked(words: str) -> str:
@@ -88,7 +90,7 @@ class Sentences:
 
     def _value(self, name: str, text: str) -> str:
         """The translation of a placeholder's value: a sentence, or one or several of our own words."""
-        if name.rpartition("_")[2] not in _WORDS:
+        if name.rpartition("_")[2] not in _WORDS and name not in _TRIGGERS:
             return self._sentence(text) or text
         for mark in ("; ", ", "):
             facts = [self._whole.get(fact) for fact in text.split(mark)]
@@ -112,7 +114,7 @@ class Sentences:
     def _behind_a_name(self, text: str) -> str | None:
         name, _colon, words = text.partition(": ")
         other = self._sentence(words) if words else None
-        return None if other is None else f"{name}: {other}"
+        return None if other is None else f"{self._whole.get(name, name)}: {other}"
 
 
 def _form(english: str, other: str) -> _Form:

@@ -145,7 +145,7 @@ def test_native_triggers_need_no_account(stage: Any, studio: Studio, tower: Watc
     assert tower.deployed[0]["configured_props"] == {"cron": {"intervalSeconds": 7200}}
 
 
-def test_a_trigger_without_a_name_is_called_as_the_page_calls_it(
+def test_a_trigger_without_a_name_has_its_component_s_and_is_called_by_it_in_the_reader_s_language(
     stage: Any, studio: Studio, tower: Watchtower, spoken: None
 ) -> None:
     browser = stage.signed_in()
@@ -153,4 +153,7 @@ def test_a_trigger_without_a_name_is_called_as_the_page_calls_it(
     browser.send("/settings", {"theme": "auto", "time_zone": "UTC", "language": "de"})
     assert "„Neue Aufgabe“" in browser.get(URL).text
     assert browser.send(URL + "/deployment", filled()).status_code == 303
-    assert [trigger["name"] for trigger in tower.triggers.values()] == ["Neue Aufgabe"]
+    (trigger,) = tower.triggers.values()
+    assert trigger["name"] == "New task"
+    page = browser.get(f"/triggers/{trigger['id']}").text
+    assert "Neue Aufgabe" in page and "New task" not in page

@@ -147,6 +147,7 @@ def form(data: dict[str, list[str]], trigger: dict[str, Any] | None = None, dyna
     [
         ({}, None, DeployForm("", "", True)),
         ({}, STANDING, DeployForm("Mine", "", False)),
+        ({}, STANDING | {"name": "tasks-new"}, DeployForm("", "", False)),
         (
             {
                 "t.deploy:name": [" Yours "],
@@ -158,7 +159,7 @@ def form(data: dict[str, list[str]], trigger: dict[str, Any] | None = None, dyna
         ),
         ({"t.deploy:name": [""], "t.deploy:emit": ["false"]}, None, DeployForm("", "", False)),
     ],
-    ids=["nobody touched it", "nobody touched what is edited", "answered", "emptied"],
+    ids=["nobody touched it", "nobody touched what is edited", "nobody named what is edited", "answered", "emptied"],
 )
 def test_answers_are_what_was_typed_else_what_the_trigger_has(
     data: dict[str, list[str]], trigger: dict[str, Any] | None, answers: DeployForm
@@ -181,7 +182,7 @@ def test_what_is_wrong_is_said_by_field(name: str, url: str, problems: dict[str,
     assert DeployForm(name, url, True).problems() == problems
 
 
-def test_an_emptied_answer_is_removed_and_an_untouched_secret_stays() -> None:
+def test_an_emptied_answer_is_removed_an_untouched_secret_stays_and_an_emptied_name_is_the_component_s() -> None:
     answers = DeployForm("Yours", "", True)
     assert forms.redeployment_body(form({}, STANDING), {"note": "x"}, answers) == {
         "configured_props": {"list": None, "note": "x"},
@@ -192,6 +193,7 @@ def test_an_emptied_answer_is_removed_and_an_untouched_secret_stays() -> None:
     assert forms.redeployment_body(form({}, STANDING, "dyp_1"), {"list": "shop", "token": "t"}, untouched) == {
         "configured_props": {"list": "shop", "token": "t"},
         "emit_on_deploy": False,
+        "name": "tasks-new",
         "dynamic_props_id": "dyp_1",
     }
 

@@ -19,7 +19,7 @@ from webapp.dashboard.dashboard import dashboard, forget_triggers, viewer
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.errors import Invalid, PatchbayError, Throttled, Unauthorized
-from webapp.kit.translation import DEFAULT, gettext, language, translated
+from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 
 blueprint = Blueprint("deploying", __name__, url_prefix="/apps/<slug>/<any(actions, triggers):kind>/<component:key>")
@@ -78,13 +78,12 @@ def _sent(form: ComponentForm, configured: Mapping[str, Any], deployment: Deploy
     }
     body |= {"dynamic_props_id": form.dynamic.id} if form.dynamic.id else {}
     body |= {"webhook_url": deployment.url} if deployment.url else {}
-    name = deployment.name or (translated(form.component.name) if language() != DEFAULT else "")
-    body |= {"name": name} if name else {}
+    body |= {"name": deployment.name} if deployment.name else {}
     trigger = client().deploy(body)
     if deployment.url and trigger.signing_key:
         sentence = gettext("Trigger is on. Signing key for this webhook:")
         dashboard().one_time_secrets.put(f"{viewer().key} {trigger.id}", sentence, trigger.signing_key)
-    return _named(trigger, name)
+    return _named(trigger, deployment.name)
 
 
 def _named(trigger: Trigger, name: str) -> Trigger:

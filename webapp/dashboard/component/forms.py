@@ -252,11 +252,14 @@ class DeployForm:
 
 
 def deploy_form(form: ComponentForm) -> DeployForm:
-    """The values in ``form``, or those of the trigger that is edited if they were not changed."""
+    """The values in ``form``, or those of the trigger that is edited if they were not changed.
+
+    It has no name of its own while it has its component's, which pages show in the reader's language.
+    """
     trigger, data = form.trigger, form.data
     emit = data.get(field_name(f"{DEPLOY}emit", DEPLOY_PART))
     return DeployForm(
-        name=_text(data, "name", trigger.name if trigger else ""),
+        name=_text(data, "name", trigger.name if trigger and trigger.name != form.component.name else ""),
         url=_text(data, "url", ""),
         emit=emit[-1] == "true" if emit else (trigger.emit_on_deploy if trigger else True),
     )
@@ -267,8 +270,7 @@ def redeployment_body(form: ComponentForm, configured: Mapping[str, Any], deploy
     before = form.trigger.configured if form.trigger else {}
     props = {prop.name: None for prop in form.visible_props if not prop.secret and before.get(prop.name) is not None}
     body: dict[str, Any] = {"configured_props": props | dict(configured), "emit_on_deploy": deployment.emit}
-    if deployment.name:
-        body["name"] = deployment.name
+    body["name"] = deployment.name or form.component.name
     return body | ({"dynamic_props_id": form.dynamic.id} if form.dynamic.id else {})
 
 
