@@ -41,6 +41,7 @@ from webapp.service.components.props import FindOptions as FindOptions
 from webapp.service.components.props import Option as Option
 from webapp.service.components.props import Options as Options
 from webapp.service.components.props import Prop as Prop
+from webapp.service.components.props import as_json_text as as_json_text
 
 
 class Component:

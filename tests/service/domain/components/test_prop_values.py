@@ -218,6 +218,9 @@ def test_what_is_nested_deeper_than_anybody_follows_is_refused(wrap: Callable[[A
         (5, 5),
         ("5", "5"),
         ("hello", "hello"),
+        (['{"a": 1}', ' {"b": []}'], [{"a": 1}, {"b": []}]),
+        (['{"a": 1}', "{{name}}", "text"], ['{"a": 1}', "{{name}}", "text"]),
+        ([], []),
     ],
 )
 def test_a_string_that_holds_json_is_taken_in_either_shape(value: Any, taken: Any) -> None:
@@ -225,8 +228,8 @@ def test_a_string_that_holds_json_is_taken_in_either_shape(value: Any, taken: An
     assert prop_values.checked([prop], {"rows": value}, whole=True).props == {"rows": taken}
 
 
-@pytest.mark.parametrize("value", ["[1,", '{"a": 1', "{]"])
-def test_a_string_that_begins_like_json_must_be_json(value: str) -> None:
+@pytest.mark.parametrize("value", ["[1,", '{"a": 1', "{]", ["{]"]])
+def test_a_string_that_begins_like_json_must_be_json(value: Any) -> None:
     prop = {"name": "rows", "type": "string", "format": "json"}
     with pytest.raises(Invalid, match=r"^rows is not valid: It must be JSON, such as \[1, 2\] or {}: "):
         prop_values.checked([prop], {"rows": value}, whole=True)

@@ -75,10 +75,18 @@ def _json_problem(value: Any) -> str | None:
 
 
 def _from_json(value: Any) -> Any:
-    """The list or object that the text ``value`` holds; any other value unchanged. Raises ``ValueError``."""
+    """The list or object that the text ``value`` holds, and of a list of such texts of objects each, as callers send
+    who know lists of text alone; any other value unchanged. Raises ``ValueError``.
+    """
+    if isinstance(value, list) and value and all(isinstance(item, str) and _is_object(item) for item in value):
+        return [_from_json(item) for item in value]
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         return shallow(json.loads(value))
     return value
+
+
+def _is_object(text: str) -> bool:
+    return text.lstrip().startswith("{")
 
 
 def _integer(prop: Prop, value: Any) -> str | None:
