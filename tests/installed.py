@@ -18,11 +18,12 @@ import requests
 
 from tests.fakes.browser import Browser
 from tests.fakes.ports import free_port
+from tests.fakes.served import START_S
 
 ROOT = Path(__file__).parent.parent
 UV = Path(sys.executable).parent / "uv"
 OWNER = {"email": "ada@example.com", "password": "a long enough password"}
-USER, START_S = "user-42", 240
+USER = "user-42"
 
 
 def run(*words: str | Path, **env: str) -> str:

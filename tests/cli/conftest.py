@@ -16,6 +16,7 @@ import pytest
 
 from tests.cli.in_process import Commands
 from tests.fakes.ports import free_port
+from tests.fakes.served import START_S
 from tests.once.catalog import linked
 
 ROOT = Path(__file__).parent.parent.parent
@@ -110,7 +111,7 @@ def start(shell: Shell, tmp_path: Path) -> Iterator[Callable[[], Server]]:
             )
         running.append(process)
         assert process.stdout is not None
-        assert select.select([process.stdout], [], [], 30)[0], log.read_text()
+        assert select.select([process.stdout], [], [], START_S)[0], log.read_text()
         line = process.stdout.readline()
         assert line, log.read_text()
         return Server(process, int(shell.env["PATCHBAY_PORT"]), line, log)

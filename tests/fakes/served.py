@@ -19,6 +19,8 @@ from webapp.service.domain.base import catalog_file
 from webapp.settings import Settings
 
 ROOT = Path(__file__).parents[2]
+START_S = 240
+"""How long a start may take, on a machine that does other work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def served(data: Path, port: int | None = None, **settings: str) -> Iterator[Ser
     ):  # fmt: skip
         try:
             assert process.stdout is not None
-            assert select.select([process.stdout], [], [], 60)[0], log.read_text()
+            assert select.select([process.stdout], [], [], START_S)[0], log.read_text()
             line = process.stdout.readline()
             assert "http" in line, log.read_text()
             yield Served(line.split()[-1], f"http://localhost:{port}", f"http://localhost:{port + 1}")

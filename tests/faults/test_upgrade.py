@@ -19,6 +19,7 @@ import pytest
 import requests
 
 from tests.cli.conftest import COMMAND, ROOT, Shell
+from tests.fakes.served import START_S
 
 pytestmark = pytest.mark.faults
 
@@ -72,7 +73,7 @@ class Version:
         with subprocess.Popen(
             [*COMMAND, "serve"], env=self.shell.env, cwd=self.tree, stdout=subprocess.PIPE, text=True
         ) as process:
-            assert process.stdout is not None and select.select([process.stdout], [], [], 30)[0]
+            assert process.stdout is not None and select.select([process.stdout], [], [], START_S)[0]
             assert process.stdout.readline()
             try:
                 yield Client(f"http://localhost:{self.shell.env['PATCHBAY_PORT']}")
