@@ -16,7 +16,6 @@ from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.domain.triggers import lifecycle as triggers
 
 EMAIL = "polyglot@example.com"
-CREATE = "/apps/sandbox/actions/sandbox-create-task"
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,7 @@ def staged(chromium: Any, product: Product) -> Stage:
     ada, grace, key = product.accounts(me.id)
     accounts.mark_dead(service, grace, "Sandbox Tasks no longer accepts this authorization. Connect the account again.")
     accounts.mark_retrying(service, key, "localhost did not answer in time. Try again later.")
+    run = _run(product, me.id)
     return Stage(
         product,
         me.id,
@@ -70,8 +70,11 @@ def staged(chromium: Any, product: Product) -> Stage:
             "/apps", "/search", "/apps/http/actions/http-send-request", *_triggers(product, me.id, ada.id, grace.id),
             "/apps?q=zzzz", "/apps/sandbox", "/apps/github", "/accounts",
             *(f"/accounts/{account.id}" for account in (ada, grace, key)),
-            *(f"/accounts/{ada.id}/{verb}" for verb in ("name", "disconnection")),
-            CREATE, f"{CREATE}/runs/{_run(product, me.id)}", "/apps/sandbox/actions/sandbox-show-all-props",
+            f"/accounts/{ada.id}/name", f"/accounts/{ada.id}/disconnection",
+            "/apps/sandbox/actions/sandbox-create-task",
+            f"/apps/sandbox/actions/sandbox-create-task/runs/{run}",
+            f"/apps/sandbox/actions/sandbox-create-task/runs/{run}/again", f"/logs/{run}",
+            "/apps/sandbox/actions/sandbox-show-all-props",
             "/apps/sandbox/triggers/sandbox-new-task", "/logs", "/logs?kind=account&status=failed",
             "/settings", "/settings/two-step", "/nowhere",
         ],
@@ -84,7 +87,8 @@ def _run(product: Product, user: str) -> str:
     assert component is not None
     error = "The component was still working after 30 s, so it was stopped. Ask for less, or try again."
     run = Run(user, component.id, component.key, component.version, component.app, product.service.clock(), error=error)
-    runs.begin(product.service, product.scene, run, {})
+    inputs = {"component_key": component.key, "configured_props": {}, "masked_props": []}
+    runs.begin(product.service, product.scene, run, inputs)
     runs.end(product.service, product.scene, run, outputs={"exports": None, "os": [], "ret": None})
     return run.id
 
@@ -111,10 +115,13 @@ def _triggers(product: Product, user: str, working: str, broken: str) -> list[st
         why = "The receiver answered 500; any status from 200 to 299 counts as received."
         claims.finish(tx, [Outcome(task, service.clock(), 12, 500, why) for task in tasks], service.clock())
         delivery = tasks[0].id
-    url = f"/triggers/{failing.id}"
     endpoint = trigger_webhooks.of_trigger(service.store, failing.id)[0]
     return [
-        "/triggers", url, f"{url}/deliveries/{delivery}", f"{url}/deliveries", f"{url}/logs", f"{url}/configuration",
-        f"{url}/webhooks/{endpoint.id}/removal", f"{url}/webhooks/{endpoint.id}/rotation", f"{url}/deletion",
-        f"{url}/deliveries/resending", *(f"/triggers/{trigger.id}" for trigger in (off, waits, paused)),
+        "/triggers", f"/triggers/{failing.id}", f"/triggers/{failing.id}/deliveries/{delivery}",
+        f"/triggers/{failing.id}/deliveries", f"/triggers/{failing.id}/logs", f"/triggers/{failing.id}/configuration",
+        f"/triggers/{failing.id}/webhooks/{endpoint.id}/removal",
+        f"/triggers/{failing.id}/webhooks/{endpoint.id}/rotation",
+        f"/triggers/{failing.id}/deletion", f"/triggers/{failing.id}/deliveries/resending",
+        f"/triggers/{failing.id}/workflows",
+        *(f"/triggers/{trigger.id}" for trigger in (off, waits, paused)),
     ]  # fmt: skip

@@ -7,13 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyotp import TOTP
 
 from tests.browser.conftest import serving
 from tests.browser.person import PASSWORD, Person
 from webapp.app import create_app
-from webapp.people import start_tokens, users
-from webapp.service.domain.accounts import account_state
+from webapp.kit.clock import SECOND
+from webapp.people import invitations, password_resets, start_tokens, users
+from webapp.people.totp import Totp
+from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.accounts import account_state, app_overrides, oauth_apps
+from webapp.service.domain.deliveries import endpoints, workflows
 from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.instance.people import TotpSealer
 from webapp.settings import Settings
 
 pytestmark = pytest.mark.browser
@@ -98,7 +104,8 @@ def test_pages_of_somebody_with_accounts(look: Any, product: Any, people: Any) -
         "/apps/sandbox?error=access_denied", "/accounts", "/accounts?status=working&app=sandbox_keys", "/logs",
         "/agents", "/agents?app=sandbox",
         f"/logs?id={ada.id}", *(f"/accounts/{one.id}" for one in (ada, grace, key)),
-        *(f"/accounts/{ada.id}/{verb}" for verb in ("name", "revocation", "disconnection")), "/accounts/apn_nothing",
+        f"/accounts/{ada.id}/name", f"/accounts/{ada.id}/revocation", f"/accounts/{ada.id}/disconnection",
+        "/accounts/apn_nothing", "/agents/history",
     ]  # fmt: skip
     for path in paths:
         assert page.goto(product.url + path).ok == ("nothing" not in path.partition("?")[0]), path
@@ -138,14 +145,17 @@ def test_pages_of_an_owner(look: Any, product: Any) -> None:
     )
     assert set(lines) == {1}, "an address breaks before its host, if at all"
     check("an account with a long name")
-    sections = ("clients", "api-keys", "webhooks", "limits", "usage", "calls")
-    forms = ("clients/new", "limits/new", "webhooks/new", "project-webhook/edit", "signing-key/rotation")
+    sections = ("clients", "api-keys", "webhooks", "limits", "usage")
     paths = [
-        "/checklist", *(f"/build/keys/{path}" for path in (*sections, *forms)),
+        "/checklist", *(f"/build/keys/{section}" for section in sections),
+        "/build/keys/calls", "/build/keys/calls/pages",
+        "/build/keys/clients/new", "/build/keys/limits/new", "/build/keys/webhooks/new",
+        "/build/keys/project-webhook/edit", "/build/keys/signing-key/rotation",
         "/build/logs", "/build/logs?kind=agent&status=failed", "/build/logs?id=nothing", "/logs/audit",
         "/build/apps", "/build/integrations", "/build/integrations/servers/new", "/build/embed", "/build/workflows",
         "/build/people", "/build/project", "/build/usage?days=30",
-        "/build/project/new", "/build/keys/nothing",
+        "/build/project/new", "/build/keys/nothing", "/build/integrations/imports/new", "/build/apps/overrides/new",
+        "/apps/github/setup",
     ]  # fmt: skip
     for path in paths:
         assert page.goto(product.url + path).ok == ("nothing" not in path.partition("?")[0]), path
@@ -164,6 +174,45 @@ def test_pages_of_an_owner(look: Any, product: Any) -> None:
     page.wait_for_load_state()
     assert page.goto(f"{product.url}/build/project/deletion").ok
     check("the deletion of a project")
+
+
+def test_pages_of_what_an_owner_made(look: Any, product: Any) -> None:
+    """Each thing that a person adds in Build, and the questions before one of them changes or ends."""
+    page, check = look
+    service, scene = product.service, product.scene
+    users.create(service.store, service.clock, email="mary@example.com", password=PASSWORD, role="owner")
+    member = users.create(service.store, service.clock, email="may@example.com", password=PASSWORD, role="member")
+    invitation, invited = invitations.invite(service.store, service.clock, email="new@example.com", role="member")
+    reset, _ = password_resets.issue(service.store, service.clock, member)
+    client, _ = oauth_clients.create(service, name="Server")
+    github = oauth_apps.add(service, app="github", client_id="1", client_secret="2", project_id=scene.project_id)
+    draft = app_overrides.Draft("Ours", github.id, {})
+    override = app_overrides.create(service, scene.project_id, service.app("github"), draft)
+    workflow = workflows.add(service, scene, name="Orders", url="https://app.example.com/orders")
+    with service.store.write() as tx:
+        webhook = endpoints.add(tx, service, "general", "https://a.example/in", scene=None)
+    Person(page, product, scripts=False).sign_in("mary@example.com")
+    for path in (
+        f"/build/apps/{github.id}", f"/build/apps/{github.id}/removal",
+        f"/build/apps/overrides/{override.id}", f"/build/apps/overrides/{override.id}/removal",
+        f"/build/keys/clients/{client.id}/removal", f"/build/keys/clients/{client.id}/rotation",
+        f"/build/keys/webhooks/{webhook.id}/removal",
+        f"/build/people/{member.id}/lock-out", f"/build/people/{member.id}/removal",
+        f"/build/people/{member.id}/two-step/off", f"/build/people/invitations/{invitation.id}/withdrawal",
+        f"/build/workflows/{workflow.id}/change", f"/build/workflows/{workflow.id}/removal",
+        f"/build/workflows/{workflow.id}/rotation",
+    ):  # fmt: skip
+        assert page.goto(product.url + path).ok, path
+        check(path)
+    page.context.clear_cookies()
+    for path in (f"/invitation?token={invited}", f"/new-password?token={reset}", "/new-password", "/invitation"):
+        page.goto(product.url + path)
+        check(path)
+    two_step = Totp(service.store, service.clock, TotpSealer(service))
+    assert two_step.enable(member, TOTP(two_step.begin(member)).at(service.clock() // SECOND))
+    Person(page, product, scripts=False).sign_in("may@example.com")
+    page.goto(f"{product.url}/sign-in/code")
+    check("/sign-in/code")
 
 
 def test_pages_while_the_service_is_down(look: Any, product: Any, people: Any) -> None:

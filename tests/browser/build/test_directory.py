@@ -108,7 +108,10 @@ def test_the_directory_is_updated_stopped_and_removed(
         card.get_by_text("Version 1.4.0").wait_for(timeout=60_000)
         page.get_by_role("status").get_by_text("The public directory is here.").wait_for()
         card.get_by_role("link", name="Remove the public directory").click()
-        page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+        remove = page.get_by_role("dialog").get_by_role("button", name="Remove")
+        remove.wait_for()
+        assert axe(page) == []
+        remove.click()
         npm_registry.stalls = True
         try:
             card.get_by_role("button", name="Bring the public directory").click()

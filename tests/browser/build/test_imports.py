@@ -139,5 +139,8 @@ def test_an_api_of_somebody_else_is_imported_connected_and_run(
 
     page.goto(f"{fresh.url}/build/integrations")
     page.get_by_role("link", name="Remove Figma API").click()
-    page.get_by_role("button", name="Remove").locator("visible=true").click()
+    remove = page.get_by_role("button", name="Remove").locator("visible=true")
+    remove.wait_for()
+    assert axe(page) == []
+    remove.click()
     page.get_by_text("1 account is connected to our_figma. Disconnect them first.").wait_for()

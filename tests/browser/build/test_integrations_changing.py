@@ -134,6 +134,11 @@ def test_a_newer_version_is_found_seen_confirmed_and_taken_by_the_trigger(
     page.get_by_text("npm was asked for newer versions just now.").wait_for()
 
     fits(page, axe)
+    integration = row.get_by_role("link", name="Kiosk", exact=True).get_attribute("href")
+    questions = contexts(storage_state=page.context.storage_state()).new_page()
+    for question in ("removal", "update"):
+        questions.goto(f"{kiosk.product.url}{integration}/{question}")
+        fits(questions, axe)
     update.click()
     row.get_by_text("1.2.0 is out").wait_for(timeout=60_000)
     stale.get_by_role("button", name="Update to 1.1.0: Kiosk").click()
@@ -143,6 +148,7 @@ def test_a_newer_version_is_found_seen_confirmed_and_taken_by_the_trigger(
     page.get_by_label("Hosts, one on each line").wait_for()
     assert page.get_by_label("Hosts, one on each line").input_value() == "api.kiosk.example-shop.io"
     page.get_by_text("for triggers that run it").wait_for()
+    fits(page, axe)
 
     page.goto(account)
     page.get_by_text("Working.").wait_for()

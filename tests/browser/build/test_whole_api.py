@@ -270,6 +270,10 @@ def test_it_is_added_to_an_account_that_is_there_and_run_by_a_person_a_product_a
     page.emulate_media(color_scheme="dark")
     assert axe(page, colours=True) == []
     narrow_down(page)
+    for question in ("removal", "update"):
+        page.goto(f"{harbor.served.url}/build/apps/api/harbor/{question}")
+        assert axe(page, colours=True) == [], question
+        narrow_down(page)
     assert "accounts stay" in harbor.command("app", "extend", "harbor", "--remove").lower()
     assert requests.get(f"{mine}/accounts/{account}", headers=headers, timeout=10).status_code == 200
 
