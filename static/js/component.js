@@ -408,7 +408,9 @@
     true,
   );
 
-  /* Swapped parts: what was changed since they were asked for and what stood open stays so. */
+  /* Swapped parts: what was changed since they were asked for and what stood open stays so. It does from the moment of the
+     swap, since htmx waits for nothing in between: no other answer, nor who types on, meets the fields without it. */
+  if (window.htmx) window.htmx.config.defaultSettleDelay = 0;
   const FILLED =
     "#fields :is(input, select, textarea)[id]:not([type=hidden], [type=password], [type=file], [data-picker] *)";
   const answer = (field) => (field.matches("[type=checkbox], [type=radio]") ? field.checked : field.value);

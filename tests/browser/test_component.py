@@ -19,6 +19,13 @@ def open_action(page: Any, at: Served, name: str) -> None:
     page.wait_for_load_state()
 
 
+def start_again(page: Any) -> None:
+    """Without a draft that another test left."""
+    if page.get_by_role("button", name="Start again").count():
+        page.get_by_role("button", name="Start again").click()
+        page.get_by_role("status").get_by_text("The draft is deleted, and the form is reset.").wait_for()
+
+
 def pick_project(page: Any, query: str, *, scripts: bool) -> str:
     """Search among the 200 projects, take the first that is found, and let the fields follow; its name."""
     page.locator("#f-project_id-summary").click()
@@ -72,9 +79,7 @@ def test_create_a_task_and_run_it_again(contexts: Any, started: Served, connecte
     page = contexts(java_script_enabled=scripts, storage_state=connected).new_page()
     title = f"Paint the boat {'with' if scripts else 'without'}"
     open_action(page, started, "Create task")
-    if page.get_by_role("button", name="Start again").count():
-        page.get_by_role("button", name="Start again").click()
-        page.get_by_role("status").get_by_text("The draft is deleted, and the form is reset.").wait_for()
+    start_again(page)
     assert "ada@sandbox.example" in page.get_by_label("Account").inner_text()
     project = pick_project(page, "quarry", scripts=scripts)
     page.get_by_label("Title").fill(title)
@@ -107,6 +112,7 @@ def test_create_a_task_and_run_it_again(contexts: Any, started: Served, connecte
 def test_draft_reopens_and_search_keeps_the_focus(contexts: Any, started: Served, connected: Any) -> None:
     page = contexts(storage_state=connected).new_page()
     open_action(page, started, "Show all props")
+    start_again(page)
     page.get_by_label("Text", exact=True).fill("Kept as it is")
     page.get_by_text("Saved as draft").wait_for()
     page.reload()
@@ -117,6 +123,30 @@ def test_draft_reopens_and_search_keeps_the_focus(contexts: Any, started: Served
     page.locator("#f-more").blur()
     page.get_by_role("status").get_by_text("added Field 1, Field 2").wait_for()
     assert page.get_by_label("Text", exact=True).input_value() == "Kept as it is"
+
+
+def test_what_was_typed_meanwhile_is_there_as_soon_as_the_fields_follow(
+    contexts: Any, started: Served, connected: Any
+) -> None:
+    """Another answer that comes next, such as that of the draft, looks at what stands in the form."""
+    page, held = contexts(storage_state=connected).new_page(), list[Any]()
+    open_action(page, started, "Show all props")
+    start_again(page)
+    page.route("**/fields", lambda route: held.append(route))
+    page.evaluate("""() => document.addEventListener("htmx:before:settle", (event) => {
+        if (event.target.id === "fields") setTimeout(() => { window.seen = document.getElementById("f-text").value; });
+    })""")
+    if not page.locator("#optional-fields[open]").count():
+        page.locator("#optional-fields > summary").click()
+    with page.expect_request("**/fields"):
+        page.locator("#f-more").fill("2")
+        page.locator("#f-more").blur()
+    page.get_by_label("Text", exact=True).fill("Typed meanwhile")
+    held[0].continue_()
+    page.wait_for_function("() => window.seen !== undefined")
+    assert page.evaluate("window.seen") == "Typed meanwhile"
+    page.get_by_role("status").get_by_text("added Field 1, Field 2").wait_for()
+    assert page.get_by_label("Text", exact=True).input_value() == "Typed meanwhile"
 
 
 def test_sent_twice_runs_once(contexts: Any, started: Served, connected: Any) -> None:
