@@ -4,7 +4,7 @@ Each state is looked at by axe in both themes.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -214,9 +214,18 @@ def test_renaming_an_account(desk: Any, product: Any) -> None:
     assert desk.title() == "Boat yard · Patchbay"
 
 
-def test_a_dead_account_is_reconnected_from_an_action(desk: Any, product: Any, check: Any) -> None:
+@pytest.fixture
+def dead(product: Any, cookies: Any) -> Iterator[None]:
+    """Both accounts have ended; they work again after the test."""
     for account in accounts_of_mine(product):
         account_state.mark_dead(product.service, account, "Sandbox Tasks withdrew the access.")
+    yield
+    for account in accounts_of_mine(product):
+        account_state.mark_working(product.service, account)
+
+
+@pytest.mark.usefixtures("dead")
+def test_a_dead_account_is_reconnected_from_an_action(desk: Any, product: Any, check: Any) -> None:
     desk.goto(product.url + ACTION)
     check(desk)
     desk.get_by_role("button", name="Reconnect").press("Enter")

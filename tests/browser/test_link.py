@@ -25,12 +25,12 @@ def test_a_window_opens_by_the_click_and_the_page_continues_by_itself(page: Any,
     page.get_by_role("heading", name="Finish at Sandbox Tasks").wait_for()  # and still waits
     with opened.value.expect_event("close"):
         allow(opened.value)
-    page.get_by_role("heading", name="Connected").wait_for()
+    page.get_by_role("heading", name="Connected", exact=True).wait_for()
     assert page.evaluate("document.activeElement.textContent") == "Connected"
     (account,) = product.accounts("window@example.com")
     assert account.identity_name == "Ada Lovelace"
     page.reload()
-    page.get_by_role("heading", name="Connected").wait_for()  # closing or reloading loses nothing
+    page.get_by_role("heading", name="Connected", exact=True).wait_for()  # closing or reloading loses nothing
 
 
 def test_a_window_that_comes_to_nothing_is_noticed_and_opened_again(page: Any, product: Any) -> None:
@@ -49,7 +49,7 @@ def test_a_window_that_comes_to_nothing_is_noticed_and_opened_again(page: Any, p
     with page.expect_popup() as reopened:
         page.get_by_role("link", name="Continue to Sandbox Tasks").click()
     allow(reopened.value)
-    page.get_by_role("heading", name="Connected").wait_for()
+    page.get_by_role("heading", name="Connected", exact=True).wait_for()
 
 
 def test_the_page_follows_the_success_address(page: Any, product: Any, embedder: Any) -> None:
@@ -74,7 +74,7 @@ def test_who_is_connected_already_is_asked_in_the_window(page: Any, product: Any
             window.get_by_label("Keep both, side by side").check()
             with window.expect_event("close"):
                 window.get_by_role("button", name="Continue").click()
-        page.get_by_role("heading", name="Connected").wait_for()
+        page.get_by_role("heading", name="Connected", exact=True).wait_for()
     names = {account.name for account in product.accounts("twice@example.com")}
     assert names == {"ada@sandbox.example", "ada@sandbox.example (2)"}
 
@@ -99,7 +99,7 @@ def test_a_blocked_window_continues_in_the_same_tab(contexts: Any, product: Any)
     page.get_by_text("Your browser blocked the window").wait_for()
     page.wait_for_url(f"{product.sandbox_url}/**")
     allow(page)
-    page.get_by_role("heading", name="Connected").wait_for()
+    page.get_by_role("heading", name="Connected", exact=True).wait_for()
     assert len(product.accounts("blocked@example.com")) == 1
 
 
@@ -109,7 +109,7 @@ def test_staying_in_this_tab(page: Any, product: Any) -> None:
     assert page.get_by_text("Create, change and delete tasks").is_hidden()
     page.get_by_role("link", name="Stay in this tab instead").locator("visible=true").first.click()
     allow(page)
-    page.get_by_role("heading", name="Connected").wait_for()
+    page.get_by_role("heading", name="Connected", exact=True).wait_for()
     (account,) = product.accounts("tab@example.com")
     assert account.scope_profile == "read_only"
 
@@ -127,7 +127,7 @@ def test_a_frame_on_another_site_needs_no_cookie(page: Any, product: Any, embedd
         frame.get_by_role("link", name="Continue to Sandbox Tasks").click()
     with opened.value.expect_event("close"):
         allow(opened.value)
-    frame.get_by_role("heading", name="Connected").wait_for()
+    frame.get_by_role("heading", name="Connected", exact=True).wait_for()
     (account,) = product.accounts("frame@example.com")
     page.wait_for_function("messages.length >= 2")
     assert page.evaluate("messages") == [
@@ -154,7 +154,7 @@ def test_an_outcome_that_two_answers_draw_is_told_once(page: Any, product: Any, 
     page.frames[1].evaluate("htmx.trigger('[data-poll]', 'poll')")  # as when the window says that it is done
     with page.expect_response("**/connect/status"), page.expect_response("**/connect/status"):
         held[0].continue_()
-    frame.get_by_role("heading", name="Connected").wait_for()
+    frame.get_by_role("heading", name="Connected", exact=True).wait_for()
     page.wait_for_timeout(500)
     assert [message["type"] for _, message in page.evaluate("messages")] == ["success", "close"]
 
@@ -179,7 +179,7 @@ def test_a_blocked_window_in_a_frame_offers_a_new_tab(contexts: Any, product: An
     with context.expect_page() as opened:
         frame.get_by_role("link", name="Use a new tab instead").locator("visible=true").click()
     allow(opened.value)
-    frame.get_by_role("heading", name="Connected").wait_for()
+    frame.get_by_role("heading", name="Connected", exact=True).wait_for()
     assert len(product.accounts("framed-blocked@example.com")) == 1
 
 
@@ -198,7 +198,7 @@ def test_keys_in_a_frame(page: Any, product: Any, embedder: Any, contexts: Any) 
     key = re.search(r"sbx_live_[0-9a-f]{40}", keys.content())[0]  # type: ignore[index]
     frame.get_by_label("API key", exact=True).fill(key)
     button.click()
-    frame.get_by_role("heading", name="Connected").wait_for()
+    frame.get_by_role("heading", name="Connected", exact=True).wait_for()
     page.wait_for_function("messages.length >= 2")
     assert page.evaluate("messages[0][1].type") == "success"
 
@@ -223,7 +223,7 @@ def test_the_keyboard_is_enough(page: Any, product: Any) -> None:
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
     allow(opened.value)
-    page.get_by_role("heading", name="Connected").wait_for()
+    page.get_by_role("heading", name="Connected", exact=True).wait_for()
     (account,) = product.accounts("keyboard@example.com")
     assert account.scope_profile == "read_only"
 
@@ -235,7 +235,7 @@ def test_everything_but_the_window_works_without_javascript(contexts: Any, produ
     page.get_by_text("Read only", exact=True).click()
     page.get_by_role("link", name="Continue to Sandbox Tasks").locator("visible=true").click()
     allow(page)
-    page.get_by_role("heading", name="Connected").wait_for()
+    page.get_by_role("heading", name="Connected", exact=True).wait_for()
     (account,) = product.accounts("plain@example.com")
     assert account.scope_profile == "read_only"
 
@@ -251,7 +251,7 @@ def test_a_frame_works_without_javascript(contexts: Any, product: Any, embedder:
     allow(opened.value)
     opened.value.get_by_text("You can close this window.").wait_for()
     frame.get_by_role("button", name="Continue here").click()
-    frame.get_by_role("heading", name="Connected").wait_for()
+    frame.get_by_role("heading", name="Connected", exact=True).wait_for()
 
 
 def states(product: Any) -> dict[str, str]:
@@ -290,7 +290,7 @@ def walked(page: Any, product: Any, user: str) -> Iterator[str]:
     page.get_by_role("button", name="Start again").click()
     page.get_by_role("link", name="Stay in this tab instead").locator("visible=true").first.click()
     allow(page)
-    page.get_by_role("heading", name="Connected").wait_for()
+    page.get_by_role("heading", name="Connected", exact=True).wait_for()
     yield "connected"
     page.context.clear_cookies()
     page.goto(used)

@@ -36,11 +36,11 @@ def run(product: Any, user: str, summary: str) -> None:
 
 @pytest.fixture
 def ada(product: Any) -> users.User:
-    """A developer with two runs, of which one failed, beside a run of a user of the product."""
+    """A developer with two runs, of which one failed, beside a run of a user of the product, for each developer one."""
     service = product.service
     email = f"ada-{service.clock()}@example.com"
     made = users.create(service.store, service.clock, email=email, password=PASSWORD, role="developer")
-    run(product, "user-42", "Somebody else's")
+    run(product, f"user-of-{made.id}", "Somebody else's")
     run(product, made.id, "Fetched a page")
     run(product, made.id, "")
     return made
@@ -82,9 +82,9 @@ def test_from_a_filter_to_a_row_to_what_is_new_to_a_file(
     assert [json.loads(line)["status"] for line in file.read_text("utf-8").splitlines()] == ["failed", "failed"]
     page.get_by_role("link", name="Whole project").click()
     page.wait_for_load_state()
-    page.get_by_label("External user").fill("user-42")
+    page.get_by_label("External user").fill(f"user-of-{ada.id}")
     page.get_by_label("External user").press("Enter")
-    page.wait_for_url("**/build/logs?user=user-42")
+    page.wait_for_url(f"**/build/logs?user=user-of-{ada.id}")
     expect(rows).to_have_count(1)
 
 

@@ -64,7 +64,7 @@ def connect(portal: Portal, person: str = "Ada Lovelace") -> None:
         frame.get_by_role("link", name="Continue to Sandbox Tasks").locator("visible=true").first.click()
     opened.value.get_by_text(person, exact=True).click()
     opened.value.get_by_role("button", name="Allow", exact=True).click()
-    frame.get_by_text("is connected").first.wait_for()
+    frame.get_by_text(re.compile(r" is connected( as .+)?\.$")).first.wait_for()
 
 
 def test_a_user_connects_and_works_inside_a_product(portal: Portal, axe: Any) -> None:

@@ -97,5 +97,5 @@ def test_the_connect_link_connects_it(weather: Installation, contexts: Any, scri
         page.get_by_role("link", name="Stay in this tab instead").locator("visible=true").first.click()
     else:
         page.get_by_role("link", name=GO).locator("visible=true").first.click()
-    page.get_by_role("heading", name="Connected").wait_for()
+    page.get_by_role("heading", name="Connected", exact=True).wait_for()
     assert account_of(weather, user).authorized_scopes == ("tools",)

@@ -117,7 +117,7 @@ def test_a_sign_in_that_began_before_the_script_ran_is_heard_of(page: Any, produ
     opened.value.get_by_text("You can close this window.").wait_for()
     for script in late:
         script.continue_()
-    frame.get_by_role("heading", name="Connected").wait_for()
+    frame.get_by_role("heading", name="Connected", exact=True).wait_for()
 
 
 def test_a_page_that_isolates_itself_hears_all_the_same(page: Any, product: Any, embedder: Any) -> None:
@@ -128,11 +128,11 @@ def test_a_page_that_isolates_itself_hears_all_the_same(page: Any, product: Any,
         frame.get_by_role("link", name="Continue to Sandbox Tasks").click()
     frame.get_by_role("heading", name="Finish at Sandbox Tasks").wait_for()
     allow(opened.value)
-    frame.get_by_role("heading", name="Connected").wait_for()
+    frame.get_by_role("heading", name="Connected", exact=True).wait_for()
     page.wait_for_function("messages.length == 2")
     assert [message["type"] for message in messages(page)] == ["success", "close"]
     url = page.locator("iframe").get_attribute("src")
     page.evaluate("url => { messages.length = 0; document.querySelector('iframe').src = url }", url)
-    frame.get_by_role("heading", name="Connected").wait_for()
+    frame.get_by_role("heading", name="Connected", exact=True).wait_for()
     page.wait_for_function("messages.length == 2")
     assert messages(page)[0]["type"] == "success", "a reload shows it again"
