@@ -14,7 +14,7 @@ import pytest
 
 from tests.dashboard.fake_components import install
 from tests.dashboard.trigger.fake_triggers import Watchtower
-from tests.dashboard.trigger.trigger_page import ID, URL
+from tests.dashboard.trigger.trigger_page import ID, URL, news_url
 
 PAGE = "/triggers/dc_000000x"
 GONE = "It waits, because Tasks was removed from this service. It continues when the app is added back."
@@ -111,6 +111,20 @@ def test_test_event(stage: Any, deployed: Watchtower, htmx: bool) -> None:
     assert "A test event is on its way to 2 endpoints." in text
     deployed.refusal = (409, "It is switched off.")
     assert "No test event was sent. It is switched off." in browser.send(f"{URL}/test-event", htmx=True).text
+
+
+def test_entries_are_counted_only_where_chips_show_how_many(stage: Any, deployed: Watchtower) -> None:
+    browser = stage.signed_in()
+
+    def counted(address: str) -> bool:
+        before = len(stage.connect.seen)
+        assert browser.get(address).status_code < 300
+        calls = [call for call in stage.connect.seen[before:] if call[1].endswith(("/overview", "/logs"))]
+        return "counts=false" not in calls[-1][3]["QUERY_STRING"]
+
+    news = news_url(browser.get(URL).text)
+    addresses = (URL, f"{URL}/deliveries", f"{URL}/logs", news, "/logs/export.csv")
+    assert [counted(address) for address in addresses] == [False, False, True, False, False]
 
 
 def test_accounts_say_what_uses_them(stage: Any, deployed: Watchtower) -> None:
