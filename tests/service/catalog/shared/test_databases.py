@@ -118,7 +118,7 @@ def test_a_caller_without_a_form_names_tables_and_columns_plainly(database: Data
 
 def test_rows_are_deleted(database: DatabaseHarness) -> None:
     database.action("insert-row").ret(table=database.books, **EMMA)
-    database.action("insert-row").ret(table=database.books, column_title="Persuasion")
+    database.action("insert-row").ret(table=database.books, column_id=2, column_title="Persuasion")
     delete = database.action("delete-rows")
     chosen = {"table": database.books, "column": database.quoted("title")}
     assert delete.ret(**chosen, value="Emma") == ({"row_count": 1}, f"Deleted 1 row of {database.books}")

@@ -31,7 +31,7 @@ def restrict(places: Path, *, tcp: bool = False, version: int | None = None) -> 
         tcp,
     )
     restriction = Restriction(version or landlock.version(), reach)
-    restriction.move(200)
+    restriction.move(os.open(os.devnull, os.O_RDONLY))  # a number that nothing else has
     kernel.no_new_privileges()
     restriction.enforce()
 
