@@ -20,10 +20,10 @@ from webapp.service.catalog.spec import (
     ScopeProfile,
     absolute,
 )
+from webapp.service.outbound.key_sessions import SessionSpec
 from webapp.service.outbound.oauth import LongLived, Provider
 from webapp.service.outbound.placements import Placement
 from webapp.service.outbound.probe import BodyRule, RefusalRules, RequestSpec
-from webapp.service.outbound.sessions import SessionSpec
 from webapp.service.outbound.templates import fields_in, fill, fill_url, host_rule
 from webapp.service.outbound.urls import HostRules
 

@@ -17,7 +17,7 @@ from webapp.service.catalog.sources import Source, Sources
 from webapp.service.catalog.spec import SESSION_TOKEN, AppSpec, Category, OAuth, Session, absolute
 from webapp.service.components.declared.templates import texts_in
 from webapp.service.outbound.failures import Failure
-from webapp.service.outbound.sessions import ASSERTION
+from webapp.service.outbound.key_sessions import ASSERTION
 from webapp.service.outbound.templates import TemplateError, fields_in, fill_hosts, fill_url, host_rule
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 

@@ -17,10 +17,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from webapp.service.components.declared.form import Signature
 from webapp.service.components.pieces.form import AuthForm
 from webapp.service.outbound.bodies import at_path
+from webapp.service.outbound.key_sessions import Algorithm, AssertionSpec, SessionSpec
 from webapp.service.outbound.oauth import OAuthFailureKind
 from webapp.service.outbound.placements import Placement
 from webapp.service.outbound.request_signing import PARTS
-from webapp.service.outbound.sessions import Algorithm, AssertionSpec, SessionSpec
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,49}$")]
 FieldName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,49}$")]

@@ -26,12 +26,12 @@ from webapp.service.domain.accounts.credentials import ACCESS_TOKEN, REFRESH_TOK
 from webapp.service.domain.accounts.oauth_apps import OAuthApp
 from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
-from webapp.service.outbound import oauth, probe, sessions, smtp
+from webapp.service.outbound import key_sessions, oauth, probe, smtp
 from webapp.service.outbound.bodies import at_path
 from webapp.service.outbound.databases import ENGINES, Engine, account_of
 from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.key_sessions import SessionSpec
 from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
-from webapp.service.outbound.sessions import SessionSpec
 from webapp.service.outbound.templates import TemplateError, fill_url
 from webapp.service.outbound.urls import parse_port
 
@@ -262,7 +262,7 @@ def begin_session(
     service: Service, app: App, spec: SessionSpec, values: Mapping[str, str]
 ) -> KeySession | OAuthFailure:
     """Exchange the fields in ``values`` for a credential."""
-    result = sessions.begin(service.client_for(app), spec, values)
+    result = key_sessions.begin(service.client_for(app), spec, values)
     if isinstance(result, OAuthFailure):
         return naming_failure(result, app)
     paths = app.spec.session.keep if app.spec.session else {}

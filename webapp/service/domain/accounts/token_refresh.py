@@ -6,8 +6,8 @@ lock is a lease in the account's row, which all processes respect and which last
 Its holder works with the revision that it read under the lock. After a temporary failure no request is made during a
 cool-down, which lasts at least as long as the provider's Retry-After, of which a day counts (:mod:`retry_times`). Which
 answers of a provider end an account (``grant_dead``, such as ``invalid_grant``) is decided in
-:mod:`webapp.service.outbound.oauth`, and for a session in :mod:`webapp.service.outbound.sessions`. A response without a
-refresh token keeps the old one (RFC 6749 section 6).
+:mod:`webapp.service.outbound.oauth`, and for a session in :mod:`webapp.service.outbound.key_sessions`. A response
+without a refresh token keeps the old one (RFC 6749 section 6).
 """
 
 import time

@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
+from webapp.service.outbound.key_sessions import AssertionSpec, SessionSpec, begin, pem, sign
 from webapp.service.outbound.oauth import OAuthFailure, TokenResult
 from webapp.service.outbound.placements import Placement
-from webapp.service.outbound.sessions import AssertionSpec, SessionSpec, begin, pem, sign
 from webapp.service.outbound.templates import TemplateError
 
 EC = ECKey.generate_key("P-256")
