@@ -17,7 +17,7 @@ RANKS = {
     "webapp.kit": 1,
     "webapp.body_limits": 0,
     "webapp.content_security_policies": 0,
-    "webapp.connect_tokens": 0,
+    "webapp.connect_token_facts": 0,
     "webapp.errors": 0,
     "webapp.setting_values": 0,
     "webapp.connection_limits": 0.4,

@@ -7,7 +7,7 @@ may do is left to :mod:`.portal.gate`.
 from flask import Blueprint, Response, abort, g, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp import connect_tokens, demo
+from webapp import connect_token_facts, demo
 from webapp.dashboard.client import connect
 from webapp.dashboard.component.forms import from_draft
 from webapp.dashboard.dashboard import dashboard
@@ -34,7 +34,7 @@ def show(text: str) -> AnyResponse:
     whose = {
         "external_user_id": demo.VISITOR,
         "scope": demo.SCOPE,
-        "expires_in": min(left_s, connect_tokens.MAX_LIFETIME_S),
+        "expires_in": min(left_s, connect_token_facts.MAX_LIFETIME_S),
     }
     token = str(board.client.create_token(whose).get("token", ""))
     facts = connect.facts_of(board.client.transport, token)

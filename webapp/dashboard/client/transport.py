@@ -22,7 +22,7 @@ from requests import PreparedRequest
 from requests.adapters import HTTPAdapter
 from requests.structures import CaseInsensitiveDict
 
-from webapp import connect_tokens, errors
+from webapp import connect_token_facts, errors
 from webapp.dashboard.client.calls import CallRecord, sentence_of
 from webapp.errors import Detail, PatchbayError, Throttled, Unavailable, about
 from webapp.kit.call_masking import HIDDEN, masked
@@ -205,7 +205,7 @@ class Transport:
             self._note(
                 CallRecord(
                     method, _shown(method, path, query, params), environment or "",
-                    token.startswith(connect_tokens.PREFIX),
+                    token.startswith(connect_token_facts.PREFIX),
                     None if body is None else masked(body), answer.status if answer else 0,
                     round((perf_counter() - begun) * 1000), self._clock(),
                     sentence_of(refusal, {**(params or {}), **(body or {})}) if refusal else "",

@@ -6,7 +6,7 @@ import orjson
 from flask import Response
 from pydantic import Field
 
-from webapp.connect_tokens import MAX_LIFETIME_S
+from webapp.connect_token_facts import MAX_LIFETIME_S
 from webapp.errors import Invalid, NotFound, Unauthorized
 from webapp.kit.clock import iso
 from webapp.service.api.apps import App

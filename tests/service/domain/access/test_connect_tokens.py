@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from webapp.connect_tokens import MAX_LIFETIME_S
+from webapp.connect_token_facts import MAX_LIFETIME_S
 from webapp.errors import Invalid, Unauthorized
 from webapp.kit.clock import DAY, SECOND, FakeClock, parse_iso
 from webapp.service.domain.access import allowed_origins, connect_tokens

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 import orjson
 from flask import Response
 
-from webapp import connect_tokens
+from webapp import connect_token_facts
 from webapp.kit import crypto
 from webapp.kit.call_masking import HIDDEN, masked, without_values
 from webapp.service.api.base.call import PARSED_BODY, Call
@@ -24,7 +24,7 @@ from webapp.service.domain.projects.external_users import MAX_LENGTH
 
 MAX_BODY = 4_096  # characters of what is kept of a body
 MAX_ADDRESS = 1_000
-_TOKEN = re.compile(rf"{connect_tokens.PREFIX}\w+")
+_TOKEN = re.compile(rf"{connect_token_facts.PREFIX}\w+")
 _OF_FORMS = ("/configure", "/props", "/tokens", "/file_stash", "/file_stash/<file_id>")
 """How the paths end by which a page shows and fills a form, before the person sends it."""
 _POSITION = frozenset({"limit", "after", "before"})

@@ -6,7 +6,7 @@ page which has an expired one can still read the 401 across origins.
 
 from collections.abc import Iterable, Sequence
 
-from webapp.connect_tokens import REMEMBERED_S
+from webapp.connect_token_facts import REMEMBERED_S
 from webapp.errors import Invalid
 from webapp.kit.clock import SECOND
 from webapp.kit.origins import checked_origin

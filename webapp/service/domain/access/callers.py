@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from webapp import audit
 from webapp.audit import Actor
-from webapp.connect_tokens import PREFIX
+from webapp.connect_token_facts import PREFIX
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
 from webapp.people import api_keys, users
 from webapp.service.domain.access import access_tokens, connect_tokens, oauth_clients

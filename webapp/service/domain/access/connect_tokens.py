@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from webapp.connect_tokens import MAX_LIFETIME_S, PREFIX, REMEMBERED_S
+from webapp.connect_token_facts import MAX_LIFETIME_S, PREFIX, REMEMBERED_S
 from webapp.errors import Invalid, Unauthorized
 from webapp.kit.clock import MINUTE, SECOND, iso
 from webapp.kit.crypto import hash_token

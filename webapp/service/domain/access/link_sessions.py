@@ -9,7 +9,7 @@ import secrets as random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from webapp.connect_tokens import REMEMBERED_S
+from webapp.connect_token_facts import REMEMBERED_S
 from webapp.kit.clock import SECOND
 from webapp.kit.crypto import hash_token, new_id, same
 from webapp.service.domain.access.connect_tokens import ConnectToken
