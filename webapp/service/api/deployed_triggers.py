@@ -39,7 +39,7 @@ from webapp.service.api.components import (
 )
 from webapp.service.domain.accounts import apps
 from webapp.service.domain.base import token_scopes
-from webapp.service.domain.components import component_requests
+from webapp.service.domain.components import component_requests, prop_warnings
 from webapp.service.domain.components.component_requests import by_own_names
 from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.projects import external_users
@@ -246,7 +246,7 @@ def deploy_trigger(call: Call) -> Response:
 
 def warned(trigger: deployed_triggers.DeployedTrigger, configured: Mapping[str, Any] | None) -> dict[str, Any]:
     """Warnings about values for props that ``trigger`` does not have, where there are any (contract "Values")."""
-    warnings = component_requests.warnings(trigger.props, configured or {})
+    warnings = prop_warnings.warnings(trigger.props, configured or {})
     return {"warnings": warnings} if warnings else {}
 
 

@@ -1,4 +1,4 @@
-"""What counts as asked of a component: the props of a request, and warnings about values for props that it has not."""
+"""What counts as asked of a component: which one is found, and the props of a request."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -23,26 +23,6 @@ def test_the_highest_version_is_found_unless_one_is_named(service: Service) -> N
 
 
 PROPS = [{"name": "title", "type": "string"}, {"name": "note", "type": "alert"}]
-
-
-def test_what_has_no_value_is_not_missed() -> None:
-    noted = component_requests.warnings(PROPS, {"title": "x", "note": "y", "tite": "z", "other": None})
-    assert [warning["field"] for warning in noted] == ["configured_props.tite"]
-
-
-def test_a_prop_of_a_similar_name_is_proposed() -> None:
-    near, far = component_requests.warnings(PROPS, {"tite": "x", "zzz": 1, "title": "y"})
-    assert near == {
-        "field": "configured_props.tite",
-        "message": "There is no prop tite here, so its value was left out. Did you mean title?",
-    }
-    assert far["message"] == "There is no prop zzz here, so its value was left out."
-
-
-def test_an_answer_does_not_grow_with_what_was_sent() -> None:
-    noted = component_requests.warnings(PROPS, {f"{'x' * 500}{number}": 1 for number in range(100)})
-    assert len(noted) == component_requests.MAX_WARNINGS
-    assert max(len(warning["message"]) for warning in noted) < 200
 
 
 def test_an_id_that_is_needed_and_not_there_is_called_missing(service: Service, scene: Scene) -> None:

@@ -1,6 +1,5 @@
-"""The request for a call of a component: the props that apply to it, and warnings about values without a prop."""
+"""The request for a call of a component: which component and version it names, and the props that apply to it."""
 
-import difflib
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,12 +10,10 @@ from webapp.errors import Invalid, NotFound
 from webapp.service.catalog.components import ComponentInfo, Kind
 from webapp.service.catalog.registry_keys import UNUSED
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import dynamic_props, prop_values
+from webapp.service.domain.components import dynamic_props
 from webapp.service.domain.projects.projects import Scene
 
 Prop = Mapping[str, Any]
-MAX_WARNINGS = 20
-_MAX_SHOWN = 100  # characters of a name
 _SINGLE = ("string", "integer", "boolean")
 
 
@@ -110,30 +107,6 @@ def props(service: Service, request: ComponentRequest, *, needed: bool) -> list[
     return request.component.props
 
 
-def warned(request: ComponentRequest, props: Sequence[Prop], *, all_known: bool = False) -> dict[str, Any]:
-    """Warnings about values for props that do not exist (contract "Values").
-
-    For a component that reloads its props, only the reloaded ones can be compared.
-    """
-    if request.component.has_reload and request.dynamic_props_id is None and not all_known:
-        return {}
-    noted = warnings([*request.component.props, *props], request.configured)
-    return {"warnings": noted} if noted else {}
-
-
 def asks_for_dynamic(request: ComponentRequest, prop: str) -> bool:
     """Whether the options of a prop are requested that only a reload can have added."""
     return request.component.has_reload and all(declared["name"] != prop for declared in request.component.props)
-
-
-def warnings(props: Sequence[Prop], configured: Mapping[str, Any]) -> list[dict[str, str]]:
-    """A warning about each name in ``configured`` that is none of ``props`` (contract "Values"): misspelt, it would
-    vanish without a word."""
-    names, noted = [prop["name"] for prop in props], list[dict[str, str]]()
-    for name in prop_values.unknown(props, configured)[:MAX_WARNINGS]:
-        shown = name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…"
-        close = difflib.get_close_matches(shown, names, n=1)
-        guess = f" Did you mean {close[0]}?" if close else ""
-        sentence = f"There is no prop {shown} here, so its value was left out.{guess}"
-        noted.append({"field": f"{prop_values.FIELD}.{shown}", "message": sentence})
-    return noted

@@ -25,6 +25,7 @@ from webapp.service.domain.components import (
     held_tools,
     piece_stores,
     prop_values,
+    prop_warnings,
     run_files,
     runs,
 )
@@ -61,7 +62,7 @@ def configure(service: Service, request: ComponentRequest, lookup: OptionsQuery)
         answer = _options(service, request, lookup, props, prop)
     except (Invalid, NotFound) as error:
         answer = {"options": None, "stringOptions": None, **_value_problems(error), "context": None}
-    return {**answer, **component_requests.warned(request, props)}
+    return {**answer, **prop_warnings.warned(request, props)}
 
 
 def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
@@ -76,7 +77,7 @@ def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
         if not request.component.has_reload:
             return {
                 **_reloaded(service, request, request.component.props, Reply(None)),
-                **component_requests.warned(request, props),
+                **prop_warnings.warned(request, props),
             }
         reply = _call(service, request, props, values, "reload")
     except (Invalid, NotFound) as error:
@@ -84,7 +85,7 @@ def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
     if reply.error is not None:
         return {**_option_problems(reply), "dynamicProps": None}
     reloaded = variants.reloaded(reply.value, request.component.props)
-    warned = component_requests.warned(request, [*props, *reloaded], all_known=True)
+    warned = prop_warnings.warned(request, [*props, *reloaded], all_known=True)
     return {**_reloaded(service, request, reloaded, reply), **warned}
 
 
@@ -111,7 +112,7 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     held_tools.note(service, request.component, reply)
     reply = piece_stores.kept(service, request, reply, run.id)
     reply, uploads = run_files.kept_files(service, request.scene, request.external_id, request.stash_id, reply)
-    warned = component_requests.warned(request, props)
+    warned = prop_warnings.warned(request, props)
     noted = [Observation("warning", run.started_at, warning["message"]) for warning in warned.get("warnings", ())]
     outputs = {
         "exports": dict(reply.exports),
