@@ -40,7 +40,7 @@ from webapp.service.domain.triggers import (
     fire,
     inbox,
     runs,
-    serialization,
+    trigger_json,
     trigger_memory,
 )
 from webapp.service.domain.triggers.deployments import Deployment
@@ -178,7 +178,7 @@ def test_the_url_that_a_deployment_answers_takes_requests(web: FlaskClient, serv
     component = service.catalog.component(HTTP)
     assert component is not None
     trigger = deployments.deploy(service, Deployment(scene, "alice", component, {"response_body": "thanks"}))
-    shown = serialization.to_json(service, trigger)
+    shown = trigger_json.to_json(service, trigger)
     answer = send(web, shown["endpoint_url"].removeprefix(BASE))
     assert (answer.status_code, answer.text) == (200, "thanks")
     assert [event["url"] for event in events(service, trigger)] == [shown["endpoint_url"]]

@@ -21,7 +21,7 @@ from tests.service.worker.mailbox import PlantMailbox, events, letter, running
 from webapp.errors import Throttled, TooLarge, Unavailable
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
-from webapp.service.domain.triggers import deployed_triggers, deployments, fire, mailbox, serialization
+from webapp.service.domain.triggers import deployed_triggers, deployments, fire, mailbox, trigger_json
 from webapp.service.domain.triggers.deployments import Deployment
 from webapp.service.domain.triggers.mailbox import BadMail
 from webapp.service.worker import mail
@@ -262,7 +262,7 @@ def test_the_address_that_a_deployment_answers_takes_mail(
     component = mail_service.catalog.component(EMAIL)
     assert component is not None
     trigger = deployments.deploy(mail_service, Deployment(bench.scene, "alice", component, {}))
-    address = serialization.to_json(mail_service, trigger)["email_address"]
+    address = trigger_json.to_json(mail_service, trigger)["email_address"]
     sender.send_message(letter(address))
     assert [event["to"] for event in events(mail_service, trigger)] == [address]
 

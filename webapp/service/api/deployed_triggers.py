@@ -44,7 +44,7 @@ from webapp.service.domain.components.component_requests import by_own_names
 from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
-from webapp.service.domain.triggers import calls, deployed_triggers, deployments, runs, serialization
+from webapp.service.domain.triggers import calls, deployed_triggers, deployments, runs, trigger_json
 from webapp.service.domain.triggers.deployed_triggers import ABSENT, Filter
 from webapp.service.domain.triggers.deployments import Change, Deployment
 
@@ -240,7 +240,7 @@ def deploy_trigger(call: Call) -> Response:
     trigger = deployments.deploy(call.service, deployment)
     keys = trigger_webhooks.first_signing_keys(call.service, [trigger.id])  # of the webhook that was named just now
     extensions = call.query(TriggerOptions).extensions
-    shown = serialization.to_json(call.service, trigger, extensions=extensions, keys=keys)
+    shown = trigger_json.to_json(call.service, trigger, extensions=extensions, keys=keys)
     return answer({"data": shown, **warned(trigger, deployment.configured)})
 
 
@@ -286,7 +286,7 @@ def list_deployed_triggers(call: Call) -> Response:
     )
     triggers = deployed_triggers.page(call.store, call.scene, trigger_filter, query.window)
     keys = _signing_keys(call, triggers.items)
-    items = serialization.list_to_json(call.service, triggers.items, extensions=query.extensions, keys=keys)
+    items = trigger_json.list_to_json(call.service, triggers.items, extensions=query.extensions, keys=keys)
     page = cursors.Page(items, triggers.total_count, triggers.start_cursor, triggers.end_cursor)
     return answer_page(page, lambda item: item)
 
@@ -347,14 +347,14 @@ def list_trigger_logs(call: Call) -> Response:
 
 def _answer(call: Call, trigger: deployed_triggers.DeployedTrigger, **extra: Any) -> Response:
     extensions, keys = call.query(TriggerOptions).extensions, _signing_keys(call, [trigger])
-    shown = serialization.to_json(call.service, trigger, extensions=extensions, keys=keys)
+    shown = trigger_json.to_json(call.service, trigger, extensions=extensions, keys=keys)
     return answer({"data": shown, **extra})
 
 
 def _signing_keys(call: Call, triggers: Sequence[deployed_triggers.DeployedTrigger]) -> Mapping[str, str]:
     """The keys of the triggers' first webhooks, only for OAuth clients."""
     if call.caller.connect is not None or not triggers:
-        return serialization.NO_KEYS
+        return trigger_json.NO_KEYS
     return trigger_webhooks.first_signing_keys(call.service, [trigger.id for trigger in triggers])
 
 

@@ -28,7 +28,7 @@ from webapp.service.api.webhooks import Webhook, Workflow
 from webapp.service.domain.deliveries import stats, trigger_webhooks
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.projects.log_entries import Kind
-from webapp.service.domain.triggers import deployed_triggers, serialization
+from webapp.service.domain.triggers import deployed_triggers, trigger_json
 
 operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID, read=READ, extension=True)
 MAX_IDS = 100
@@ -88,7 +88,7 @@ def get_trigger_overview(call: Call) -> Response:
     statistics = stats.of_webhooks(call.store, trigger.id, own)
     workflows = trigger_webhooks.workflows_of(call.store, trigger.id)
     data: dict[str, Any] = {
-        "trigger": serialization.to_json(call.service, trigger, extensions=True),
+        "trigger": trigger_json.to_json(call.service, trigger, extensions=True),
         "webhooks": [webhooks.to_json(call, webhook) | statistics[webhook.id] for webhook in own],
         "workflows": [webhooks.workflow_to_json(workflow) for workflow in workflows],
         "stats": stats.day(call.service, trigger.id),

@@ -26,7 +26,7 @@ from webapp.service.domain.triggers import (
     deployed_triggers,
     fire,
     lifecycle,
-    serialization,
+    trigger_json,
     trigger_memory,
     waiting_triggers,
 )
@@ -338,7 +338,7 @@ def test_a_trigger_whose_component_is_removed_while_it_runs_waits_and_then_conti
         (outcome,) = poll_due(service)
         reason = "It waits, because ~/poll was removed from this service. It continues when that is added back."
         assert (outcome.waits, outcome.error) == (True, reason)
-        shown = serialization.to_json(service, trigger, extensions=True)
+        shown = trigger_json.to_json(service, trigger, extensions=True)
         assert (shown["active"], shown["available"], shown["waits"]) == (True, False, reason)
     away.rename(file)
     for _ in range(2):

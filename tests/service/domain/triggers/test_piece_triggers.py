@@ -20,7 +20,7 @@ from webapp.service.domain.triggers import (
     deployed_triggers,
     event_listeners,
     inbound_requests,
-    serialization,
+    trigger_json,
     trigger_memory,
 )
 
@@ -122,12 +122,12 @@ def test_an_address_that_the_piece_registers_itself_is_not_shown(piece_stage: Pi
     trigger = piece_stage.deploy("alice", key)
     answering = replace(trigger, props=[trigger.props[0], ANSWERS])
     for each in (trigger, answering):
-        assert "endpoint_url" not in serialization.to_json(piece_stage.service, each, extensions=True)
+        assert "endpoint_url" not in trigger_json.to_json(piece_stage.service, each, extensions=True)
 
 
 @pytest.mark.parametrize("words", ["Paste `{{webhookUrl}}` there.", "**URL**: {{ webhook_url }}/sync"])
 def test_an_address_that_a_person_enters_is_shown(piece_stage: PieceStage, words: str) -> None:
     trigger = piece_stage.deploy("alice", "bench-hook")
     note: dict[str, Any] = {"type": "alert", "name": "note", "content": texts.plain(words)}
-    shown = serialization.to_json(piece_stage.service, replace(trigger, props=[*trigger.props, note]), extensions=True)
+    shown = trigger_json.to_json(piece_stage.service, replace(trigger, props=[*trigger.props, note]), extensions=True)
     assert shown["endpoint_url"] == deployed_triggers.endpoint_url(piece_stage.service, trigger)

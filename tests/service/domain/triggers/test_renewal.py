@@ -16,8 +16,8 @@ from webapp.service.domain.triggers import (
     fire,
     lifecycle,
     renewal,
-    serialization,
     subscriptions,
+    trigger_json,
 )
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deployments import Change
@@ -104,7 +104,7 @@ def test_one_that_fails_backs_off_tells_and_polls_meanwhile(push_stage: Stage, g
     assert "Not now" in sentence
     push_stage.after(DAY)
     assert not stands(push_stage, alice)
-    shown = serialization.to_json(push_stage.service, alice, extensions=True)
+    shown = trigger_json.to_json(push_stage.service, alice, extensions=True)
     assert (shown["notified"], "Not now" in shown["notification_error"]) == (False, True)
     graph.get_mail("alice", "a1", told=False)
     push_stage.after(6 * MINUTE)
@@ -117,7 +117,7 @@ def test_one_that_fails_backs_off_tells_and_polls_meanwhile(push_stage: Stage, g
     push_stage.work()
     assert push_stage.told(alice) == ["Mail a1", "Mail a2"]
     assert entries(push_stage, alice)[0] == "Microsoft Outlook sends notifications to New email again."
-    shown = serialization.to_json(push_stage.service, alice, extensions=True)
+    shown = trigger_json.to_json(push_stage.service, alice, extensions=True)
     assert (shown["notified"], shown["notification_error"], shown["instant"]) == (True, None, False)
 
 
