@@ -32,6 +32,9 @@ FULL_RETRY_S = 60
 SEALED = SealedColumn("trigger_inbox", "request_sealed")
 _TOO_MANY_WAIT = "Too many requests wait for this trigger."
 _PAUSE_MS = MINUTE
+_FIRST_OF_ITS_TRIGGER = (  # so that the requests of a trigger are run in their order, even while one is retried
+    "NOT EXISTS (SELECT 1 FROM trigger_inbox AS other WHERE other.trigger_id = one.trigger_id AND other.id < one.id)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,7 @@ def claim(service: Service) -> QueuedRequest | None:
     with service.store.write(shared=True) as tx:
         row = tx.one(
             "WITH due AS (SELECT id FROM trigger_inbox AS one WHERE next_at <= :now AND lease_until <= :now "  # noqa: S608
-            "AND NOT EXISTS (SELECT 1 FROM trigger_inbox AS other WHERE other.trigger_id = one.trigger_id "
-            f"AND other.id < one.id) ORDER BY next_at, id LIMIT 1{claiming(tx)}) "
+            f"AND {_FIRST_OF_ITS_TRIGGER} ORDER BY next_at, id LIMIT 1{claiming(tx)}) "
             "UPDATE trigger_inbox SET turn = turn + 1, lease_until = :until, holder = :holder "
             "WHERE id IN (SELECT id FROM due) "
             "RETURNING id, trigger_id, project_id, turn, tries, received_at, request_sealed, in_parts",
@@ -104,9 +106,8 @@ def claim(service: Service) -> QueuedRequest | None:
 def next_due_at(reader: Reader, now: int) -> int | None:
     """When the next request may be claimed, in epoch milliseconds; ``now`` or earlier when one may be already."""
     row = reader.one(
-        "SELECT MIN(CASE WHEN lease_until > :now AND lease_until > next_at THEN lease_until ELSE next_at END) AS at "
-        "FROM trigger_inbox AS one WHERE NOT EXISTS (SELECT 1 FROM trigger_inbox AS other "
-        "WHERE other.trigger_id = one.trigger_id AND other.id < one.id)",
+        "SELECT MIN(CASE WHEN lease_until > :now AND lease_until > next_at THEN lease_until ELSE next_at END) AS at "  # noqa: S608
+        f"FROM trigger_inbox AS one WHERE {_FIRST_OF_ITS_TRIGGER}",
         {"now": now},
     )
     return row["at"] if row else None
