@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from webapp.service.components import child, limits
+from webapp.service.components import child, process_tree
 from webapp.service.components import forks as forking
 from webapp.service.components.calls import Call
 from webapp.service.components.child_pipes import Pipes
@@ -45,7 +45,7 @@ def server(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> I
         os._exit(0)
 
     monkeypatch.setattr(child, "run", live)
-    limits.adopt_orphans()
+    process_tree.adopt_orphans()
     begun, fork, asker = ForkServer(Confinement()), os.fork, os.getpid()
     failures = [OSError("too many processes")] if "fails" in getattr(request, "param", "") else []
 
@@ -59,7 +59,7 @@ def server(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> I
     yield begun
     begun.close()
     os.waitpid(pid, 0)
-    limits.adopt_orphans(yes=False)
+    process_tree.adopt_orphans(yes=False)
 
 
 @pytest.mark.parametrize("relay", [False, True])
@@ -138,13 +138,13 @@ def forks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forks]:
         os._exit(0)
 
     monkeypatch.setattr(child, "run", live)
-    limits.adopt_orphans()
+    process_tree.adopt_orphans()
     forks = Forks(Places(tmp_path, Confinement()), {})
     forks.start()
     yield forks
     forks.close()
     reap(forks)
-    limits.adopt_orphans(yes=False)
+    process_tree.adopt_orphans(yes=False)
 
 
 def reap(forks: Forks) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import orjson
 
-from webapp.service.components import limits
+from webapp.service.components import limits, process_tree
 from webapp.service.components.authoring import Component
 from webapp.service.components.brokered_http import BrokerLine
 from webapp.service.components.checker import problems
@@ -56,13 +56,13 @@ def run(pipes: Pipes, surroundings: Surroundings) -> NoReturn:
     """Receive one call from ``pipes``, make it, and exit."""
     code = 70
     try:
-        limits.die_with_parent(surroundings.runner)
+        process_tree.die_with_parent(surroundings.runner)
         confinement, relay = surroundings.confinement, surroundings.relay
         restriction = confinement.restriction(None, surroundings.place.folder, relay=relay)
         set_up(pipes, surroundings.place.folder, restriction)
         limits.limit_memory_and_files()
         confinement.change_user(surroundings.place.number, relay=relay)
-        limits.die_with_parent(surroundings.runner)  # the kernel clears the setting when the user changes
+        process_tree.die_with_parent(surroundings.runner)  # the kernel clears the setting when the user changes
         call = ChildCall.from_json(orjson.loads(received()))
         limits.limit_cpu_time(call.deadline_s)
         if restriction is not None:

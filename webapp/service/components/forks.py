@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn, Protocol
 
-from webapp.service.components import child, limits
+from webapp.service.components import child, process_tree
 from webapp.service.components.child import Surroundings
 from webapp.service.components.child_pipes import Pipes
 from webapp.service.components.confinement.confinement import Confinement
@@ -92,7 +92,7 @@ def _serve(line: socket.socket, runner: int, confinement: Confinement) -> NoRetu
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        limits.die_with_parent(runner)
+        process_tree.die_with_parent(runner)
         while True:
             order, descriptors, _, _ = socket.recv_fds(line, _ORDER_BYTES, 3)
             if not order:
@@ -265,7 +265,7 @@ class _SpareProcess:
     def end(self) -> None:
         """Kill it if it still waits."""
         if not self.is_gone:
-            limits.kill_group(self.child.pid)
+            process_tree.kill_group(self.child.pid)
             self._line.close()
 
     def finish(self, _: int) -> None:

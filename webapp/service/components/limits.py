@@ -1,9 +1,7 @@
 """The limits of one call, and functions that set them on a process. Systems other than Linux lack some of them."""
 
-import ctypes
 import os
 import resource
-import signal
 import sys
 from contextlib import suppress
 from functools import cache
@@ -34,8 +32,6 @@ NODE_PROCESSES = 64  # for pieces, which are kept between calls of one user
 NODE_WAIT_S = 25.0  # the longest that a call waits for one of them, in addition to its deadline
 NICE = 5
 _NO_CORE = 1  # byte, for which Linux writes none and asks no program to take one, as it does for 0 (core(5))
-_PDEATHSIG, _SUBREAPER = 1, 36  # linux/prctl.h
-_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def output_bytes(stash: bool) -> int:
@@ -48,23 +44,12 @@ def node_wait_s(deadline_s: float) -> float:
     return min(NODE_WAIT_S, deadline_s)
 
 
-def adopt_orphans(*, yes: bool = True) -> None:
-    """Become the parent of orphaned descendants, so that none escapes (prctl(2), PR_SET_CHILD_SUBREAPER), or stop
-    it."""
-    _prctl(_SUBREAPER, int(yes))
-
-
-def die_with_parent(parent: int) -> None:
-    """Have the kernel end this process when ``parent`` does."""
-    _prctl(_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
 @cache
 def own_bytes() -> int:
     """The address space of this process in bytes, as of the first call; children start with as much."""
-    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if _libc else 0
+    if sys.platform != "linux":
+        return 0
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 def limit_memory_and_files() -> None:
@@ -103,29 +88,9 @@ def spare_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
-def children() -> list[int]:
-    """The pids of this process's children; empty if the kernel does not list them."""
-    try:
-        return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
-    except OSError:
-        return []
-
-
-def kill_group(pid: int) -> None:
-    """Kill ``pid`` and its process group; the kernel does so in one step, so a process cannot escape by forking."""
-    for kill in (os.killpg, os.kill):
-        with suppress(ProcessLookupError, PermissionError):
-            kill(pid, signal.SIGKILL)
-
-
 def _limit(what: int, soft: int, hard: int) -> None:
     """Set a limit, at most the present one; a limit that the system does not let us set stays as it is."""
     with suppress(ValueError, OSError):
         current = resource.getrlimit(what)[1]
         top = hard if current == resource.RLIM_INFINITY else min(hard, current)
         resource.setrlimit(what, (min(soft, top), top))
-
-
-def _prctl(option: int, value: int) -> None:
-    if _libc is not None:
-        _libc.prctl(option, value, 0, 0, 0)

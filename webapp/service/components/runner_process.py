@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from webapp.kit.scratch import LOCK, Scratch, hold, sweep
-from webapp.service.components import limits
+from webapp.service.components import limits, process_tree
 from webapp.service.components.confinement import usage
 from webapp.service.components.confinement.confinement import Confinement
 from webapp.service.components.confinement.places import Places
@@ -31,7 +31,7 @@ SCRATCH = "patchbay-calls-"
 def main(path: str, lifeline: int) -> None:
     """Serve until SIGTERM, or until ``lifeline`` closes because the process that holds its other end has exited."""
     preload(FEEDS)
-    limits.adopt_orphans()
+    process_tree.adopt_orphans()
     confinement = Confinement.begin()
     with RunnerProcess(Path(path), lifeline, confinement) as process:
         with suppress(OSError):
@@ -165,11 +165,11 @@ class RunnerProcess:
         while (pid := _ended_pid()) is not None:
             job = by_pid.pop(pid, None)
             if job is not None:
-                limits.kill_group(pid)  # before its pid can be reused
+                process_tree.kill_group(pid)  # before its pid can be reused
             status = os.waitpid(pid, 0)[1]
             if job is not None:
                 job.finish(os.waitstatus_to_exitcode(status))
-        for stray in set(limits.children()) - set(by_pid):
+        for stray in set(process_tree.children()) - set(by_pid):
             usage.end(stray)
 
 

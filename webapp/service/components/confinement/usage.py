@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from webapp.service.components import limits
+from webapp.service.components import limits, process_tree
 
 _BUFFERS = {stat.S_IFSOCK: 208 * 1024, stat.S_IFIFO: 64 * 1024}  # what Linux buffers before it blocks
 _MAPS_BYTES = 1024 * 1024  # the longest /proc/<pid>/maps that is read; ordinary ones have a tenth
@@ -152,7 +152,7 @@ def end(pid: int) -> None:
         stopped |= running
     for each in stopped - {pid}:
         _signal(each, signal.SIGKILL)
-    limits.kill_group(pid)
+    process_tree.kill_group(pid)
 
 
 def _tasks(pid: int) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from webapp.service.components import limits
+from webapp.service.components import limits, process_tree
 from webapp.service.components.confinement import readable_paths
 from webapp.service.components.confinement.confinement import Confinement
 from webapp.service.components.confinement.landlock import Restriction
@@ -103,7 +103,7 @@ def _live(
     package: Package, place: Place, confinement: Confinement, ends: tuple[int, int], runner: int
 ) -> NoReturn:  # pragma: no cover  # in a process that becomes Node
     try:
-        limits.die_with_parent(runner)
+        process_tree.die_with_parent(runner)
         program = (Path(package.node), *map(Path, package.libraries))
         files = (Path(package.program).parent, Path(package.folder), *map(Path, node.certificates().values()))
         restriction = None
@@ -112,7 +112,7 @@ def _live(
         _set_up(ends, place.folder, restriction)
         limits.limit_node((package.memory_mb + package.base_mb + _THREADS_MB) * 2**20)
         confinement.enter(restriction, place.number, becomes_program=True)
-        limits.die_with_parent(runner)  # the kernel clears the setting when the user changes
+        process_tree.die_with_parent(runner)  # the kernel clears the setting when the user changes
         os.execve(package.node, _arguments(package), _environment(place.folder))  # noqa: S606  # no shell is wanted
     except BaseException:
         traceback.print_exc()
