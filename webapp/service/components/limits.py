@@ -8,13 +8,15 @@ from functools import cache
 from math import ceil
 from pathlib import Path
 
+from webapp import body_limits
+
 RUN_S = 30.0  # the deadline of a call that runs a component
 CONFIGURE_S = 20.0  # and of one for somebody who configures it, such as a prop's options
 REQUEST_S = 20.0  # of one HTTP request of a component, which also ends before its call does
 MEMORY_BYTES = 512 * 1024 * 1024
 SPARE_BYTES = 64 * 1024 * 1024
 OUTPUT_BYTES = 6 * 1024 * 1024
-STASH_BYTES = 10 * 1024 * 1024
+STASH_BYTES = body_limits.FILE
 STASH_FILES = 50
 EXAMPLES = 5  # things that are there already, which a trigger emits when it is deployed
 LOG_LINES = 2_000
