@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood
-from webapp.kit.clock import HOUR, MINUTE
+from webapp.kit.clock import HOUR, MINUTE, SECOND
 from webapp.service.domain.deliveries import endpoint_state, retry
 from webapp.service.domain.deliveries.claims import Outcome
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -21,6 +21,11 @@ def test_resetting_restarts_the_state(post: DeliveryHarness) -> None:
     post.receiver.moods.clear()
     post.emit(trigger)
     assert [one.error for one in post.turn()] == [None]
+
+
+def test_what_is_put_off_waits_longer_the_longer_it_fails() -> None:
+    assert [endpoint_state.pause(n, lambda: 0.5) for n in (3, 4, 5)] == [2 * SECOND, 4 * SECOND, 8 * SECOND]
+    assert endpoint_state.pause(500, lambda: 0.5) == 5 * MINUTE
 
 
 @pytest.fixture

@@ -47,8 +47,3 @@ NOW = 1_700_000_000_000
 )
 def test_retry_after(status: int, header: str | None, expected: int | None) -> None:
     assert retry.retry_after_ms(status, header, NOW) == expected
-
-
-def test_what_is_put_off_waits_longer_the_longer_it_fails() -> None:
-    assert [retry.put_off(n, middle) for n in (3, 4, 5)] == [2 * SECOND, 4 * SECOND, 8 * SECOND]
-    assert retry.put_off(500, middle) == 5 * MINUTE

@@ -1,23 +1,32 @@
 """The state of an endpoint, which the outcomes of its deliveries change.
 
-    happy ──failures in a row──▶ penalty ──410, or 5 days without one success──▶ deactivated
-      ◀────────one success─────────┘                                                  │
-      ◀──────────────────────────reset by a person──────────────────────────────────┘
+    happy ──PENALTY_FROM failures in a row──▶ penalty ──410, or GIVE_UP_AFTER without one success──▶ deactivated
+      ◀───────────────one success────────────────┘                                                        │
+      ◀─────────────────────────────────────────reset by a person─────────────────────────────────────────┘
+
+The arrows are statements of :mod:`endpoints`, which owns the table: ``record_failures`` and ``record_success``,
+``switch_off`` and ``restart``. When each is due is decided here.
 
 An endpoint in penalty gets one delivery at a time; the others are put off and counted in ``sheds``. From time to time
 the oldest of them is tried, and once one succeeds all are sent, those that wait for a retry too, oldest first and in
 parts, so that new ones are sent in between. For a deactivated endpoint everything is put off until it is reset.
 """
 
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from webapp.kit.clock import DAY, SECOND
+from webapp.kit.clock import DAY, MINUTE, SECOND
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import deliveries, endpoints, retry
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.store.contract import NotShared, Tx
 
+PENALTY_FROM = 3
+"""So many failures in a row, and an endpoint gets one delivery at a time."""
+GIVE_UP_AFTER = 5 * DAY
+"""An endpoint that fails this long without one success is deactivated."""
+_PUT_OFF, _LONGEST_PUT_OFF = 2 * SECOND, 5 * MINUTE
 PART = 200  # of the deliveries that were put off are due at once; new ones wait for as many
 ENOUGH = PART // 2
 _MANY = 10_000
@@ -43,13 +52,13 @@ def apply(tx: Tx, endpoint_id: str, errors: Sequence[str | None], gone: bool, no
     trailing = _trailing(errors)
     if not trailing:
         return
-    failing = endpoints.record_failures(tx, endpoint_id, len(trailing), trailing[-1], now)
+    failing = endpoints.record_failures(tx, endpoint_id, len(trailing), trailing[-1], now, penalty_from=PENALTY_FROM)
     if failing is None:
         return
     if gone:
         deactivate(tx, endpoint_id, _GONE, now)
-    elif failing.since <= now - retry.GIVE_UP_AFTER:
-        days = retry.GIVE_UP_AFTER // DAY
+    elif failing.since <= now - GIVE_UP_AFTER:
+        days = GIVE_UP_AFTER // DAY
         deactivate(tx, endpoint_id, f"No delivery has succeeded for {days} days. The last error: {trailing[-1]}", now)
     else:
         _try_again(tx, endpoint_id, failing.in_a_row, now)
@@ -106,6 +115,12 @@ def resume(tx: Tx, endpoint_id: str, now: int) -> None:
     _resume_part(tx, endpoint_id, now)
 
 
+def pause(consecutive_failures: int, draw: Callable[[], float] = random.random) -> int:
+    """How long (ms) to put off deliveries for a failing endpoint, beyond the few that are tried."""
+    steps = min(max(consecutive_failures - PENALTY_FROM, 0), 16)
+    return retry.jittered(min(_PUT_OFF << steps, _LONGEST_PUT_OFF), draw)
+
+
 def to_json(endpoint: Endpoint) -> dict[str, Any]:
     """The state of an endpoint in the API; times in seconds."""
     state = {
@@ -133,7 +148,7 @@ def _resume_part(tx: Tx, endpoint_id: str, now: int) -> None:
 
 def _try_again(tx: Tx, endpoint_id: str, failures: int, now: int) -> None:
     """Have the oldest that was put off tried after a while, unless another delivery is tried earlier."""
-    at, next_at = now + retry.put_off(failures), deliveries.next_of_endpoint(tx, endpoint_id)
+    at, next_at = now + pause(failures), deliveries.next_of_endpoint(tx, endpoint_id)
     if next_at is None or next_at > at:
         deliveries.bring_forward(tx, endpoint_id, at, 1, now)
 

@@ -25,7 +25,7 @@ from webapp.kit.clock import Deadline
 from webapp.kit.crypto import CannotOpen, new_id
 from webapp.service.domain.base.keyring import INSTANCE, KeyGone
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
-from webapp.service.domain.deliveries import retry, signing_keys
+from webapp.service.domain.deliveries import signing_keys
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Environment, Scene
 from webapp.service.outbound.urls import masked_url
@@ -254,15 +254,15 @@ def check_urls(service: Service, field: str, *urls: str) -> dict[str, str]:
     return not_found
 
 
-def record_failures(tx: Tx, endpoint_id: str, count: int, error: str, now: int) -> Failing | None:
-    """Count ``count`` failures in a row; None when the endpoint is switched off."""
+def record_failures(tx: Tx, endpoint_id: str, count: int, error: str, now: int, *, penalty_from: int) -> Failing | None:
+    """Count ``count`` failures in a row, of which ``penalty_from`` put it in penalty; None when it is switched off."""
     rows = tx.tuples(
         "UPDATE endpoints SET consecutive_failures = consecutive_failures + :failures, last_error = :error, "
         "failing_since = COALESCE(failing_since, :now), updated_at = :now, "
         "state = CASE WHEN consecutive_failures + :failures >= :many THEN 'penalty' ELSE state END, "
         "state_since = CASE WHEN state = 'happy' AND consecutive_failures + :failures >= :many THEN :now "
         "ELSE state_since END WHERE id = :id AND active = 1 RETURNING failing_since, consecutive_failures",
-        {"failures": count, "error": error, "now": now, "many": retry.PENALTY_FROM, "id": endpoint_id},
+        {"failures": count, "error": error, "now": now, "many": penalty_from, "id": endpoint_id},
     )
     return Failing(*rows[0]) if rows else None
 

@@ -1,4 +1,7 @@
-"""When a delivery that failed is tried again (contract "Retries"), as data and pure functions."""
+"""When a delivery that failed is tried again (contract "Retries"), as data and pure functions.
+
+How long deliveries are put off because their endpoint fails, and when it gets none, is in :mod:`endpoint_state`.
+"""
 
 import email.utils
 import random
@@ -22,13 +25,8 @@ SCHEDULE = (
 """The pause before each attempt, in milliseconds; ten attempts, about three days."""
 JITTER = 0.2
 LONGEST_RETRY_AFTER = DAY
-GIVE_UP_AFTER = 5 * DAY
-"""An endpoint that fails this long without one success is deactivated."""
 GONE = 410
 WAITERS = frozenset({429, 503})
-PENALTY_FROM = 3
-"""So many failures in a row, and an endpoint gets fewer deliveries at once."""
-_PUT_OFF, _LONGEST_PUT_OFF = 2 * SECOND, 5 * MINUTE
 
 
 def pause(tries: int, retry_after: int | None = None, draw: Callable[[], float] = random.random) -> int | None:
@@ -38,13 +36,12 @@ def pause(tries: int, retry_after: int | None = None, draw: Callable[[], float] 
     """
     if tries >= len(SCHEDULE):
         return None
-    return max(_jittered(SCHEDULE[tries], draw), min(retry_after or 0, LONGEST_RETRY_AFTER))
+    return max(jittered(SCHEDULE[tries], draw), min(retry_after or 0, LONGEST_RETRY_AFTER))
 
 
-def put_off(consecutive_failures: int, draw: Callable[[], float] = random.random) -> int:
-    """How long (ms) to put off deliveries for a failing endpoint, beyond the few that are tried."""
-    steps = min(max(consecutive_failures - PENALTY_FROM, 0), 16)
-    return _jittered(min(_PUT_OFF << steps, _LONGEST_PUT_OFF), draw)
+def jittered(ms: int, draw: Callable[[], float]) -> int:
+    """``ms``, up to :data:`JITTER` of it shorter or longer, so that what failed together is not tried together."""
+    return round(ms * (1 - JITTER + 2 * JITTER * draw()))
 
 
 def retry_after_ms(status: int, header: str | None, now: int) -> int | None:
@@ -60,7 +57,3 @@ def retry_after_ms(status: int, header: str | None, now: int) -> int | None:
         return None
     at = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return min(max(int(at.timestamp() * SECOND) - now, 0), LONGEST_RETRY_AFTER)
-
-
-def _jittered(ms: int, draw: Callable[[], float]) -> int:
-    return round(ms * (1 - JITTER + 2 * JITTER * draw()))
