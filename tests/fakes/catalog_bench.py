@@ -45,7 +45,8 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound import oauth, oauth1
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard, Target
-from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
+from webapp.service.outbound.oauth import Provider, TokenResult
+from webapp.service.outbound.oauth_failures import OAuthFailure
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.transport import AnySocket, Limits, Transport
 from webapp.settings import Settings

@@ -63,7 +63,7 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployed_triggers, fire
 from webapp.service.domain.triggers import lifecycle as trigger_lifecycle
 from webapp.service.outbound import oauth
-from webapp.service.outbound.oauth import OAuthFailure
+from webapp.service.outbound.oauth_failures import OAuthFailure
 from webapp.settings import Settings
 
 PRODUCT = "Fernhollow"

@@ -23,7 +23,8 @@ from webapp.service.outbound import id_tokens, oauth
 from webapp.service.outbound.bodies import at_path
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.id_tokens import LEEWAY_S, BadIdToken, PublishedObject, Unreachable, fetched_json
-from webapp.service.outbound.oauth import OAuthFailure, TokenResult
+from webapp.service.outbound.oauth import TokenResult
+from webapp.service.outbound.oauth_failures import OAuthFailure
 from webapp.settings import Settings
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,8 @@ from tests.service.catalog.samples import KEYS, OAUTH
 from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.spec import absolute
-from webapp.service.outbound.oauth import OAuthFailure, read_token
+from webapp.service.outbound.oauth import read_token
+from webapp.service.outbound.oauth_failures import OAuthFailure
 from webapp.service.outbound.placements import Placement, apply
 from webapp.service.outbound.probe import BodyRule, RefusalRules
 from webapp.service.outbound.responses import Response

@@ -28,7 +28,7 @@ from webapp.service.domain.accounts import accounts, connections, credentials, h
 from webapp.service.domain.accounts.attempts import Question, Undecided
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown
 from webapp.service.domain.components import account_grants
-from webapp.service.outbound.oauth import OAuthFailure
+from webapp.service.outbound.oauth_failures import OAuthFailure
 
 
 @pytest.fixture(scope="module")

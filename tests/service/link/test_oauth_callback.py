@@ -15,8 +15,9 @@ from webapp.kit.clock import MINUTE
 from webapp.service.domain.accounts import attempts, oauth_apps, provider
 from webapp.service.domain.accounts.provider import CheckResult
 from webapp.service.outbound import oauth, oauth1
-from webapp.service.outbound.oauth import OAuthFailure, TokenResult, failure_for
+from webapp.service.outbound.oauth import TokenResult
 from webapp.service.outbound.oauth1 import Temporary
+from webapp.service.outbound.oauth_failures import OAuthFailure, failure_for
 
 CALLBACK_SIGNED_FLOW = f"{CALLBACK}/discogs"
 GRANT = TokenResult("nnch", None, None, None, "oauth1", {"oauth_token": "nnch", "oauth_token_secret": "pfkk"})

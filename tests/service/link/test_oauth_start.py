@@ -12,7 +12,7 @@ from tests.service.link.conftest import CALLBACK, query
 from webapp.kit.clock import HOUR
 from webapp.service.domain.accounts import oauth_apps, provider_scopes
 from webapp.service.outbound import oauth
-from webapp.service.outbound.oauth import OAuthFailure
+from webapp.service.outbound.oauth_failures import OAuthFailure
 
 
 def test_the_read_only_profile_asks_for_less(world: Any, browser: Any) -> None:

@@ -16,7 +16,8 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
 from webapp.service.outbound.key_sessions import AssertionSpec, SessionSpec, begin, pem, sign
-from webapp.service.outbound.oauth import OAuthFailure, TokenResult
+from webapp.service.outbound.oauth import TokenResult
+from webapp.service.outbound.oauth_failures import OAuthFailure
 from webapp.service.outbound.placements import Placement
 from webapp.service.outbound.templates import TemplateError
 

@@ -7,8 +7,9 @@ import pytest
 
 from tests.fakes.declared.oauth1 import members
 from webapp.service.outbound import oauth1
-from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
+from webapp.service.outbound.oauth import Provider, TokenResult
 from webapp.service.outbound.oauth1 import Temporary
+from webapp.service.outbound.oauth_failures import OAuthFailure
 
 CALLBACK = "http://localhost:8600/connect/oauth/callback/acme?state=s"
 TEMPORARY = Temporary("hh5s93j4hdidpola", "hdhd0244k9j7ao03")

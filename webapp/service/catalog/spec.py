@@ -18,7 +18,7 @@ from webapp.service.components.declared.form import Signature
 from webapp.service.components.pieces.form import AuthForm
 from webapp.service.outbound.bodies import at_path
 from webapp.service.outbound.key_sessions import Algorithm, AssertionSpec, SessionSpec
-from webapp.service.outbound.oauth import OAuthFailureKind
+from webapp.service.outbound.oauth_failures import OAuthFailureKind
 from webapp.service.outbound.placements import Placement
 from webapp.service.outbound.request_signing import PARTS
 

@@ -34,7 +34,8 @@ from webapp.service.link import endings, outcome_page, redirects, visit
 from webapp.service.link.oauth_start import COOKIE_PATH, binding_cookie, client_of, rejection
 from webapp.service.link.responses import see_other
 from webapp.service.outbound import oauth
-from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
+from webapp.service.outbound.oauth import Provider, TokenResult
+from webapp.service.outbound.oauth_failures import UNKNOWN_CLIENT, OAuthFailure
 
 MAX_QUOTE = 200
 log = logging.getLogger(__name__)
@@ -135,7 +136,7 @@ def _grant(service: Service, app: App, client: OAuthApp, attempt: Attempt, seale
             verifier=sealed["verifier"],
         )
     if isinstance(result, OAuthFailure):
-        if client.registered_issuer and result.error_code in oauth.UNKNOWN_CLIENT:
+        if client.registered_issuer and result.error_code in UNKNOWN_CLIENT:
             raise RejectedByProvider(f"{app.name} has forgotten this service since you began. Start again.")
         raise rejection(provider.naming_failure(result, app))
     return result

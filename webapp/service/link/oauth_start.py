@@ -28,7 +28,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import hosted_servers
 from webapp.service.link.responses import see_other
 from webapp.service.outbound import oauth
-from webapp.service.outbound.oauth import OAuthFailure
+from webapp.service.outbound.oauth_failures import OAuthFailure
 from webapp.service.outbound.templates import TemplateError
 from webapp.settings import Settings
 

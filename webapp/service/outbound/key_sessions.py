@@ -19,7 +19,8 @@ from urllib.parse import urlencode
 from webapp.service.outbound.bodies import Json, at_path
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure
-from webapp.service.outbound.oauth import OAuthFailure, TokenResult, is_token, transport_failure, whole_seconds
+from webapp.service.outbound.oauth import TokenResult, is_token, whole_seconds
+from webapp.service.outbound.oauth_failures import OAuthFailure, transport_failure
 from webapp.service.outbound.placements import Placement, apply
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import Fields, TemplateError, fields_in, fill, fill_url, host_rule

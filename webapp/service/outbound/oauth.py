@@ -5,8 +5,8 @@ belong to the caller: nothing here remembers anything. PKCE is S256 unless a pro
 
 Providers bend RFC 6749, section 5: errors with status 200 (GitHub, Slack), form-encoded answers, ``expires_in`` as
 text or absent, or a time in its place (Square, Squarespace), scopes with commas, tokens inside another member. All of
-that is read here without knowing providers by name, into a :class:`TokenResult` or an :class:`OAuthFailure` that says
-what to do about it. Sentences never repeat a provider's text except its error code, and never a token.
+that is read here without knowing providers by name, into a :class:`TokenResult` or the failure that it means
+(:mod:`oauth_failures`), and neither repeats a token in a sentence.
 
 Discovery (RFC 8414, section 3, or OpenID Connect Discovery) trusts only metadata that names the very issuer that was
 asked (RFC 8414, 3.3), and never gives up encryption that the issuer has.
@@ -28,35 +28,19 @@ from webapp.kit.clock import SECOND, now, parse_iso
 from webapp.service.outbound.bodies import Json, at_path
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure
+from webapp.service.outbound.oauth_failures import (
+    OAuthFailure,
+    OAuthFailureKind,
+    failure_for,
+    refusal,
+    transport_failure,
+    unusable,
+)
 from webapp.service.outbound.responses import Response
 from webapp.service.outbound.templates import fill, host_rule
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 
-OAuthFailureKind = Literal[
-    "grant_dead",  # the code or refresh token will never work again: the person must connect anew
-    "denied",  # the person or the provider said no
-    "misconfigured",  # the OAuth client or the app's facts are wrong: the operator must act
-    "temporary",  # worth another try later
-]
 MAX_TOKEN_LIFE_S = 10 * 365 * 86_400
-_KIND_OF_CODE: Mapping[str, OAuthFailureKind] = {
-    "invalid_grant": "grant_dead",  # RFC 6749, 5.2
-    "bad_verification_code": "grant_dead",  # GitHub
-    "bad_refresh_token": "grant_dead",  # GitHub
-    "invalid_code": "grant_dead",  # Slack
-    "access_denied": "denied",  # RFC 6749, 4.1.2.1
-    "server_error": "temporary",
-    "temporarily_unavailable": "temporary",
-}
-_SENTENCES: Mapping[OAuthFailureKind, str] = {
-    "grant_dead": "The provider no longer accepts this authorization. Connect the account again.",
-    "denied": "Access was denied at the provider. Connect again and allow access.",
-    "misconfigured": "The provider refuses this installation's OAuth client. Ask the operator to check it.",
-    "temporary": "The provider cannot answer right now. Try again in a few minutes.",
-}
-UNKNOWN_CLIENT = frozenset({"invalid_client", "invalid_client_id", "unauthorized_client"})
-"""Codes with which providers refuse a client that they do not know (RFC 6749, 5.2)."""
-_ERROR_CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _EPOCH = re.compile(r"[0-9]{9,11}(\.[0-9]{1,9})?")
 _TOKEN = re.compile(r"[\x21-\x7e]{1,16384}")
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,500}")  # RFC 6749, 3.3
@@ -68,20 +52,6 @@ ENDPOINTS = {
 }
 _REQUIRED_ENDPOINTS = ("authorize_url", "token_url")
 _NO_METADATA = Failure("bad_response", "The issuer does not say where people sign in. Check its address.")
-
-
-@dataclass(frozen=True, slots=True)
-class OAuthFailure:
-    """An OAuth step that failed. `error_code` is the provider's own, or None; `sentence` may be shown.
-
-    `status` is that of the response; None without one.
-    """
-
-    kind: OAuthFailureKind
-    sentence: str
-    error_code: str | None = None
-    retry_after_s: int | None = None
-    status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +225,8 @@ def revoke(
     if provider.revoke_url is None:
         return OAuthFailure("misconfigured", "This provider cannot revoke from here. Remove access at the provider.")
     body, headers = prepare_revoke_token_request(token, hint, "", {})
-    refusal = read_refusal(_post(client, provider, provider.revoke_url, body, headers), provider.error_codes)
-    return _without_secrets(refusal, provider, token)
+    refused = read_refusal(_post(client, provider, provider.revoke_url, body, headers), provider.error_codes)
+    return _without_secrets(refused, provider, token)
 
 
 def check_issuer(provider: Provider, iss: str | None) -> OAuthFailure | None:
@@ -346,21 +316,6 @@ def _same(left: str, right: str) -> bool:
     return hmac.compare_digest(left.encode(errors="replace"), right.encode(errors="replace"))
 
 
-def failure_for(
-    code: str | None, retry_after_s: int | None = None, codes: Mapping[str, OAuthFailureKind] | None = None
-) -> OAuthFailure:
-    """The failure for an `error` code of a provider, as in a callback or a token answer; unknown: misconfigured.
-
-    `codes` are what an app declares of its provider's own codes; they come before the general ones.
-    """
-    known = code if code is not None and _ERROR_CODE.fullmatch(code) else None
-    kind = {**_KIND_OF_CODE, **(codes or {})}.get(known or "", "misconfigured")
-    sentence = _SENTENCES[kind]
-    if known and kind == "misconfigured":
-        sentence = f"The provider answered “{known}”. Ask the operator to check the app's OAuth client."
-    return OAuthFailure(kind, sentence, known, retry_after_s)
-
-
 def read_token(
     outcome: Response | Failure,
     *,
@@ -376,10 +331,10 @@ def read_token(
     if isinstance(outcome, Failure):
         return transport_failure(outcome)
     answer = _members(outcome)
-    if refusal := _refusal(outcome, answer, codes):
-        return refusal
+    if refused := refusal(outcome, answer, codes):
+        return refused
     if answer is None:
-        return _unusable("The provider's token answer is neither JSON nor a form.", outcome.status)
+        return unusable("The provider's token answer is neither JSON nor a form.", outcome.status)
     nested = at_path(answer, token_at)
     held = nested if isinstance(nested, dict) else {}
     return _token(held if strict or "access_token" in held else answer, answer)
@@ -391,13 +346,7 @@ def read_refusal(
     """Whether an endpoint that answers with no token (RFC 7009, 2.2) refused; None when it did not."""
     if isinstance(outcome, Failure):
         return transport_failure(outcome)
-    return _refusal(outcome, _members(outcome), codes)
-
-
-def transport_failure(failure: Failure) -> OAuthFailure:
-    """A failure of the network seen from OAuth: an address that may not be reached is a matter for the operator."""
-    fixed = failure.kind in ("refused_by_guard", "redirect_refused", "tls")
-    return OAuthFailure("misconfigured" if fixed else "temporary", failure.sentence)
+    return refusal(outcome, _members(outcome), codes)
 
 
 def _members(response: Response) -> dict[str, Any] | None:
@@ -412,32 +361,10 @@ def _members(response: Response) -> dict[str, Any] | None:
     return None
 
 
-def _refusal(
-    response: Response, answer: dict[str, Any] | None, codes: Mapping[str, OAuthFailureKind] | None
-) -> OAuthFailure | None:
-    code, status = _code(answer), response.status
-    if status >= 500 or status in (408, 429):
-        return OAuthFailure("temporary", _SENTENCES["temporary"], code, response.retry_after_s, status)
-    if code is not None or (answer is not None and answer.get("ok") is False):
-        return replace(failure_for(code, response.retry_after_s, codes), status=status)
-    if response.ok:
-        return None
-    sentence = f"The provider answered with status {status}. Ask the operator to check the app's OAuth client."
-    return OAuthFailure("misconfigured", sentence, status=status)
-
-
-def _code(answer: dict[str, Any] | None) -> str | None:
-    """RFC 6749 has a string; some providers nest an object with a `code` or `type`."""
-    error = answer.get("error") if answer else None
-    if isinstance(error, dict):
-        error = error.get("code") or error.get("type") or "error"
-    return str(error) if error else None
-
-
 def _token(held: dict[str, Any], answer: dict[str, Any]) -> TokenResult | OAuthFailure:
     access, refresh, kind = (held.get(name) for name in ("access_token", "refresh_token", "token_type"))
     if not is_token(access):
-        return _unusable("The provider's answer contains no usable access token.")
+        return unusable("The provider's answer contains no usable access token.")
     return TokenResult(
         access,
         refresh if is_token(refresh) else None,
@@ -479,11 +406,6 @@ def _scopes(value: Any) -> tuple[str, ...] | None:
     if not isinstance(value, list):
         return None
     return tuple(dict.fromkeys(scope for scope in value if isinstance(scope, str) and _SCOPE.fullmatch(scope)))
-
-
-def _unusable(sentence: str, status: int = 200) -> OAuthFailure:
-    kind: OAuthFailureKind = "temporary" if status < 300 else "misconfigured"
-    return OAuthFailure(kind, f"{sentence} Try again later; if it keeps happening, ask the operator to check the app.")
 
 
 def discover(client: OutboundClient, issuer: str) -> dict[str, str] | Failure:

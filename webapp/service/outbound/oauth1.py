@@ -10,15 +10,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.failures import Failure
-from webapp.service.outbound.oauth import (
-    MAX_ANSWER,
-    OAuthFailure,
-    Provider,
-    TokenResult,
-    failure_for,
-    is_token,
-    transport_failure,
-)
+from webapp.service.outbound.oauth import MAX_ANSWER, Provider, TokenResult, is_token
+from webapp.service.outbound.oauth_failures import OAuthFailure, failure_for, transport_failure
 from webapp.service.outbound.request_signing import OAuth1
 
 _SECRET = "oauth_token_secret"  # noqa: S105 - the name of a member

@@ -30,7 +30,8 @@ from webapp.service.domain.accounts.attempts import (
     grant_to_json,
 )
 from webapp.service.domain.base.failures import AttemptUnknown, Cancelled, LinkExpired, LinkUsed
-from webapp.service.outbound.oauth import OAuthFailure, TokenResult
+from webapp.service.outbound.oauth import TokenResult
+from webapp.service.outbound.oauth_failures import OAuthFailure
 
 REDIRECT_URI = "http://localhost:8600/connect/oauth/callback/discogs"
 

@@ -39,7 +39,7 @@ from webapp.service.domain.accounts.provider import CheckResult
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.oauth import OAuthFailure
+from webapp.service.outbound.oauth_failures import OAuthFailure
 from webapp.service.outbound.templates import TemplateError
 
 Kind = Literal["imported", "there", "valid", "invalid", "refused", "unanswered"]

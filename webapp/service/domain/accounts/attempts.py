@@ -33,8 +33,9 @@ from webapp.service.domain.accounts import notifications, provider
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, LinkExpired, LinkUsed
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.outbound import oauth1
-from webapp.service.outbound.oauth import WRONG_ISSUER, OAuthFailure, Provider, TokenResult
+from webapp.service.outbound.oauth import WRONG_ISSUER, Provider, TokenResult
 from webapp.service.outbound.oauth1 import Temporary
+from webapp.service.outbound.oauth_failures import OAuthFailure
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 

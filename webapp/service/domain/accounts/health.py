@@ -17,7 +17,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.provider import CheckResult
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import activity, external_users
-from webapp.service.outbound.oauth import OAuthFailure
+from webapp.service.outbound.oauth_failures import OAuthFailure
 from webapp.service.outbound.templates import TemplateError
 
 REVOKED_HERE = marked("You revoked the access. Reconnect the account to use it again.")

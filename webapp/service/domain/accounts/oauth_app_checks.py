@@ -15,7 +15,8 @@ from webapp.service.catalog.spec import ClientCheck
 from webapp.service.domain.accounts import provider
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth
-from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
+from webapp.service.outbound.oauth import Provider, TokenResult
+from webapp.service.outbound.oauth_failures import UNKNOWN_CLIENT, OAuthFailure
 from webapp.service.outbound.templates import TemplateError
 
 Verdict = Literal["known", "unknown", "redirect_uri", "unchecked"]
@@ -119,7 +120,7 @@ def _exchange_random_code(
 
 
 def _is_unknown(answer: OAuthFailure, declaration: ClientCheck) -> bool:
-    codes, statuses = oauth.UNKNOWN_CLIENT.union(declaration.unknown_codes), {401, *declaration.unknown_statuses}
+    codes, statuses = UNKNOWN_CLIENT.union(declaration.unknown_codes), {401, *declaration.unknown_statuses}
     return answer.error_code in codes or (answer.status in statuses and answer.kind != "grant_dead")
 
 

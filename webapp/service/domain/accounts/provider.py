@@ -31,7 +31,8 @@ from webapp.service.outbound.bodies import at_path
 from webapp.service.outbound.databases import ENGINES, Engine, account_of
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.key_sessions import SessionSpec
-from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
+from webapp.service.outbound.oauth import Provider, TokenResult
+from webapp.service.outbound.oauth_failures import UNKNOWN_CLIENT, OAuthFailure
 from webapp.service.outbound.templates import TemplateError, fill_url
 from webapp.service.outbound.urls import parse_port
 
@@ -118,7 +119,7 @@ def renew(service: Service, app: App, client: OAuthApp, values: Mapping[str, str
     """New tokens for the refresh token in ``values``, which ``client`` got. Raises :class:`TemplateError`."""
     named = oauth_provider(service, app, client, values)
     result = oauth.refresh(service.client_for(app), named, refresh_token=values[REFRESH_TOKEN])
-    if isinstance(result, OAuthFailure) and client.registered_issuer and result.error_code in oauth.UNKNOWN_CLIENT:
+    if isinstance(result, OAuthFailure) and client.registered_issuer and result.error_code in UNKNOWN_CLIENT:
         return OAuthFailure("grant_dead", _FORGOTTEN.format(app=app.name), result.error_code, status=result.status)
     return naming_failure(result, app) if isinstance(result, OAuthFailure) else result
 

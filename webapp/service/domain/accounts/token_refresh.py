@@ -6,8 +6,8 @@ lock is a lease in the account's row, which all processes respect and which last
 Its holder works with the revision that it read under the lock. After a temporary failure no request is made during a
 cool-down, which lasts at least as long as the provider's Retry-After, of which a day counts (:mod:`retry_times`). Which
 answers of a provider end an account (``grant_dead``, such as ``invalid_grant``) is decided in
-:mod:`webapp.service.outbound.oauth`, and for a session in :mod:`webapp.service.outbound.key_sessions`. A response
-without a refresh token keeps the old one (RFC 6749 section 6).
+:mod:`webapp.service.outbound.oauth_failures`, and for a session in :mod:`webapp.service.outbound.key_sessions`. A
+response without a refresh token keeps the old one (RFC 6749 section 6).
 """
 
 import time
@@ -19,7 +19,8 @@ from webapp.service.domain.accounts import account_state, accounts, apps, creden
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.credentials import ACCESS_TOKEN, REFRESH_TOKEN
 from webapp.service.domain.base.service import Service
-from webapp.service.outbound.oauth import OAuthFailure, TokenResult
+from webapp.service.outbound.oauth import TokenResult
+from webapp.service.outbound.oauth_failures import OAuthFailure
 from webapp.service.outbound.templates import TemplateError
 
 WAIT_S = 45.0
