@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from webapp.dashboard.build.menu import in_menu
 from webapp.dashboard.client.transport import ServiceDown
 from webapp.dashboard.dashboard import KEY
 
@@ -25,12 +24,6 @@ def test_every_page_is_served_because_its_file_exists_and_the_start_page_is_the_
     assert len(named) >= 40 and nouns == named
     answer = stage.signed_in().get("/")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/apps")
-
-
-def test_the_menu_of_build_has_its_pages_in_their_order(stage: Any) -> None:
-    assert [noun for noun, _ in in_menu()] == [
-        "embed", "keys", "logs", "usage", "project", "apps", "integrations", "workflows", "people"
-    ]  # fmt: skip
 
 
 def test_routes_beside_it_keep_their_own_gate_headers_and_errors(stage: Any) -> None:

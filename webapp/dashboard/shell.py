@@ -12,25 +12,25 @@ from zoneinfo import ZoneInfo
 
 from flask import g, request, url_for
 
-from webapp.dashboard.build import menu, project_list
+from webapp.dashboard import menu
+from webapp.dashboard.build import menu as build_menu
+from webapp.dashboard.build import project_list
 from webapp.dashboard.client.overview import TriggerOverview
 from webapp.dashboard.cookies import read_theme
 from webapp.dashboard.dashboard import (
     ALL_PROJECTS,
-    agents,
     dashboard,
     has_logs,
     if_up,
     known_accounts,
     known_triggers,
-    offers,
     viewer,
 )
 from webapp.dashboard.gate import csp_nonce
 from webapp.dashboard.pages import address, flashed, here
 from webapp.dashboard.portal import frame
 from webapp.dashboard.portal.mount import HANDLE
-from webapp.dashboard.words import AUTH, BUILD, ROLES, STATE_TONES, STATES, uses_of
+from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, uses_of
 from webapp.errors import NotFound
 from webapp.kit.assets import asset_url
 from webapp.kit.clock import parse_iso
@@ -41,12 +41,7 @@ from webapp.people.users import User
 
 # By the name that the API has for it.
 ENVIRONMENTS: Mapping[str, str] = {"development": _("Development"), "production": _("Production")}
-_NOUNS: Mapping[str, str] = {
-    "accounts": _("Accounts"),
-    "triggers": _("Triggers"),
-    "logs": _("Logs"),
-    "agents": _("Agents"),
-}
+_NOUNS = {noun: page.label for noun, page in menu.PAGES.items()}
 
 
 class MenuItem(NamedTuple):
@@ -112,7 +107,8 @@ def context() -> dict[str, Any]:
         "flashed": flashed,
         "nav": _navigation(path),
         "nav_build": tuple(
-            _item(path, f"build_{noun}", BUILD[noun], "page", icon=page.icon) for noun, page in _menu_of_build()
+            _item(path, f"build_{noun}", page.label, "page", icon=page.icon)
+            for noun, page in build_menu.seen_by(viewer().role).items()
         ),
         **(_scenes() if viewer().may_build else {}),
         "person": {"email": user.email, "role": ROLES.get(user.role, user.role)},
@@ -124,10 +120,12 @@ def context() -> dict[str, Any]:
 
 def pages() -> list[tuple[str, str, str]]:
     """The label, the path and the icon of each page in the viewer's menu, and of those to read."""
-    entries = [(label, url_for(f"dashboard.{noun}.{endpoint}"), noun) for noun, label, endpoint in _menu()]
+    entries = [
+        (str(page.label), url_for(f"dashboard.{noun}.{page.endpoint}"), noun) for noun, page in menu.offered().items()
+    ]
     entries += [
-        (f"{BUILD[noun]} · {gettext('Build')}", url_for(f"dashboard.build_{noun}.page"), page.icon)
-        for noun, page in _menu_of_build()
+        (f"{page.label} · {gettext('Build')}", url_for(f"dashboard.build_{noun}.page"), page.icon)
+        for noun, page in build_menu.seen_by(viewer().role).items()
     ]
     return [*entries, (gettext("Manual"), "/docs", "docs"), (gettext("API reference"), "/docs/api", "docs")]
 
@@ -182,31 +180,16 @@ def _scenes() -> dict[str, Any]:
     return {"environments": environments, "scene_projects": projects, "scene_url": address("dashboard.scene.choose")}
 
 
-def _menu() -> list[tuple[str, str, str]]:
-    """The noun, the label and the endpoint of each page in the menu that everybody has."""
-    return [
-        ("apps", gettext("Apps"), "index"),
-        ("accounts", gettext("Accounts"), "index"),
-        ("triggers", gettext("Triggers"), "index"),
-        *([("logs", gettext("Logs"), "index")] if has_logs() else []),
-        *([("agents", gettext("Agents"), "index")] if offers("agents", lambda: agents().apps()) else []),
-        ("settings", gettext("Settings"), "page"),
-    ]
-
-
-def _menu_of_build() -> list[tuple[str, menu.BuildPage]]:
-    """The pages of Build that the viewer's role sees, by noun."""
-    role = viewer().role
-    return [(noun, page) for noun, page in menu.in_menu() if role in page.roles and page.offered()]
-
-
 def _navigation(path: str) -> tuple[MenuItem, ...]:
     counts = {
         "accounts": lambda: {"id": "nav-accounts", **account_counts()},
         "triggers": _trigger_counts,
         "agents": _waiting,
     }
-    return tuple(_item(path, noun, label, endpoint, **counts.get(noun, dict)()) for noun, label, endpoint in _menu())
+    return tuple(
+        _item(path, noun, page.label, page.endpoint, **counts.get(noun, dict)())
+        for noun, page in menu.offered().items()
+    )
 
 
 def _item(path: str, noun: str, label: str, endpoint: str = "index", **more: Any) -> MenuItem:

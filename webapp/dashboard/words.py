@@ -22,19 +22,6 @@ AUTH: Mapping[str, str] = {
     "none": _("No account needed"),
 }
 
-# The menu of Build, by noun. Its pages are in English; the menu is in the language of the page that it stands on.
-BUILD: Mapping[str, str] = {
-    "embed": _("Embed"),
-    "keys": _("API & keys"),
-    "logs": _("Logs"),
-    "usage": _("Usage"),
-    "project": _("Project"),
-    "apps": _("App setup"),
-    "integrations": _("Integrations"),
-    "workflows": _("Workflows"),
-    "people": _("People"),
-}
-
 # A trigger's states, and those of the addresses it delivers to.
 TRIGGER_STATES: Mapping[str, str] = {
     "active": _("Active"),

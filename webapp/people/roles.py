@@ -33,7 +33,7 @@ def is_owner(role: str) -> bool:
 def may_build(role: str) -> bool:
     """Whether it sees Build, signing keys, webhook URLs with their keys, the calls of pages and the audit log.
 
-    Which pages of Build are for owners only, each page declares by :data:`OWNERS` or :data:`DEVELOPERS`.
+    Which pages of Build are for owners only is the table of the menu there, by :data:`OWNERS` or :data:`DEVELOPERS`.
     """
     return role in DEVELOPERS
 

@@ -4,31 +4,41 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from flask import Flask, g, request
+from flask import Flask, g
 
 from webapp.dashboard.build import menu
-from webapp.dashboard.build.menu import BuildPage
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.dashboard import Viewer
 from webapp.errors import Conflict, Detail, Invalid
 from webapp.kit import message_files, translation
-from webapp.people.roles import DEVELOPERS, OWNERS
 
 FOLDER = Path(translation.__file__).parent.parent / "translations"
 
 
-@pytest.mark.parametrize(
-    ("roles", "statuses"),
-    [(DEVELOPERS, {"owner": 200, "developer": 200, "member": 404}), (OWNERS, {"owner": 200, "developer": 404})],
-)
-def test_other_roles_meet_nothing(roles: Any, statuses: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(menu, "PAGES", {})
-    app, lamps = Flask(__name__), menu.blueprint("lamps", BuildPage("key", 1, roles))
-    app.before_request(lambda: setattr(g, "viewer", Viewer("u_1", request.args["role"], cast(ConnectClient, None))))
-    lamps.get("")(lambda: "lit")
-    app.register_blueprint(lamps)
-    seen = {role: app.test_client().get("/build/lamps", query_string={"role": role}).status_code for role in statuses}
-    assert seen == statuses
+ALL = ["embed", "keys", "logs", "usage", "project", "apps", "integrations", "workflows", "people"]
+NOT_OF_DEVELOPERS = {"apps", "integrations", "people"}
+SEEN = {"owner": ALL, "developer": [noun for noun in ALL if noun not in NOT_OF_DEVELOPERS], "member": []}
+
+
+@pytest.mark.parametrize("role", SEEN)
+def test_a_role_meets_the_pages_of_its_menu_and_no_others(stage: Any, role: str) -> None:
+    with stage.request():
+        assert list(menu.seen_by(role)) == SEEN[role]
+    app = Flask(__name__)
+    app.before_request(lambda: setattr(g, "viewer", Viewer("u_1", role, cast(ConnectClient, None))))
+    for noun in ALL:
+        for build in (menu.blueprint(noun), menu.part_of(noun, "part", "/part")):
+            build.get("")(lambda: "there")
+            app.register_blueprint(build)
+    visitor = app.test_client()
+    for path in (f"{noun}{below}" for noun in ALL for below in ("", "/part")):
+        seen = path.partition("/")[0] in SEEN[role]
+        assert (path, visitor.get(f"/build/{path}").status_code) == (path, 200 if seen else 404)
+
+
+def test_each_row_of_the_table_is_a_page(stage: Any) -> None:
+    served = {rule.endpoint for rule in stage.app.url_map.iter_rules()}
+    assert [noun for noun in menu.PAGES if f"dashboard.build_{noun}.page" not in served] == []
 
 
 def test_a_page_of_build_is_english_as_a_whole_and_others_are_not(stage: Any) -> None:

@@ -24,7 +24,6 @@ from webapp.errors import Invalid
 from webapp.kit.origins import checked_origin
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
-from webapp.people import roles
 
 WAYS: Mapping[str, str] = {
     "link": _("Hosted link"),
@@ -41,7 +40,7 @@ _KEY = "embed"
 Text = Annotated[str, StringConstraints(strip_whitespace=True), at_most(2_000)]
 _AT_ONCE, _MOST_APPS = 100, 1_000  # of a request, and in the list
 _MOST_REFUSED = 3
-blueprint = menu.blueprint("embed", menu.BuildPage("embed", 1, roles.DEVELOPERS))
+blueprint = menu.blueprint("embed")
 # Where the API's fields stand in the form.
 _FIELDS: Mapping[str, str] = {
     "external_user_id": "user",

@@ -14,12 +14,12 @@ from webapp.dashboard.build import menu
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import person
 from webapp.dashboard.pages import fragment, go, wants_fragment
-from webapp.dashboard.words import BUILD, ROLES
+from webapp.dashboard.words import ROLES
 from webapp.kit.text import holds
 from webapp.kit.translation import gettext
 from webapp.people import invitations, passkeys, roles, totp, users
 
-blueprint = menu.blueprint("people", menu.BuildPage("people", 9, roles.OWNERS))
+blueprint = menu.blueprint("people")
 
 EVERYBODY = tuple(reversed(roles.ROLES))
 MOST_SHOWN = 100
@@ -84,10 +84,10 @@ def _list() -> dict[str, Any]:
 
 
 def _rights() -> list[tuple[str, tuple[str, ...]]]:
-    """The roles, and what each may do; pages of Build declare their own."""
+    """The roles, and what each may do."""
     pages: dict[tuple[str, ...], list[str]] = {}
-    for noun, item in menu.PAGES.items():
-        pages.setdefault(item.roles, []).append(str(BUILD[noun]))
+    for item in menu.PAGES.values():
+        pages.setdefault(item.roles, []).append(str(item.label))
     return [
         (gettext("Connect, run, watch"), EVERYBODY),
         (gettext("See signing keys and the audit log"), roles.DEVELOPERS),

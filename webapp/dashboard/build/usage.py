@@ -13,24 +13,17 @@ from flask import render_template, request, url_for
 from webapp.dashboard.build import menu
 from webapp.dashboard.client.build import usage
 from webapp.dashboard.client.build.usage import AppDay
-from webapp.dashboard.dashboard import app_of, dashboard, offers, viewer
+from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.dashboard.trigger import charts
 from webapp.kit import slugs
 from webapp.kit.clock import DAY, SECOND, iso
 from webapp.kit.translation import gettext, pgettext
-from webapp.people import roles
 
 PERIODS = (7, 30)
 NO_APP = "-"
 """In the address, what belongs to no app."""
 
-
-def _offered() -> bool:
-    now = dashboard().clock() // SECOND
-    return offers("usage", lambda: usage.by_app(viewer().client, now - 1, now))
-
-
-blueprint = menu.blueprint("usage", menu.BuildPage("chart", 4, roles.DEVELOPERS, offered=_offered))
+blueprint = menu.blueprint("usage")
 
 
 @dataclass(frozen=True, slots=True)

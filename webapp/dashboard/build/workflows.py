@@ -15,9 +15,8 @@ from webapp.dashboard.dashboard import viewer
 from webapp.dashboard.pages import go
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext
-from webapp.people import roles
 
-blueprint = menu.blueprint("workflows", menu.BuildPage("workflow", 8, roles.DEVELOPERS))
+blueprint = menu.blueprint("workflows")
 
 _FIELDS = ("name", "url")
 

@@ -13,9 +13,9 @@ from webapp.dashboard.client.build.app_overrides import AppOverrides
 from webapp.dashboard.client.build.oauth_apps import OAuthApps
 from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.dashboard.pages import go
-from webapp.people import roles, setup_requests
+from webapp.people import setup_requests
 
-blueprint = menu.blueprint("apps", menu.BuildPage("apps", 6, roles.OWNERS))
+blueprint = menu.blueprint("apps")
 
 
 @blueprint.get("")

@@ -30,9 +30,8 @@ from webapp.dashboard.shell import logo_url
 from webapp.errors import Conflict, Invalid, NotFound, Unavailable
 from webapp.kit.translation import count_of, gettext, size
 from webapp.kit.translation import lazy as _
-from webapp.people import roles
 
-blueprint = menu.blueprint("integrations", menu.BuildPage("pieces", 7, roles.OWNERS, of_project=False))
+blueprint = menu.blueprint("integrations")
 MOST_HOSTS = 20_000  # characters
 AWAY = _("npm’s registry does not answer this machine now. Check its way there, or try again in a moment.")
 MOST_NAMES = 3

@@ -11,9 +11,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.build import menu
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
-from webapp.people import roles
 
-blueprint = menu.blueprint("keys", menu.BuildPage("key", 2, roles.DEVELOPERS))
+blueprint = menu.blueprint("keys")
 
 
 class Secret(NamedTuple):

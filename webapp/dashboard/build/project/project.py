@@ -15,7 +15,7 @@ from webapp.kit.contrast import DEFAULT_HUE
 from webapp.kit.translation import gettext
 from webapp.people import roles
 
-blueprint = menu.blueprint("project", menu.BuildPage("settings", 5, roles.DEVELOPERS))
+blueprint = menu.blueprint("project")
 
 TEXTS = ("name", "app_name", "support_email")
 KEY_TEST = "connect_require_key_auth_test"
