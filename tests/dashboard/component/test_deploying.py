@@ -95,6 +95,22 @@ def test_what_the_service_refuses_stands_on_the_form(stage: Any, studio: Studio,
     assert browser.send("/apps/tasks/actions/tasks-create-task/deployment", filled()).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("field", "text", "id_", "said"),
+    [
+        ("name", "n" * 201, "deploy-name", "Use 1 to 200 printable characters."),
+        ("url", "https://a.example/" + "x" * 1_983, "deploy-url", "An address can have at most 2,000 characters."),
+    ],
+)
+def test_how_long_a_name_and_an_address_may_be_is_said_by_the_service_at_its_field(
+    stage: Any, studio: Studio, tower: Watchtower, field: str, text: str, id_: str, said: str
+) -> None:
+    answer = stage.signed_in().send(f"{URL}/deployment", filled(**{f"t.deploy:{field}": text}))
+    assert answer.status_code == 422 and not tower.deployed
+    assert "Correct one field." in answer.text
+    assert re.search(rf'id="{id_}-err">.*?<span>{said}', answer.text)
+
+
 def test_redeploying_keeps_secrets_and_removes_what_is_emptied(stage: Any, studio: Studio, tower: Watchtower) -> None:
     props = [ACCOUNT, TIMER, LIST, SECRET]
     tower.add(stage.alice.id, name="Mine", configurable_props=props, emit_on_deploy=False, configured_props={

@@ -167,6 +167,10 @@ class _Routes:
         assert body["external_user_id"] == self.user()
         if self.tower.refusal:
             return _problem(*self.tower.refusal)
+        if len(body.get("name", "")) > 200:
+            return _refused("name", "Use 1 to 200 printable characters.")
+        if len(body.get("webhook_url", "")) > 2_000:
+            return _refused("webhook_url", "An address can have at most 2,000 characters.")
         self.tower.deployed.append(body)
         made = self.tower.add(self.user(), body["id"], name="New task", configured_props=body["configured_props"])
         answer = self.shown(made)

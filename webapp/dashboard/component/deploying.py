@@ -113,11 +113,5 @@ def _failed(form: ComponentForm, error: PatchbayError) -> Response:
         raise error
     if isinstance(error, ServiceDown):
         return refused(form, {}, _UNSURE)
-    errors = at_fields(form, error) if isinstance(error, Invalid) else {}
-    return refused(form, errors, errors_in_words(form, errors) if errors else _about_url(error) or error.message)
-
-
-def _about_url(error: PatchbayError) -> str:
-    """What is wrong with the webhook URL, without the name that only the API has for it; "" if that is not it."""
-    details = error.details if isinstance(error, Invalid) else ()
-    return next((each.message for each in details if each.field == "webhook_url"), "")
+    errors = at_fields(form, error, forms.DEPLOY_FIELDS) if isinstance(error, Invalid) else {}
+    return refused(form, errors, errors_in_words(form, errors) if errors else error.message)

@@ -50,7 +50,8 @@ from webapp.dashboard.dashboard import (
 from webapp.errors import Invalid, PatchbayError, TooLarge
 from webapp.kit.translation import gettext, size, translated
 
-MAX_NAME, MAX_URL = 200, 2_000
+DEPLOY_FIELDS: Mapping[str, str] = {"name": f"{DEPLOY}name", "webhook_url": f"{DEPLOY}url"}
+"""The fields of a deployment that are no prop's, by what the API calls them."""
 
 
 @dataclass(frozen=True)
@@ -242,13 +243,10 @@ class DeployForm:
     emit: bool
 
     def problems(self) -> dict[str, str]:
-        """The errors by field."""
-        problems = {}
-        if len(self.name) > MAX_NAME:
-            problems[f"{DEPLOY}name"] = gettext("Use at most {count} characters.").format(count=MAX_NAME)
-        if self.url and (not self.url.lower().startswith(("http://", "https://")) or len(self.url) > MAX_URL):
-            problems[f"{DEPLOY}url"] = gettext("Write the whole address, beginning with https:// or http://.")
-        return problems
+        """The errors by field; how long a name or an address may be is left to the service."""
+        if not self.url or self.url.lower().startswith(("http://", "https://")):
+            return {}
+        return {f"{DEPLOY}url": gettext("Write the whole address, beginning with https:// or http://.")}
 
 
 def deploy_form(form: ComponentForm) -> DeployForm:

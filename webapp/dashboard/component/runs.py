@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from flask import Blueprint, Response, flash, render_template, request
@@ -180,10 +181,14 @@ def _kept_whole(outcome: Outcome) -> str:
     return file.id if file else ""
 
 
-def at_fields(form: ComponentForm, error: Invalid) -> dict[str, str]:
-    """The service's errors by prop; empty unless all of them concern fields of this form."""
-    errors = {detail.field.removeprefix("configured_props."): detail.message for detail in error.details}
-    return errors if errors.keys() <= {prop.name for prop in form.visible_props} else {}
+def at_fields(form: ComponentForm, error: Invalid, others: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """The service's errors by prop, or by one of ``others``, which are fields by what the API calls them; empty unless
+    all of them concern fields of this form."""
+    errors = {
+        others.get(detail.field, detail.field.removeprefix("configured_props.")): detail.message
+        for detail in error.details
+    }
+    return errors if errors.keys() <= {*(prop.name for prop in form.visible_props), *others.values()} else {}
 
 
 def _answer(form: ComponentForm, feedback: Feedback, code: int = 200) -> Response:

@@ -21,8 +21,6 @@ from webapp.kit.translation import gettext
 blueprint = Blueprint("webhooks", __name__, url_prefix="/triggers/<trigger_id>/webhooks")
 workflows = Blueprint("trigger_workflows", __name__, url_prefix="/triggers/<trigger_id>/workflows")
 
-MAX_URL = 2_000
-
 
 @blueprint.post("")
 def add(trigger_id: str) -> AnyResponse:
@@ -101,7 +99,7 @@ def rotate(trigger_id: str, endpoint_id: str) -> AnyResponse:
 
 
 def _check(frame: Frame, url: str) -> None:
-    if not url.lower().startswith(("http://", "https://")) or len(url) > MAX_URL:
+    if not url.lower().startswith(("http://", "https://")):
         raise Invalid(gettext("Write the whole address, beginning with https:// or http://."))
     if any(endpoint.url == url for endpoint in frame.endpoints):
         raise Invalid(gettext("Events go there already."))
