@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from webapp.errors import Invalid, NotFound
+from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit.clock import FakeClock
 from webapp.kit.cursors import BadCursor, Window
 from webapp.service.domain.base.service import Service
@@ -97,6 +97,9 @@ def test_one_works_in_the_settings_project_else_in_the_oldest_else_in_a_new_one(
     assert projects.default_id(service, service.store) == projects.default(service) == project_id
     told = replace(service, settings=replace(service.settings, project=other.id))
     assert projects.default_id(told, service.store) == projects.default(told) == other.id
+    projects.check_removable(told, projects.get(service.store, project_id))
+    with pytest.raises(Conflict, match="PATCHBAY_PROJECT"):
+        projects.check_removable(told, other)
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,9 @@ def user(service: Service, gone: ExternalUser) -> None:
 def project(service: Service, gone: Project) -> None:
     """Remove ``gone`` with both of its environments.
 
-    Raises :class:`Conflict` for the project that the settings name, in which the dashboard works.
+    Raises :class:`Conflict` unless it may be (:func:`projects.check_removable`).
     """
-    if service.settings.project == gone.id:
-        raise Conflict("The dashboard works in this project; set PATCHBAY_PROJECT to another one first.")
+    projects.check_removable(service, gone)
     with service.store.write() as tx:
         connect_tokens.revoke_all(tx, project_id=gone.id)
     for _ in range(ROUNDS):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from webapp import audit
-from webapp.errors import Detail, Invalid, NotFound, about
+from webapp.errors import Conflict, Detail, Invalid, NotFound, about
 from webapp.kit import cursors
 from webapp.kit.contrast import DEFAULT_HUE, MAX_HUE
 from webapp.kit.crypto import new_id
@@ -141,6 +141,12 @@ def change(service: Service, tx: Tx, project: Project, **changes: Any) -> Projec
 def assumed_email(service: Service) -> str:
     """The support address of a project without one."""
     return f"support@{urlsplit(service.settings.public_url).hostname}"
+
+
+def check_removable(service: Service, project: Project) -> None:
+    """Raise :class:`Conflict` for the default project that the settings name, in which the dashboard works."""
+    if service.settings.project == project.id:
+        raise Conflict("The dashboard works in this project; set PATCHBAY_PROJECT to another one first.")
 
 
 def erase(service: Service, tx: Tx, project_id: str) -> None:
