@@ -9,8 +9,8 @@ from tests.service.domain.pieces.tried import NAME, describe, tarball
 from webapp.errors import Unavailable
 from webapp.service.components.pieces import node
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.pieces import disk, lifecycle, pieces, updates
-from webapp.service.domain.pieces.lifecycle import Source
+from webapp.service.domain.pieces import disk, owner_decisions, pieces, updates
+from webapp.service.domain.pieces.owner_decisions import Source
 from webapp.service.worker import piece_engine
 from webapp.service.worker.piece_engine import PieceEngine
 
@@ -20,7 +20,7 @@ def test_a_turn_does_what_waits(service: Service, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(node, "find", lambda: node.Node(Path("/usr/bin/node"), "20.0.0"))
     engine = PieceEngine(service)
     assert engine.turn() == piece_engine.EVERY_S
-    piece = lifecycle.begin(service, NAME, source=Source("tarball", tarball(tmp_path)))
+    piece = owner_decisions.begin(service, NAME, source=Source("tarball", tarball(tmp_path)))
     engine.turn()
     assert pieces.get(service.store, piece.id).state == "ready"
     monkeypatch.setattr(updates, "of_authors", lambda *_: {"x": tmp_path})
@@ -32,7 +32,7 @@ def test_what_could_not_be_added_is_a_line_of_the_log(
 ) -> None:
     describe(monkeypatch, error="The package is too old.")
     monkeypatch.setattr(node, "find", lambda: node.Node(Path("/usr/bin/node"), "20.0.0"))
-    lifecycle.begin(service, NAME, source=Source("tarball", tarball(tmp_path)))
+    owner_decisions.begin(service, NAME, source=Source("tarball", tarball(tmp_path)))
     with caplog.at_level("INFO"):
         PieceEngine(service).turn()
     (line,) = [each.getMessage() for each in caplog.records if "could not be added" in each.getMessage()]

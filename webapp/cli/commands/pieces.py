@@ -12,9 +12,9 @@ from webapp.cli.options import JSON, opened, show, table
 from webapp.errors import Conflict, Invalid
 from webapp.kit.clock import iso
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.pieces import lifecycle, listing, pieces
-from webapp.service.domain.pieces.lifecycle import REGISTRY, Source
+from webapp.service.domain.pieces import listing, owner_decisions, pieces
 from webapp.service.domain.pieces.listing import PieceView
+from webapp.service.domain.pieces.owner_decisions import REGISTRY, Source
 from webapp.service.domain.pieces.pieces import Piece
 from webapp.service.pieces import npm_tarballs, packages
 from webapp.service.pieces.packages import Wanted
@@ -81,7 +81,7 @@ def list_(check: bool, as_json: bool) -> None:
 def remove(name: str, with_accounts: bool, as_json: bool) -> None:
     """Remove the integration NAME with its actions and triggers."""
     with opened() as service:
-        removed = lifecycle.remove(service, _named(service, name).id, with_uses=with_accounts)
+        removed = owner_decisions.remove(service, _named(service, name).id, with_uses=with_accounts)
     show({"package": removed.package, "version": removed.version}, as_json, "The integration was removed.")
 
 
@@ -97,9 +97,9 @@ def change(name: str, hosts: tuple[str, ...], shown: bool | None, as_json: bool)
     with opened() as service:
         named = _named(service, name)
         if hosts:
-            lifecycle.set_hosts(service, named.id, hosts)
+            owner_decisions.set_hosts(service, named.id, hosts)
         if shown is not None:
-            (lifecycle.show if shown else lifecycle.hide)(service, named.id)
+            (owner_decisions.show if shown else owner_decisions.hide)(service, named.id)
         disk.sync(service)
         view = listing.find(service, named.id)
     tell([view], "was changed", as_json=as_json)
@@ -122,8 +122,8 @@ def sync(source: Path | None, as_json: bool) -> None:
 def _brought(service: Service, name: str, source: Path | None, hosts: tuple[str, ...], *, hidden: bool) -> PieceView:
     chosen = _source(name, source)
     if chosen.kind in ("tarball", "folder"):
-        name = lifecycle.named_by(chosen, service.settings.piece_mb)
-    begun = lifecycle.begin(service, name, source=chosen)
+        name = owner_decisions.named_by(chosen, service.settings.piece_mb)
+    begun = owner_decisions.begin(service, name, source=chosen)
     return _finished(service, begun.id, hosts or None, hidden=hidden)
 
 
@@ -135,7 +135,7 @@ def _updated(service: Service, standing: Piece, *, preview: bool) -> PieceView:
         newest = listing.registry(service).look_up(Wanted(standing.package)).version
         if not packages.newer(newest, standing.version):
             return listing.find(service, standing.id)
-    lifecycle.begin(service, standing.package, source=source)
+    owner_decisions.begin(service, standing.package, source=source)
     return _finished(service, standing.id, None, hidden=standing.hidden, preview=preview)
 
 
@@ -159,18 +159,18 @@ def _finished(
             click.echo(f"{_STEPS[step]} …", err=True)
         view = listing.find(service, piece_id)
         if view.piece.state == "ready" and preview:
-            lifecycle.stop(service, piece_id)
+            owner_decisions.stop(service, piece_id)
             return view
         if view.piece.state == "ready":
             chosen = hosts if hosts is not None else view.piece.hosts or view.offered.hosts
-            lifecycle.confirm(service, piece_id, chosen, shown=not hidden)
+            owner_decisions.confirm(service, piece_id, chosen, shown=not hidden)
             list(_followed(service, piece_id))
             view = listing.find(service, piece_id)
     except KeyboardInterrupt:
-        lifecycle.stop(service, piece_id)
+        owner_decisions.stop(service, piece_id)
         raise
     if view.piece.state == "failed":
-        lifecycle.stop(service, piece_id)
+        owner_decisions.stop(service, piece_id)
         raise Conflict(view.piece.error)
     return view
 

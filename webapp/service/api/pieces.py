@@ -13,7 +13,7 @@ from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Answer, Body, DateTime, Flag, Query
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.base import token_scopes
-from webapp.service.domain.pieces import lifecycle, listing, updates
+from webapp.service.domain.pieces import listing, owner_decisions, updates
 from webapp.service.domain.pieces.listing import PieceView, SearchResult
 from webapp.service.domain.pieces.pieces import Contents
 
@@ -229,7 +229,7 @@ def look_for_newer_pieces(call: Call) -> Response:
 def create_piece(call: Call) -> Response:
     """Download and examine a package, or another version of an added one; the catalog does not change yet."""
     order = call.body(NewPiece)
-    return _one(call, lifecycle.begin(call.service, order.name, order.version).id)
+    return _one(call, owner_decisions.begin(call.service, order.name, order.version).id)
 
 
 @operations.get(ONE, answer=LicensedPiece)
@@ -248,7 +248,7 @@ def get_piece(call: Call) -> Response:
 def confirm_piece(call: Call) -> Response:
     """Add an examined package, or use the waiting version from now on; 409 unless it waits for that."""
     order, piece_id = call.body(PieceConfirmation), call.path["piece_id"]
-    added = lifecycle.confirm(
+    added = owner_decisions.confirm(
         call.service, piece_id, order.hosts, shown=not order.hidden, version=order.version or None
     )
     return _one(call, added.id)
@@ -257,7 +257,7 @@ def confirm_piece(call: Call) -> Response:
 @operations.post(f"{ONE}/stop", errors=(409,), example=Example(path={"piece_id": "$PIECE_TO_STOP_ID"}))
 def stop_piece(call: Call) -> Response:
     """Cancel an installation or a waiting version, or dismiss a failure; what was added before stays."""
-    lifecycle.stop(call.service, call.path["piece_id"])
+    owner_decisions.stop(call.service, call.path["piece_id"])
     return no_content()
 
 
@@ -266,9 +266,9 @@ def update_piece(call: Call) -> Response:
     """Change the hosts it may reach, and whether lists show it."""
     order, piece_id = call.body(PieceChange), call.path["piece_id"]
     if order.hosts is not None:
-        lifecycle.set_hosts(call.service, piece_id, order.hosts)
+        owner_decisions.set_hosts(call.service, piece_id, order.hosts)
     if order.hidden is not None:
-        (lifecycle.hide if order.hidden else lifecycle.show)(call.service, piece_id)
+        (owner_decisions.hide if order.hidden else owner_decisions.show)(call.service, piece_id)
     return _one(call, piece_id)
 
 
@@ -281,13 +281,13 @@ def update_piece(call: Call) -> Response:
 )
 def allow_piece(call: Call) -> Response:
     """Let it reach one host more."""
-    return _one(call, lifecycle.allow(call.service, call.path["piece_id"], call.body(PieceHost).host).id)
+    return _one(call, owner_decisions.allow(call.service, call.path["piece_id"], call.body(PieceHost).host).id)
 
 
 @operations.delete(ONE, query=PieceRemoval, errors=(409,), example=Example(path={"piece_id": "$PIECE_TO_DELETE_ID"}))
 def delete_piece(call: Call) -> Response:
     """Remove an integration with its actions and triggers; 409 while it is used."""
-    lifecycle.remove(call.service, call.path["piece_id"], with_uses=call.query(PieceRemoval).with_uses)
+    owner_decisions.remove(call.service, call.path["piece_id"], with_uses=call.query(PieceRemoval).with_uses)
     return no_content()
 
 

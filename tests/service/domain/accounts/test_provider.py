@@ -64,7 +64,7 @@ from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import account_grants, proxy
 from webapp.service.domain.components.proxy import ProxyRequest
-from webapp.service.domain.pieces import lifecycle
+from webapp.service.domain.pieces import owner_decisions
 from webapp.service.domain.projects import activity, projects
 from webapp.service.link import wiring
 from webapp.service.link.oauth_start import binding_cookie
@@ -757,7 +757,7 @@ def test_it_may_reach_what_its_owner_lets_it_reach_now(service: Service) -> None
     kind, sentence = provider.check_by_piece(checking, brought(), VALUES)
     assert (kind, "b.example" in sentence) == ("trouble", True)
     assert [each.host for each in piece_hosts.refused_of(service.store, piece.package)] == ["b.example"]
-    lifecycle.allow(service, piece.id, "b.example")
+    owner_decisions.allow(service, piece.id, "b.example")
     asked.reply = Reply({"valid": True})
     assert provider.check_by_piece(checking, brought(), VALUES) == ("ok", "")
     assert asked.questions[1].hosts[:2] == ("a.example", "b.example")

@@ -14,7 +14,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import piece_stores, runs
 from webapp.service.domain.components.component_requests import ComponentRequest
 from webapp.service.domain.instance import removal, rotation
-from webapp.service.domain.pieces import lifecycle
+from webapp.service.domain.pieces import owner_decisions
 from webapp.service.domain.projects import external_users, projects
 from webapp.service.domain.projects.projects import Scene
 
@@ -151,6 +151,6 @@ def test_it_goes_with_the_integration_unless_what_is_used_stays(
     piece = plant(service)
     keep(a=1)
     keep(OTHER, a=1)
-    lifecycle.remove(service, piece.id, with_uses=stays)
+    owner_decisions.remove(service, piece.id, with_uses=stays)
     assert piece_stores.values(service, asked(scene)) == ({"a": 1} if stays else {})
     assert piece_stores.values(service, asked(scene, component=OTHER)) == {"a": 1}

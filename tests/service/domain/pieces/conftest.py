@@ -8,7 +8,7 @@ import pytest
 
 from webapp.service.components.pieces import node
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.pieces import lifecycle, pieces
+from webapp.service.domain.pieces import owner_decisions, pieces
 from webapp.service.domain.pieces.pieces import Contents, Part, Piece, PieceVersion
 
 NAME = "@activepieces/piece-shop"
@@ -33,7 +33,7 @@ def bring(service: Service) -> Bring:
     """Brings a version as the worker does, until it waits for its owner."""
 
     def bring_it(version: str = "1.0.0", contents: Contents = CONTENTS, **changes: Any) -> Piece:
-        lifecycle.begin(service, NAME, version)
+        owner_decisions.begin(service, NAME, version)
         piece = pieces.claim(service)
         assert piece is not None
         brought = PieceVersion(
@@ -54,7 +54,7 @@ def added(service: Service, bring: Bring) -> Callable[..., Piece]:
     """Brings a version, and adds it as the worker does."""
 
     def add(version: str = "1.0.0", contents: Contents = CONTENTS) -> Piece:
-        piece = lifecycle.confirm(service, bring(version, contents).id, ["api.shop.example"], shown=True)
+        piece = owner_decisions.confirm(service, bring(version, contents).id, ["api.shop.example"], shown=True)
         with service.store.write() as tx:
             assert pieces.change(tx, piece, state="added", version=version, wanted="", step=0)
         return pieces.get(service.store, piece.id)

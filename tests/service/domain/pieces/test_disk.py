@@ -10,7 +10,7 @@ from tests.service.domain.pieces.test_installation import add, written
 from tests.service.domain.pieces.tried import describe, tarball
 from webapp.service.catalog import sources
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.pieces import disk, lifecycle, listing, pieces
+from webapp.service.domain.pieces import disk, listing, owner_decisions, pieces
 from webapp.service.pieces import packages
 from webapp.service.pieces.packages import Places
 
@@ -97,7 +97,7 @@ def test_what_a_killed_process_left_half_made_goes(service: Service) -> None:
 def test_what_was_removed_elsewhere_goes(service: Service, other: Service) -> None:
     disk.sync(other)
     (piece,) = pieces.all_of(service.store)
-    lifecycle.remove(service, piece.id)
+    owner_decisions.remove(service, piece.id)
     assert disk.sync(other) == []
     assert written(other) == written(service) == []
     assert packages.size(other.settings.data / "pieces" / "packages") == 0
@@ -105,8 +105,8 @@ def test_what_was_removed_elsewhere_goes(service: Service, other: Service) -> No
 
 def test_what_is_hidden_and_what_it_may_reach_is_written(service: Service, other: Service) -> None:
     (piece,) = pieces.all_of(service.store)
-    lifecycle.hide(service, piece.id)
-    lifecycle.set_hosts(service, piece.id, ["b.example"])
+    owner_decisions.hide(service, piece.id)
+    owner_decisions.set_hosts(service, piece.id, ["b.example"])
     disk.sync(service)
     assert sources.read_unlisted(service.settings.data / "pieces" / "apps") == ["kiosk", "kiosk-sell"]
     (file,) = (service.settings.data / "pieces" / "apps").glob("*/actions/*/*.json")

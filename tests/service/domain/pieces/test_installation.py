@@ -14,8 +14,8 @@ from tests.service.domain.pieces.tried import NAME, describe, tarball
 from webapp.errors import NotFound, Unavailable
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.pieces import installation, lifecycle, listing, pieces, trial, uses
-from webapp.service.domain.pieces.lifecycle import Source
+from webapp.service.domain.pieces import installation, listing, owner_decisions, pieces, trial, uses
+from webapp.service.domain.pieces.owner_decisions import Source
 from webapp.service.domain.pieces.pieces import Piece
 from webapp.service.pieces import installer, packages
 from webapp.service.pieces.packages import Places
@@ -23,13 +23,13 @@ from webapp.service.pieces.registry import Registry, Release
 
 
 def begin(service: Service, folder: Path, version: str = "1.0.0") -> Piece:
-    return lifecycle.begin(service, NAME, source=Source("tarball", tarball(folder, version)))
+    return owner_decisions.begin(service, NAME, source=Source("tarball", tarball(folder, version)))
 
 
 def add(service: Service, folder: Path, version: str = "1.0.0") -> Piece:
     piece = begin(service, folder, version)
     assert installation.work(service)
-    lifecycle.confirm(service, piece.id, ["api.kiosk.io"], shown=True)
+    owner_decisions.confirm(service, piece.id, ["api.kiosk.io"], shown=True)
     assert installation.work(service)
     return pieces.get(service.store, piece.id)
 
@@ -50,7 +50,7 @@ def test_it_is_brought_tried_and_written_once_its_owner_agrees(
     assert [(part.name, part.key) for part in view.offered.actions] == [("Sell", "kiosk-sell")]
     assert (asked[0].method, asked[0].hosts, asked[0].user) == ("describe", (), "")
     assert written(service) == []
-    lifecycle.confirm(service, piece.id, view.offered.hosts)
+    owner_decisions.confirm(service, piece.id, view.offered.hosts)
     assert installation.work(service)
     view = listing.find(service, piece.id)
     assert (view.piece.state, view.piece.version, view.piece.hidden) == ("added", "1.0.0", True)
@@ -64,7 +64,7 @@ def test_who_reads_that_it_is_added_finds_it_in_the_catalog(
     describe(monkeypatch)
     piece, states = begin(service, tmp_path), list[str]()
     assert installation.work(service)
-    lifecycle.confirm(service, piece.id, ["api.kiosk.io"])
+    owner_decisions.confirm(service, piece.id, ["api.kiosk.io"])
 
     def build(_: Service) -> None:
         states.append(pieces.get(service.store, piece.id).state)
@@ -98,7 +98,7 @@ def test_a_version_in_use_stays_as_it_was_confirmed(
     confirmed = packages.digest(place)
     source = tarball(tmp_path)
     source.write_bytes(package(NAME, "1.0.0", files={"index.js": "evil()"}))
-    lifecycle.begin(service, NAME, source=Source("tarball", source))
+    owner_decisions.begin(service, NAME, source=Source("tarball", source))
     assert installation.work(service)
     failed = pieces.get(service.store, piece.id)
     assert (failed.state, failed.version) == ("failed", "1.0.0")
@@ -114,7 +114,7 @@ def test_what_cannot_be_used_says_why(service: Service, tmp_path: Path, monkeypa
     assert (view.piece.state, view.piece.error) == (
         "failed", f"{NAME} 1.0.0 cannot be used here. It is built for a framework before 0.20.",
     )  # fmt: skip
-    lifecycle.stop(service, piece.id)
+    owner_decisions.stop(service, piece.id)
     assert listing.listed(service) == []
     assert not Places(service.settings.data).package(piece.folder, "1.0.0").exists()
 
@@ -146,7 +146,7 @@ def test_what_is_stopped_while_it_is_tried_leaves_nothing(
     whole = trial.try_it
 
     def try_it(*args: Any) -> Any:
-        lifecycle.stop(service, piece.id)
+        owner_decisions.stop(service, piece.id)
         return whole(*args)
 
     monkeypatch.setattr(trial, "try_it", try_it)
@@ -180,7 +180,7 @@ def test_the_registry_tells_the_version_and_what_the_package_does_not(
     file = tmp_path / "x.tgz"
     file.write_bytes(package(NAME, license=""))
     monkeypatch.setattr(installer.Installer, "from_registry", lambda self, _, folder: self.from_tarball(file, folder))
-    piece = lifecycle.begin(service, NAME, "1.0.0")
+    piece = owner_decisions.begin(service, NAME, "1.0.0")
     installation.work(service)
     view = listing.find(service, piece.id)
     assert view.coming is not None
@@ -192,7 +192,7 @@ def test_another_package_than_was_asked_for_is_refused(
     service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     describe(monkeypatch)
-    piece = lifecycle.begin(service, "@acme/piece-other", source=Source("tarball", tarball(tmp_path)))
+    piece = owner_decisions.begin(service, "@acme/piece-other", source=Source("tarball", tarball(tmp_path)))
     installation.work(service)
     assert pieces.get(service.store, piece.id).error == f"It holds {NAME}, and no longer @acme/piece-other."
 
@@ -203,7 +203,7 @@ def test_another_machine_writes_what_one_has_brought(
     describe(monkeypatch)
     piece = begin(service, tmp_path)
     assert installation.work(service)
-    lifecycle.confirm(service, piece.id, [])
+    owner_decisions.confirm(service, piece.id, [])
     (tmp_path / "data-2").mkdir()
     other = replace(service, settings=replace(service.settings, data=tmp_path / "data-2"))
     assert installation.work(other)
@@ -217,7 +217,7 @@ def test_who_brings_stops_when_somebody_asks_or_the_row_is_gone(service: Service
     assert piece is not None
     brings = installation.new_installer(service, piece)
     assert not brings.stopped()
-    lifecycle.stop(service, piece.id)
+    owner_decisions.stop(service, piece.id)
     assert brings.stopped()
     with service.store.write() as tx:
         pieces.delete(tx, piece)

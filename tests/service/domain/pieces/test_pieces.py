@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from tests.service.domain.pieces.conftest import CONTENTS
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.pieces import lifecycle, pieces
+from webapp.service.domain.pieces import owner_decisions, pieces
 from webapp.service.domain.pieces.pieces import LeftOut, Part
 
 NAME = "@activepieces/piece-shop"
 
 
 def test_one_at_a_time_takes_it_up(service: Service) -> None:
-    piece = lifecycle.begin(service, NAME)
+    piece = owner_decisions.begin(service, NAME)
     claimed = pieces.claim(service)
     assert claimed is not None
     assert (claimed.id, claimed.holder, claimed.turn) == (piece.id, service.generation, 1)
@@ -22,7 +22,7 @@ def test_one_at_a_time_takes_it_up(service: Service) -> None:
 
 
 def test_what_a_dead_process_held_is_taken_up_by_the_next_and_the_dead_one_writes_nothing(service: Service) -> None:
-    lifecycle.begin(service, NAME)
+    owner_decisions.begin(service, NAME)
     before = pieces.claim(service)
     assert before is not None
     with service.store.write() as tx:

@@ -13,8 +13,8 @@ from tests.service.domain.pieces.tried import NAME, describe
 from webapp.errors import NotFound, UpstreamFailed
 from webapp.kit.clock import DAY, HOUR
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.pieces import installation, lifecycle, listing, pieces, updates
-from webapp.service.domain.pieces.lifecycle import Source
+from webapp.service.domain.pieces import installation, listing, owner_decisions, pieces, updates
+from webapp.service.domain.pieces.owner_decisions import Source
 from webapp.service.pieces import installer, packages
 from webapp.service.pieces.installer import InstalledPackage, Installer
 from webapp.service.pieces.registry import Registry, Release
@@ -108,9 +108,9 @@ def test_what_an_author_changes_is_taken_in_without_being_confirmed_again(
         return InstalledPackage(NAME, version, "{}", packages.digest(own.parents[1]), 1, "", "", "", "")
 
     monkeypatch.setattr(installer.Installer, "from_folder", from_folder)
-    piece = lifecycle.begin(service, NAME, source=Source("folder", tmp_path))
+    piece = owner_decisions.begin(service, NAME, source=Source("folder", tmp_path))
     installation.work(service)
-    lifecycle.confirm(service, piece.id, ["api.kiosk.example"], shown=True)
+    owner_decisions.confirm(service, piece.id, ["api.kiosk.example"], shown=True)
     installation.work(service)
     first = pieces.get(service.store, piece.id)
     assert updates.of_authors(service, [first]) == {NAME: tmp_path}
@@ -126,7 +126,7 @@ def test_what_an_author_changes_is_taken_in_without_being_confirmed_again(
     assert second.version != first.version
     clock.advance(5_000)
     os.utime(manifest, ns=(0, (clock() - 2_000) * 1_000_000))
-    lifecycle.set_hosts(service, piece.id, ["cdn.kiosk.example"])  # behind the change, and before it was seen
+    owner_decisions.set_hosts(service, piece.id, ["cdn.kiosk.example"])  # behind the change, and before it was seen
     updates.reinstall_changed(service, {NAME: tmp_path})
     assert installation.work(service) and installation.work(service)
     assert pieces.get(service.store, piece.id).version not in (first.version, second.version)

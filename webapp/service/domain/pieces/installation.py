@@ -13,7 +13,7 @@ from pathlib import Path
 from webapp.errors import Conflict, Invalid, PatchbayError, Unavailable
 from webapp.service.domain.base import catalog_file
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.pieces import lifecycle, listing, pieces, trial, uses
+from webapp.service.domain.pieces import listing, owner_decisions, pieces, trial, uses
 from webapp.service.domain.pieces.pieces import Piece, PieceVersion
 from webapp.service.pieces import installer, packages
 from webapp.service.pieces.installer import InstalledPackage, Installer, Stopped
@@ -148,9 +148,9 @@ def _undo(service: Service, piece: Piece) -> None:
     with service.store.write() as tx:
         now = pieces.held(tx, piece)
         if now is not None:
-            lifecycle.undo(tx, now, service.clock())
+            owner_decisions.undo(tx, now, service.clock())
     if now is not None:
-        lifecycle.clear_unconfirmed(service, now)
+        owner_decisions.clear_unconfirmed(service, now)
 
 
 def _release(service: Service, piece: Piece) -> None:

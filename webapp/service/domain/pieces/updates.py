@@ -9,8 +9,8 @@ from pathlib import Path
 from webapp.errors import Conflict, NotFound, PatchbayError, UpstreamFailed
 from webapp.kit.clock import DAY, HOUR, SECOND
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.pieces import lifecycle, listing, pieces
-from webapp.service.domain.pieces.lifecycle import Source
+from webapp.service.domain.pieces import listing, owner_decisions, pieces
+from webapp.service.domain.pieces.owner_decisions import Source
 from webapp.service.domain.pieces.pieces import Piece
 from webapp.service.pieces import packages
 from webapp.service.pieces.packages import Wanted
@@ -87,7 +87,7 @@ def reinstall_changed(service: Service, folders: Mapping[str, Path]) -> None:
         changed_at = packages.changed_at(folder) if folder.is_dir() else 0
         if piece and _packed_at(piece) < changed_at <= service.clock() - SETTLED:
             try:
-                lifecycle.begin(service, package, source=Source("folder", folder))
+                owner_decisions.begin(service, package, source=Source("folder", folder))
             except Conflict as error:
                 log.info("%s", error.message)
 

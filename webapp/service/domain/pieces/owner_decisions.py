@@ -1,4 +1,4 @@
-"""An owner's operations on integrations: add one from an npm package, confirm or stop that, change and remove it.
+"""What owners decide of integrations: to add one from an npm package, to confirm or stop that, to change and remove it.
 
 The worker installs it (:mod:`webapp.service.domain.pieces.installation`): it finds the package, writes it to the disk
 and tries it without a network. Then it waits until an owner has seen what it adds and which hosts it may reach; nothing

@@ -14,7 +14,7 @@ from webapp.kit.cursors import Window
 from webapp.service.components.pieces import node
 from webapp.service.domain.base import piece_hosts
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.pieces import lifecycle, listing, pieces, uses
+from webapp.service.domain.pieces import listing, owner_decisions, pieces, uses
 from webapp.service.domain.pieces.uses import Uses
 from webapp.service.pieces.packages import Places
 
@@ -22,35 +22,35 @@ NAME = "@activepieces/piece-shop"
 
 
 def sentences(service: Service) -> list[str]:
-    page = audit.page(service.store, audit.Filter(noun=lifecycle.NOUN), Window(limit=20))
+    page = audit.page(service.store, audit.Filter(noun=owner_decisions.NOUN), Window(limit=20))
     return [entry.sentence for entry in page.items]
 
 
 def test_what_is_begun_waits_for_whoever_works(service: Service) -> None:
-    piece = lifecycle.begin(service, "shop@1.2.0")
+    piece = owner_decisions.begin(service, "shop@1.2.0")
     assert (piece.package, piece.folder, piece.title, piece.state, piece.wanted, piece.step) == (
         NAME, "piece-shop", "Shop", "adding", "1.2.0", 1,
     )  # fmt: skip
     with pytest.raises(Conflict, match="being added just now"):
-        lifecycle.begin(service, NAME)
+        owner_decisions.begin(service, NAME)
 
 
 def test_without_node_nothing_is_begun(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(node, "find", lambda: None)
     with pytest.raises(Conflict, match="Node"):
-        lifecycle.begin(service, NAME)
+        owner_decisions.begin(service, NAME)
     assert listing.listed(service) == []
 
 
 def test_an_owner_confirms_what_it_may_reach(service: Service, bring: Any) -> None:
     piece = bring()
     with pytest.raises(Invalid, match="not a host rule"):
-        lifecycle.confirm(service, piece.id, ["https://x.example/path"])
-    confirmed = lifecycle.confirm(service, piece.id, [" API.shop.example ", "*.shop.example", ""], shown=True)
+        owner_decisions.confirm(service, piece.id, ["https://x.example/path"])
+    confirmed = owner_decisions.confirm(service, piece.id, [" API.shop.example ", "*.shop.example", ""], shown=True)
     assert (confirmed.state, confirmed.hidden) == ("writing", False)
     assert confirmed.hosts == ("api.shop.example", "*.shop.example")
     with pytest.raises(Conflict, match="does not wait"):
-        lifecycle.confirm(service, piece.id, [])
+        owner_decisions.confirm(service, piece.id, [])
     assert (
         sentences(service)[0] == f"Added the integration {NAME} 1.0.0; it may reach api.shop.example, *.shop.example."
     )
@@ -58,12 +58,12 @@ def test_an_owner_confirms_what_it_may_reach(service: Service, bring: Any) -> No
 
 def test_what_is_confirmed_is_what_was_looked_at(service: Service, bring: Any) -> None:
     piece = bring("1.0.0")
-    lifecycle.stop(service, piece.id)
+    owner_decisions.stop(service, piece.id)
     piece = bring("1.1.0")  # by somebody else, while the page of 1.0.0 stood open
     with pytest.raises(Conflict, match=r"Version 1\.1\.0 was brought meanwhile"):
-        lifecycle.confirm(service, piece.id, [], version="1.0.0")
+        owner_decisions.confirm(service, piece.id, [], version="1.0.0")
     assert pieces.get(service.store, piece.id).state == "ready"
-    assert lifecycle.confirm(service, piece.id, [], version="1.1.0").state == "writing"
+    assert owner_decisions.confirm(service, piece.id, [], version="1.1.0").state == "writing"
 
 
 def test_an_older_version_does_not_come_back_below_a_deployed_trigger(
@@ -73,12 +73,12 @@ def test_an_older_version_does_not_come_back_below_a_deployed_trigger(
     piece = bring("1.0.0")
     monkeypatch.setattr(uses, "pinned", lambda *_: {"1.1.0"})
     with pytest.raises(Conflict, match=r"deployed on 1\.1\.0, which is newer"):
-        lifecycle.confirm(service, piece.id, [])
+        owner_decisions.confirm(service, piece.id, [])
 
 
 def test_stopping_the_first_version_leaves_nothing(service: Service, bring: Any) -> None:
     piece = bring()
-    lifecycle.stop(service, piece.id)
+    owner_decisions.stop(service, piece.id)
     with pytest.raises(NotFound):
         pieces.get(service.store, piece.id)
 
@@ -86,30 +86,30 @@ def test_stopping_the_first_version_leaves_nothing(service: Service, bring: Any)
 def test_stopping_another_version_leaves_what_was_added(service: Service, added: Any, bring: Any) -> None:
     added()
     piece = bring("1.1.0")
-    lifecycle.stop(service, piece.id)
+    owner_decisions.stop(service, piece.id)
     view = listing.find(service, piece.id)
     assert (view.piece.state, view.piece.version, view.piece.wanted) == ("added", "1.0.0", "")
     assert [each.version for each in pieces.versions(service.store, piece.id)] == ["1.0.0"]
     with pytest.raises(Conflict, match="not being added"):
-        lifecycle.stop(service, piece.id)
+        owner_decisions.stop(service, piece.id)
 
 
 def test_whoever_works_on_it_is_asked_to_stop(service: Service) -> None:
-    piece = lifecycle.begin(service, NAME)
+    piece = owner_decisions.begin(service, NAME)
     pieces.claim(service)
-    lifecycle.stop(service, piece.id)
+    owner_decisions.stop(service, piece.id)
     assert pieces.get(service.store, piece.id).stopping
 
 
 def test_it_is_shown_and_hidden(service: Service, added: Any, bring: Any) -> None:
     piece = added()
-    assert lifecycle.hide(service, piece.id).hidden
-    assert not lifecycle.show(service, piece.id).hidden
+    assert owner_decisions.hide(service, piece.id).hidden
+    assert not owner_decisions.show(service, piece.id).hidden
 
 
 def test_before_it_is_added_nothing_can_be_changed(service: Service, bring: Any) -> None:
     with pytest.raises(Conflict, match="not added yet"):
-        lifecycle.show(service, bring().id)
+        owner_decisions.show(service, bring().id)
 
 
 def test_a_host_that_is_allowed_is_refused_no_more(
@@ -118,7 +118,10 @@ def test_a_host_that_is_allowed_is_refused_no_more(
     piece = added()
     monkeypatch.setattr(piece_hosts, "package_of", lambda path: piece.package)
     piece_hosts.note(service, "x.json", ["cdn.shop.example", "b.example"])
-    assert lifecycle.allow(service, piece.id, "cdn.shop.example").hosts == ("api.shop.example", "cdn.shop.example")
+    assert owner_decisions.allow(service, piece.id, "cdn.shop.example").hosts == (
+        "api.shop.example",
+        "cdn.shop.example",
+    )
     assert [each.host for each in piece_hosts.refused_of(service.store, piece.package)] == ["b.example"]
     assert piece_hosts.hosts(service, "x.json") == ("api.shop.example", "cdn.shop.example")
 
@@ -127,7 +130,7 @@ def test_it_is_removed_with_its_files(service: Service, added: Any) -> None:
     piece = added()
     place = Places(service.settings.data).package(piece.folder, "1.0.0")
     place.mkdir(parents=True)
-    lifecycle.remove(service, piece.id)
+    owner_decisions.remove(service, piece.id)
     assert not place.exists()
     with pytest.raises(NotFound):
         pieces.get(service.store, piece.id)
@@ -137,8 +140,8 @@ def test_what_is_used_is_removed_only_when_told_so(
     service: Service, added: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     piece = added()
-    monkeypatch.setattr(lifecycle, "used", lambda *_: Uses(1, Counter({"1.0.0": 2})))
+    monkeypatch.setattr(owner_decisions, "used", lambda *_: Uses(1, Counter({"1.0.0": 2})))
     with pytest.raises(Conflict, match=r"used by 1 account, 2 triggers\."):
-        lifecycle.remove(service, piece.id)
-    lifecycle.remove(service, piece.id, with_uses=True)
+        owner_decisions.remove(service, piece.id)
+    owner_decisions.remove(service, piece.id, with_uses=True)
     assert pieces.all_of(service.store) == []
