@@ -416,17 +416,19 @@
   const answer = (field) => (field.matches("[type=checkbox], [type=radio]") ? field.checked : field.value);
   const answers = () => new Map(all(FILLED).map((field) => [field.id, answer(field)]));
   const sent = new WeakMap(); // what stood in the form when a request was made
+  const choice = (picker) => JSON.stringify(all("input:checked, [data-manual]", picker).map((field) => field.value));
+  const choices = () => new Map(all("#fields [data-picker]").map((picker) => [picker.id, choice(picker)]));
   const lists = () => all(".files").map((files) => ({ files, lines: [...files.children] }));
-  const NOTHING = { answers: new Map(), lists: [] };
+  const NOTHING = { answers: new Map(), choices: new Map(), lists: [] };
   let before = NOTHING;
-  let stood = { fields: [], lists: [] };
+  let stood = { fields: [], pickers: [], lists: [] };
   let opened = [];
   document.addEventListener("htmx:config:request", (event) =>
-    sent.set(event.detail.ctx, { answers: answers(), lists: lists() }),
+    sent.set(event.detail.ctx, { answers: answers(), choices: choices(), lists: lists() }),
   );
   document.addEventListener("htmx:before:swap", (event) => {
     before = sent.get(event.detail?.ctx) ?? NOTHING;
-    stood = { fields: all(FILLED), lists: lists() };
+    stood = { fields: all(FILLED), pickers: all("#fields [data-picker]"), lists: lists() };
     opened = all("#fields details[open]:not([data-picker])[id], .snippet[open]").map((details) => details.id);
   });
   document.addEventListener("htmx:after:swap", (event) => {
@@ -440,8 +442,10 @@
       const isChanged = before.answers.has(old.id) && before.answers.get(old.id) !== value;
       if (isChanged && field && field !== old) field[typeof value === "boolean" ? "checked" : "value"] = value;
     }
+    for (const old of stood.pickers)
+      if (before.choices.has(old.id) && (old.open || before.choices.get(old.id) !== choice(old))) keep(old);
     for (const old of stood.lists) relist(old, before.lists.find(({ files }) => files.id === old.files.id) ?? old);
-    stood = { fields: [], lists: [] };
+    stood = { fields: [], pickers: [], lists: [] };
     opened = [];
     dress(document);
     const once = $("[data-next-once]");
@@ -456,6 +460,18 @@
     if (ran && window.matchMedia("(max-width: 1020px)").matches)
       document.getElementById("outcome").scrollIntoView({ block: "start" });
   });
+
+  /* A picker in which somebody is choosing, or has chosen since, in place of what the server drew. What it lists may follow
+     from the other answers, so it is asked for again. */
+  function keep(old) {
+    const drawn = document.getElementById(old.id);
+    if (!drawn || drawn === old) return;
+    const picker = old.cloneNode(true);
+    picker.removeAttribute("data-loaded");
+    drawn.replaceWith(picker);
+    window.htmx.process(picker);
+    if (picker.open) open(picker);
+  }
 
   /* A list of files as it is now, where the server drew it as it was then: without what was removed meanwhile, and with what
      was added or is still being uploaded. */

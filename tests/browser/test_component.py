@@ -149,6 +149,34 @@ def test_what_was_typed_meanwhile_is_there_as_soon_as_the_fields_follow(
     assert page.get_by_label("Text", exact=True).input_value() == "Typed meanwhile"
 
 
+def test_a_list_in_which_somebody_chooses_while_fields_follow_stays(
+    contexts: Any, started: Served, connected: Any
+) -> None:
+    page, held = contexts(storage_state=connected).new_page(), list[Any]()
+    open_action(page, started, "Show all props")
+    start_again(page)
+    if not page.locator("#optional-fields[open]").count():
+        page.locator("#optional-fields > summary").click()
+    page.route("**/fields", lambda route: held.append(route))
+    with page.expect_request("**/fields"):
+        page.locator("#f-more").fill("2")
+        page.locator("#f-more").blur()
+    many, project = page.locator("#f-number_of_many"), page.locator("#f-project")
+    many.locator("summary").first.click()
+    many.locator(".options label").nth(2).click()
+    chosen = many.locator("[data-picked]").inner_text()
+    project.locator("summary").first.click()
+    with page.expect_response(lambda answer: "=quarry&" in (answer.request.post_data or "")):
+        project.get_by_role("searchbox").fill("quarry")
+    held[0].continue_()
+    page.get_by_role("status").get_by_text("added Field 1, Field 2").wait_for()
+    expect(project.get_by_role("searchbox")).to_have_value("quarry")
+    project.get_by_label("Quarry Budget", exact=True).click()
+    assert project.locator("[data-picked]").inner_text() == "Quarry Budget"
+    assert many.locator("[data-picked]").inner_text() == chosen
+    assert many.locator("input:checked").get_attribute("data-label") == chosen
+
+
 def test_sent_twice_runs_once(contexts: Any, started: Served, connected: Any) -> None:
     page = contexts(storage_state=connected).new_page()
     open_action(page, started, "List projects")
