@@ -21,6 +21,7 @@ import requests
 from tests.fakes.browser import Browser
 from tests.fakes.installation import Installation
 from tests.fakes.ports import free_port
+from tests.fakes.served import START_S
 from webapp.kit.clock import SECOND, FakeClock, now
 from webapp.service.catalog.importing import documents, mcp_tools
 from webapp.service.catalog.importing.plans import plan
@@ -99,7 +100,8 @@ def running(manner: str) -> Iterator[str]:
 
 
 def _wait(process: "subprocess.Popen[bytes]", url: str) -> None:
-    for _ in range(300):
+    latest = time.monotonic() + START_S
+    while time.monotonic() < latest:
         assert process.poll() is None, f"the server ended with {process.returncode}"
         try:
             requests.options(url, timeout=5)
