@@ -177,6 +177,24 @@ def test_a_list_in_which_somebody_chooses_while_fields_follow_stays(
     assert many.locator("input:checked").get_attribute("data-label") == chosen
 
 
+def test_a_list_that_opens_late_does_not_replace_what_was_searched_for(
+    contexts: Any, started: Served, connected: Any
+) -> None:
+    page, held = contexts(storage_state=connected).new_page(), list[Any]()
+    open_action(page, started, "Show all props")
+    start_again(page)
+    if not page.locator("#optional-fields[open]").count():
+        page.locator("#optional-fields > summary").click()
+    project, options = page.locator("#f-project"), "**/options/project"
+    page.route(options, lambda route: route.continue_() if held else held.append(route))
+    with page.expect_request(options):
+        project.locator("summary").first.click()
+    with page.expect_event("requestfailed"):  # the search takes its place
+        project.get_by_role("searchbox").fill("quarry")
+    project.get_by_label("Quarry Budget", exact=True).wait_for()
+    assert all("quarry" in text.lower() for text in project.locator(".options label").all_inner_texts())
+
+
 def test_sent_twice_runs_once(contexts: Any, started: Served, connected: Any) -> None:
     page = contexts(storage_state=connected).new_page()
     open_action(page, started, "List projects")
