@@ -3,6 +3,6 @@
 PREFIX = "ctok_"
 """What a token begins with."""
 MAX_LIFETIME_S = 14_400
-"""The longest and usual life of a token."""
+"""The longest life of a token."""
 REMEMBERED_S = 7 * 86_400
 """How long its row and its origins are kept after it expired."""

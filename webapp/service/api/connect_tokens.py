@@ -146,7 +146,7 @@ def _token_request(call: Call, body: NewToken) -> connect_tokens.TokenRequest:
     app = _preset_app(call, body)
     return connect_tokens.TokenRequest(
         external_user_id=body.external_user_id,
-        expires_in=body.expires_in or MAX_LIFETIME_S,
+        expires_in=body.expires_in or connect_tokens.USUAL_LIFETIME_S,
         scope=body.scope or token_scopes.CONNECT,
         allowed_origins=body.allowed_origins or (),
         success_redirect_uri=body.success_redirect_uri or None,

@@ -17,6 +17,7 @@ from webapp.kit.clock import MINUTE, SECOND, iso
 from webapp.kit.crypto import hash_token
 from webapp.service.domain.access import allowed_origins
 from webapp.service.domain.base import token_scopes
+from webapp.service.domain.base.failures import LinkUsed
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.deliveries import endpoints
@@ -27,6 +28,7 @@ from webapp.store import table
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
+USUAL_LIFETIME_S = MAX_LIFETIME_S  # of a token that is asked for without one
 LONGEST_LEFT = MAX_LIFETIME_S * SECOND + MINUTE  # more is left only of one that was made before the clock was set back
 MAX_URI = 2_000
 
@@ -36,7 +38,7 @@ class TokenRequest:
     """The request for a new token (contract "Connect tokens"); ``expires_in`` is in seconds."""
 
     external_user_id: str
-    expires_in: int = MAX_LIFETIME_S
+    expires_in: int = USUAL_LIFETIME_S
     scope: str = token_scopes.CONNECT
     allowed_origins: Sequence[str] = ()
     success_redirect_uri: str | None = None
@@ -169,13 +171,23 @@ def by_hash(reader: Reader, token_hash: str) -> ConnectToken | None:
     return replace(token, expires_at=0) if token.ended else token
 
 
-def use_link(tx: Tx, token: ConnectToken, attempt_id: str) -> bool:
-    """Use up the token's Connect Link for ``attempt_id``; return False if it was used before.
+def check_link(token: ConnectToken) -> None:
+    """Raise :class:`LinkUsed` unless the token's Connect Link is unused: it is good for one account.
+
+    A portal has no such link.
+    """
+    if token.linked_by is not None:
+        raise LinkUsed
+
+
+def use_link(tx: Tx, token: ConnectToken, attempt_id: str) -> None:
+    """Use up the token's Connect Link for ``attempt_id``. Raises :class:`LinkUsed` if it was used before.
 
     The API still accepts the token.
     """
     sql = "UPDATE connect_tokens SET linked_by = :attempt WHERE token_hash = :hash AND linked_by IS NULL"
-    return tx.run(sql, {"attempt": attempt_id, "hash": token.token_hash}) > 0
+    if not tx.run(sql, {"attempt": attempt_id, "hash": token.token_hash}):
+        raise LinkUsed
 
 
 def revoke_all(

@@ -30,7 +30,7 @@ from webapp.service.catalog.app import App
 from webapp.service.domain.access import connect_tokens
 from webapp.service.domain.access.connect_tokens import ConnectToken
 from webapp.service.domain.accounts import notifications, provider
-from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, LinkExpired, LinkUsed
+from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, LinkExpired
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.outbound import oauth1
 from webapp.service.outbound.oauth import WRONG_ISSUER, Provider, TokenResult
@@ -289,14 +289,14 @@ def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
     """A function that records the connected account in the attempt, in the transaction that commits the account.
 
     It raises, which undoes the account too: :class:`AttemptUnknown` if the attempt has ended otherwise since,
-    :class:`LinkUsed` if another attempt has connected an account by the same link.
+    :class:`webapp.service.domain.base.failures.LinkUsed` if another attempt has connected an account by the same link.
     """
 
     def record(tx: Tx, account_id: str) -> None:
         if not _finish(tx, attempt, "connected", result_account_id=account_id):
             raise AttemptUnknown
-        if not attempt.of_portal and not connect_tokens.use_link(tx, token_of(tx, attempt), attempt.id):
-            raise LinkUsed
+        if not attempt.of_portal:
+            connect_tokens.use_link(tx, token_of(tx, attempt), attempt.id)
         _end_others(tx, attempt)
 
     return record
@@ -392,8 +392,8 @@ def token_of(reader: Reader, attempt: Attempt) -> ConnectToken:
 
 def _begin(tx: Tx, attempt: Attempt) -> None:
     """Make ``attempt`` the only active one of its token, and end another. Raises :class:`LinkUsed`."""
-    if not attempt.of_portal and token_of(tx, attempt).linked_by is not None:
-        raise LinkUsed
+    if not attempt.of_portal:
+        connect_tokens.check_link(token_of(tx, attempt))
     _end_others(tx, attempt)
 
 
