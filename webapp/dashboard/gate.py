@@ -21,6 +21,7 @@ from webapp.dashboard import cookies
 from webapp.dashboard.client.calls import CallRecord
 from webapp.dashboard.dashboard import ALL_PROJECTS, Viewer, dashboard
 from webapp.dashboard.pages import VARY, go
+from webapp.dashboard.portal import framing
 from webapp.dashboard.portal import gate as portal
 from webapp.dashboard.portal.mount import HANDLE
 from webapp.dashboard.return_paths import safe_next
@@ -177,7 +178,7 @@ def add_headers(response: Response) -> Response:
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
     if HANDLE in request.environ:
-        response.headers["Content-Security-Policy"] = _policy(portal.frame_ancestors())
+        response.headers["Content-Security-Policy"] = _policy(framing.frame_ancestors())
         return portal.dress(response)
     response.headers["Content-Security-Policy"] = _policy(())
     return response

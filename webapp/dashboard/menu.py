@@ -1,7 +1,7 @@
 """The menu that everybody has: its pages in their order.
 
 The pages of Build, and the roles that see them, are in :mod:`webapp.dashboard.build.menu`; the tabs of a portal in
-:mod:`webapp.dashboard.portal.frame`.
+:mod:`webapp.dashboard.portal.shell`.
 """
 
 from collections.abc import Callable, Mapping

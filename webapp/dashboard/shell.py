@@ -28,7 +28,7 @@ from webapp.dashboard.dashboard import (
 )
 from webapp.dashboard.gate import csp_nonce
 from webapp.dashboard.pages import address, flashed, here
-from webapp.dashboard.portal import frame
+from webapp.dashboard.portal import shell as portal
 from webapp.dashboard.portal.mount import HANDLE
 from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, uses_of
 from webapp.errors import NotFound
@@ -99,7 +99,7 @@ def context() -> dict[str, Any]:
         "portal": None,
     }
     if g.get("portal") or HANDLE in request.environ:
-        return common | frame.context()
+        return common | portal.context()
     if user is None or g.get("fragment"):
         return common
     path = here()

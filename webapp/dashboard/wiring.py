@@ -19,7 +19,7 @@ from webapp.dashboard.client.in_process import WSGI, InProcess
 from webapp.dashboard.client.transport import Memory, Remembered, Transport
 from webapp.dashboard.dashboard import KEY, Dashboard, forget_progress
 from webapp.dashboard.pages import compress, form_token, go, notice_stale
-from webapp.dashboard.portal import frame
+from webapp.dashboard.portal import shell as portal
 from webapp.dashboard.shared.changes import APPS, PROJECTS, Changes
 from webapp.dashboard.shared.one_time_secrets import OneTimeSecrets
 from webapp.demo import Links
@@ -160,7 +160,7 @@ def _blueprint(app: Flask, *, has_demo_links: bool) -> Blueprint:
     @blueprint.get("/")
     def home() -> AnyResponse:
         """The start page is the list of apps; in a portal, the first of its tabs."""
-        return go(frame.first_tab() if g.get("portal") else url_for("dashboard.apps.index"))
+        return go(portal.first_tab() if g.get("portal") else url_for("dashboard.apps.index"))
 
     for page in _pages():
         if page is not demo_link.blueprint or has_demo_links:

@@ -67,12 +67,6 @@ def test_every_link_leads_to_a_page_of_the_portal(world: Any, scope: str) -> Non
     assert [f"{path} leads to {link}: {code}" for code, link, path in answers if code >= 400] == []
 
 
-def test_without_origins_nothing_frames_it(world: Any) -> None:
-    answer = world.open(world.token(allowed_origins=[]), **{"Sec-Fetch-Dest": "document"})
-    page = world.client().get(answer.headers["Location"], base_url=world.public)
-    assert page.status_code == 303 and "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
-
-
 @pytest.mark.parametrize(
     "path",
     ["/settings", "/build/keys", "/build/people", "/logs/audit", "/sign-in", "/docs", "/v1/connect/apps",

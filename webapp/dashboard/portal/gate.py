@@ -105,13 +105,6 @@ def asleep() -> AnyResponse:
     return make_response(render_template("dashboard/portal/asleep.html", further=further), 401)
 
 
-def frame_ancestors() -> tuple[str, ...] | None:
-    """The origins that may frame the page: those of the session's token; None for any, as the page that says that there
-    is no session says nothing of anybody."""
-    known: sessions.PortalSession | None = g.get("portal")
-    return None if known is None else known.facts.allowed_origins
-
-
 def dress(response: Response) -> Response:
     """Add the headers about referrers and other windows, and keep messages for the next page."""
     known: sessions.PortalSession | None = g.get("portal")

@@ -22,8 +22,8 @@ _TABS = ("accounts", "triggers", "logs", "agents")
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """The frame of a portal's page. Before the session is known, it has no product."""
+class Shell:
+    """What stands around a portal's page. Before the session is known, it has no product."""
 
     session: PortalSession | None
 
@@ -117,7 +117,12 @@ def context() -> dict[str, Any]:
     session: PortalSession | None = g.portal
     look = {"theme": session.look.theme} if session else {}
     brand = {"name": session.facts.project_app_name, "hue": session.facts.project_brand_hue} if session else {}
-    around = {"portal": Frame(session), "page_layout": "layouts/portal.html", "nouns": nouns(), "flashed": flashed}
+    around = {
+        "portal": Shell(session),
+        "page_layout": "layouts/portal.html",
+        "nouns": nouns(),
+        "flashed": flashed,
+    }
     return around | {"brand": brand} | look
 
 
