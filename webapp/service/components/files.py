@@ -1,7 +1,8 @@
 """The files of one call: a temporary folder, and the files in it that are returned to a caller who keeps them.
 
 Only files that the component wrote by ``ctx.files`` are returned. Files that were in the folder before the call are
-returned if they were changed.
+returned if they were changed. How large they may be together is decided in :mod:`webapp.body_limits`, and how many in
+:mod:`.limits`.
 """
 
 import base64

@@ -2,7 +2,8 @@
 
 A trigger is never switched off because it fails, however often: its polls are further and further apart
 (:func:`schedules.next_after_failures`) until one succeeds. The system switches it off (:func:`switch_off`) only when
-its account is removed, when a failed change cannot be undone, and when its deletion was interrupted.
+its account is removed (:mod:`trigger_accounts`), when a failed change cannot be undone, and when its deletion was
+interrupted (both :mod:`deployments`).
 
 Two columns coordinate processes that work on one trigger. ``turn`` grows with each claim and each change, and a run
 with an older one writes nothing. ``busy_until`` says that the trigger is being changed while its hooks run, and no tick
