@@ -3,8 +3,7 @@
 import pytest
 
 from webapp.service.components import prop_types as p
-from webapp.service.components.errors import ResultError
-from webapp.service.components.props import Option, Options
+from webapp.service.components.options import Option, Options
 
 
 def test_what_all_props_share() -> None:
@@ -33,13 +32,3 @@ def test_a_shared_definition_is_adapted_where_it_is_used() -> None:
     assert (adapted.label, adapted.optional, shared.optional) == ("Other project", True, False)
     with pytest.raises(TypeError):
         shared.but(colour="red")
-
-
-def test_options_are_all_with_labels_or_all_bare() -> None:
-    assert Options([Option("One", 1)], {"next": 2}).to_json("n") == {
-        "options": [{"label": "One", "value": 1}], "string_options": None, "context": {"next": 2},
-    }  # fmt: skip
-    assert Options(["a", "b"]).to_json("n") == {"options": None, "string_options": ["a", "b"], "context": None}
-    assert Options([]).to_json("n") == {"options": [], "string_options": None, "context": None}
-    with pytest.raises(ResultError, match="The options of n must be all Option or all text"):
-        Options([Option("One", 1), "a"]).to_json("n")

@@ -14,6 +14,9 @@ from webapp.service.components.errors import ComponentError as ComponentError
 from webapp.service.components.errors import HttpError as HttpError
 from webapp.service.components.http import Http as Http
 from webapp.service.components.http import HttpResponse as HttpResponse
+from webapp.service.components.options import FindOptions as FindOptions
+from webapp.service.components.options import Option as Option
+from webapp.service.components.options import Options as Options
 from webapp.service.components.prop_types import airtable_base as airtable_base
 from webapp.service.components.prop_types import airtable_field as airtable_field
 from webapp.service.components.prop_types import airtable_table as airtable_table
@@ -37,9 +40,6 @@ from webapp.service.components.prop_types import sql as sql
 from webapp.service.components.prop_types import string as string
 from webapp.service.components.prop_types import string_list as string_list
 from webapp.service.components.prop_types import timer as timer
-from webapp.service.components.props import FindOptions as FindOptions
-from webapp.service.components.props import Option as Option
-from webapp.service.components.props import Options as Options
 from webapp.service.components.props import Prop as Prop
 from webapp.service.components.props import as_json_text as as_json_text
 

@@ -28,7 +28,8 @@ from webapp.service.components.confinement.places import Place
 from webapp.service.components.context import Context
 from webapp.service.components.errors import ComponentError, ResultError, describe
 from webapp.service.components.loader import declaration, load, props_of, to_json
-from webapp.service.components.props import Options, Prop
+from webapp.service.components.options import Options
+from webapp.service.components.props import Prop
 from webapp.service.components.wire import frame
 
 _OUT_OF_MEMORY = orjson.dumps(

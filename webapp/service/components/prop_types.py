@@ -6,7 +6,8 @@ Each returns a :class:`~webapp.service.components.props.Prop`, which has the fie
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
-from webapp.service.components.props import Common, FindOptions, Number, Prop, Text, WithOptions
+from webapp.service.components.options import FindOptions
+from webapp.service.components.props import Common, Number, Prop, Text, WithOptions
 
 AlertType = Literal["info", "neutral", "warning", "error"]
 

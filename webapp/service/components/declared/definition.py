@@ -15,7 +15,8 @@ from webapp.service.components.declared.patterns import Pattern
 from webapp.service.components.declared.problems import APPHOOK
 from webapp.service.components.declared.source import Mark, Source
 from webapp.service.components.errors import LoadError
-from webapp.service.components.props import Option, Options, Prop, as_json_text
+from webapp.service.components.options import Option, Options
+from webapp.service.components.props import Prop, as_json_text
 
 _OWN = {
     "app": "app", "content": "content", "alert_type": "alertType", "app_prop": "appProp", "base_prop": "baseIdProp",

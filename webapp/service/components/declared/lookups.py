@@ -17,7 +17,8 @@ from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import fill, parse, texts_in
 from webapp.service.components.errors import ComponentError
 from webapp.service.components.masking import Mask
-from webapp.service.components.props import Option, Options, Prop, as_json_text
+from webapp.service.components.options import Option, Options
+from webapp.service.components.props import Prop, as_json_text
 from webapp.service.outbound.bodies import at_path
 from webapp.service.outbound.failures import Failure
 from webapp.service.outbound.urls import parse_url

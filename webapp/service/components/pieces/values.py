@@ -14,9 +14,9 @@ import orjson
 
 from webapp.service.components.calls import Call
 from webapp.service.components.errors import ComponentError
+from webapp.service.components.options import Option, Options
 from webapp.service.components.pieces import texts
 from webapp.service.components.pieces.form import PieceForm, PropForm, ValueKind
-from webapp.service.components.props import Option, Options
 
 _SPECIAL = re.compile(r"[^A-Za-z0-9_]|(?<=[^A-Za-z0-9])x+")
 _ESCAPE = re.compile(r"_x([0-9a-f]{1,6})_")

@@ -20,7 +20,7 @@ from webapp.service.components.brokered_http import BrokerLine
 from webapp.service.components.child_calls import AccountFields, ChildCall
 from webapp.service.components.context import Context
 from webapp.service.components.loader import load, props_of
-from webapp.service.components.props import Option, Options
+from webapp.service.components.options import Option, Options
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.responses import Response
