@@ -136,7 +136,7 @@ def test_close_can_be_pressed_only_once_it_would_close(page: Any, site: Site) ->
     close.wait_for(state="attached")
     while not scripts:
         page.wait_for_timeout(50)
-    assert not close.is_visible()
+    close.wait_for(state="hidden")  # once the style sheet is there, before which nothing is painted
     scripts[0].continue_()
     close.click()
     assert site.outcome(page)["code"] == "cancelled"
