@@ -261,7 +261,7 @@ def show_news(place: Place) -> AnyResponse:
 def _news(place: Place) -> Response:
     query, newest, newest_at = LogsQuery.of_request(), request.args.get("newest", ""), request.args.get("at", "")
     about = {name: value for name, value in place.about.items() if name != "quiet"}
-    logs = replace(place, about=about | {"counts": "false"}).page(query, limit=MOST_NEWS) or LogPage()
+    logs = replace(place, about=about | {"counts": False}).page(query, limit=MOST_NEWS) or LogPage()
     if logs.data and not newest and not query.filtered:
         return Response(fragment("dashboard/logs/_first_entries.html", **listing(place, query)))
     older = (number for number, each in enumerate(logs.data) if each.id == newest or each.at < newest_at)

@@ -31,7 +31,7 @@ class Api:
 def test_every_entry_is_read_page_by_page_up_to_the_most() -> None:
     api: Any = Api(5)
     assert [entry.id for entry in every(LogClient(api), {}, most=4)] == [f"run_{number}" for number in range(4)]
-    assert [(params["limit"], params["counts"]) for _, _, params in api.asked] == [(4, "false"), (2, "false")]
+    assert [(params["limit"], params["counts"]) for _, _, params in api.asked] == [(4, False), (2, False)]
     assert len(list(every(LogClient(api), {}, most=100))) == 5
 
 

@@ -30,13 +30,18 @@ class AppFilter(NamedTuple):
     states: str = ""
     connected: str = ""
 
+    @property
+    def chosen(self) -> Params:
+        """Those that are set: a service may take a false one for the opposite."""
+        return {name: value for name, value in self._asdict().items() if value}
+
 
 class UserClient(Lists):
     """Apps and accounts of one external user; the list of accounts is in :mod:`.overview`."""
 
     def apps(self, filters: AppFilter, *, limit: int, after: str = "") -> AppPage:
         """``GET /v1/connect/apps`` (section 4.3)."""
-        params = {**filters._asdict(), **EXTENDED, "limit": limit, "after": after}
+        params = {**filters.chosen, **EXTENDED, "limit": limit, "after": after}
         return self.ask(AppPage, "GET", _APPS, params=params)
 
     def app(self, slug: str) -> App:
@@ -45,7 +50,7 @@ class UserClient(Lists):
 
     def categories(self, filters: AppFilter) -> list[Category]:
         """``GET /v1/connect/app_categories``, a bare array; empty where the service has none."""
-        params: Params = {"q": filters.q, "has_actions": filters.has_actions, "has_triggers": filters.has_triggers}
+        params = {name: value for name, value in filters.chosen.items() if name in ("q", "has_actions", "has_triggers")}
         try:
             answer = self.call("GET", "/v1/connect/app_categories", params={**params, **EXTENDED})
         except NotFound:

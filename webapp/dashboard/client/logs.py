@@ -55,7 +55,7 @@ def every(reader: LogReader, filters: Params, *, most: int) -> Iterator[LogEntry
     """All entries of a list, newest first, at most ``most``."""
     after, left = "", most
     while left > 0:
-        page = reader.page({**filters, "counts": "false"}, limit=min(AT_ONCE, left), after=after)
+        page = reader.page({**filters, "counts": False}, limit=min(AT_ONCE, left), after=after)
         if page is None:
             return
         yield from page.data

@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
-from urllib.parse import quote_plus
+from urllib.parse import urlencode
 
 import orjson
 from requests import PreparedRequest
@@ -297,9 +297,13 @@ def limited_together(method: str, path: str, token: str | None, body: Mapping[st
 
 
 def _query(params: Params | None) -> str:
-    """The query string with its question mark, without empty and false values; true is written as the API wants it."""
-    values = {name: "true" if value is True else str(value) for name, value in (params or {}).items() if value}
-    return "?" + "&".join(f"{name}={quote_plus(value)}" for name, value in values.items()) if values else ""
+    """The query string with its question mark, without empty values; true and false as the API wants them."""
+    values = {
+        name: str(value).lower() if isinstance(value, bool) else value
+        for name, value in (params or {}).items()
+        if value not in ("", None)
+    }
+    return "?" + urlencode(values) if values else ""
 
 
 def _shown(method: str, path: str, query: str, params: Params | None) -> str:

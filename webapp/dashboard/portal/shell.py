@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import g, request, url_for
 
+from webapp.dashboard import menu
 from webapp.dashboard.agents import agents
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.models.accounts import App
@@ -15,7 +16,6 @@ from webapp.dashboard.dashboard import if_up, known_accounts, known_triggers, se
 from webapp.dashboard.pages import flashed
 from webapp.dashboard.portal.gate import admits, left_ms
 from webapp.dashboard.portal.sessions import PortalSession
-from webapp.kit.translation import gettext
 
 OTHERS = 6
 _TABS = ("accounts", "triggers", "logs", "agents")
@@ -75,10 +75,10 @@ class Shell:
 
     def tabs(self) -> list[dict[str, Any]]:
         """The tabs that the token's scope admits."""
-        labels, counts = nouns(), {"accounts": _accounts, "triggers": _triggers, "agents": _waiting}
+        counts = {"accounts": _accounts, "triggers": _triggers, "agents": _waiting}
         return [
             {
-                "label": labels[noun],
+                "label": menu.PAGES[noun].label,
                 "url": url_for(f"dashboard.{noun}.index"),
                 "current": noun == self.tab,
                 "count": counts[noun]() if noun in counts else None,
@@ -102,16 +102,6 @@ def first_tab() -> str:
     return url_for(f"dashboard.{noun}.index")
 
 
-def nouns() -> dict[str, str]:
-    """The portal's names of pages that the dashboard has, too."""
-    return {
-        "accounts": gettext("Accounts"),
-        "triggers": gettext("Triggers"),
-        "logs": gettext("Logs"),
-        "agents": gettext("Agents"),
-    }
-
-
 def context() -> dict[str, Any]:
     """The context in addition to the dashboard's."""
     session: PortalSession | None = g.portal
@@ -120,7 +110,6 @@ def context() -> dict[str, Any]:
     around = {
         "portal": Shell(session),
         "page_layout": "layouts/portal.html",
-        "nouns": nouns(),
         "flashed": flashed,
     }
     return around | {"brand": brand} | look

@@ -39,8 +39,8 @@ deletion = Blueprint("deletion", __name__, url_prefix="/triggers/<trigger_id>/de
 
 # What a tab lists, as filters of the logs. Entries are counted where chips show how many there are of each kind.
 LISTS: Mapping[str, Mapping[str, str | bool]] = {
-    "events": {"kind": "event", "counts": "false"},
-    "deliveries": {"kind": "delivery", "counts": "false"},
+    "events": {"kind": "event", "counts": False},
+    "deliveries": {"kind": "delivery", "counts": False},
     "logs": {"quiet": True},
 }
 PER_PAGE = {"events": 25, "deliveries": 25, "logs": logs.PER_PAGE}
